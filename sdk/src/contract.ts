@@ -1,0 +1,79 @@
+// The wire contract of /v1 as types: what the service answers and what an agent may send.
+// The server's answers are checked against these by the compiler, and against OpenAPI by the tests.
+
+export type ApprovalStatus = "PENDING" | "APPROVED" | "REJECTED" | "EXPIRED" | "CANCELLED";
+
+export type EventKind =
+  | "request.created"
+  | "request.approved"
+  | "request.rejected"
+  | "request.expired"
+  | "request.cancelled";
+
+/** Any JSON value: opaque to the service, echoed exactly as it was sent. */
+export type Opaque = unknown;
+
+/** The body of `POST /v1/requests`. */
+export type CreateRequest = {
+  summary: string;
+  payload?: Opaque;
+  notify: string;
+  agentName?: string | null;
+  metadata?: Opaque;
+  agentState?: Opaque;
+  reasoning?: string | null;
+  recentActions?: string[] | null;
+  ttlMinutes?: number | null;
+};
+
+/** One approval request as it is created, read, listed and cancelled. */
+export type ApprovalRequest = {
+  id: string;
+  object: "approval_request";
+  status: ApprovalStatus;
+  summary: string;
+  payload: Opaque;
+  modifiedPayload: Opaque;
+  effectivePayload: Opaque;
+  metadata: Opaque;
+  agentState: Opaque;
+  reasoning: string | null;
+  recentActions: string[];
+  agentName: string | null;
+  approverEmail: string | null;
+  approverGroup: { key: string; name: string } | null;
+  resolvedAt: string | null;
+  resolvedByEmail: string | null;
+  resolutionNote: string | null;
+  expiresAt: string;
+  createdAt: string;
+};
+
+/** The answer of `GET /v1/requests`, newest first. */
+export type ApprovalRequestList = {
+  data: ApprovalRequest[];
+  hasMore: boolean;
+  nextCursor: string | null;
+};
+
+export type ErrorCode =
+  | "invalid_json"
+  | "validation_error"
+  | "state_too_large"
+  | "empty_group"
+  | "unauthorized"
+  | "quota_exceeded"
+  | "plan_required"
+  | "unknown_group"
+  | "not_found"
+  | "method_not_allowed"
+  | "request_timeout"
+  | "already_resolved"
+  | "body_too_large"
+  | "idempotency_key_reused"
+  | "rate_limited"
+  | "internal_error"
+  | "unavailable";
+
+/** The one envelope of every error. */
+export type ErrorBody = { error: { code: ErrorCode; message: string } };

@@ -1,0 +1,105 @@
+// What every operator's command does around its own work: open the store, refuse what must be refused,
+// print for people or for machines, and close the store again.
+
+import type { Command } from "commander";
+import { isRefusal, type Refusal } from "../domain/refusal.ts";
+import { listMissingMigrations, migrate } from "../storage/migrations.ts";
+import { openStore, type Store, type StoreOptions } from "../storage/store.ts";
+
+/** A command that cannot do what it was asked; its message is the one line on standard error. */
+export class CommandFault extends Error {}
+
+export type CommandConfig = Omit<StoreOptions, "purpose" | "log"> & { publicUrl: string };
+
+/** Reads the environment when a command runs, not before: `--help` needs none of it. */
+export type ReadCommandConfig = () => CommandConfig;
+
+export type Printed = Record<string, unknown>;
+
+/** Adds `--json` to a command and runs it on the store. `print` turns the result into lines for people. */
+export function onStore<Args extends unknown[], Result>(
+  command: Command,
+  readConfig: ReadCommandConfig,
+  steps: {
+    run: (store: Store, ...args: Args) => Promise<Result | Refusal>;
+    toJson: (result: Result) => Printed | Printed[];
+    toText: (result: Result) => string;
+  },
+): Command {
+  return command
+    .option("--json", "print JSON, for machines")
+    .action(async (...given: unknown[]) => {
+      // Commander calls with the arguments, the options and the command itself.
+      const args = given.slice(0, -1) as Args;
+      const result = await withStore(readConfig(), (store) => steps.run(store, ...args));
+      if (isRefusal(result)) throw new CommandFault(result.message);
+      const isJson = command.opts().json === true;
+      const text = isJson ? JSON.stringify(steps.toJson(result)) : steps.toText(result);
+      process.stdout.write(`${text}\n`);
+    });
+}
+
+export async function withStore<Result>(
+  config: CommandConfig,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const store = await openCommandStore(config);
+  try {
+    await requireMigrations(store);
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+export async function openCommandStore(config: CommandConfig): Promise<Store> {
+  const store = await openStore({ ...config, purpose: "command", log: toStandardError });
+  if ("inUseBy" in store) throw new CommandFault("the embedded database is in use");
+  return store;
+}
+
+/** The embedded database is ours to migrate; an external one is the operator's, who may run older nodes on it. */
+async function requireMigrations(store: Store): Promise<void> {
+  if (store.kind === "embedded") {
+    await migrate(store.connection);
+    return;
+  }
+  const missing = await listMissingMigrations(store.db);
+  if (missing.length > 0) {
+    throw new CommandFault("the database is not migrated; run `countersign migrate` first");
+  }
+}
+
+/** Standard output belongs to the command's result alone. */
+const toStandardError = {
+  info: (message: string) => void process.stderr.write(`${message}\n`),
+  warn: (message: string) => void process.stderr.write(`${message}\n`),
+};
+
+/** Rows with a heading, in columns as wide as their widest cell. */
+export function table(heading: string[], rows: string[][], whenEmpty: string): string {
+  if (rows.length === 0) return whenEmpty;
+  const lines = [heading, ...rows];
+  const widths = heading.map((_, column) =>
+    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+  );
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+/** Commander's parser for an option that is a whole number; the rule about its bounds is the domain's. */
+export function wholeNumber(text: string): number {
+  if (!/^[0-9]{1,12}$/.test(text)) throw new CommandFault(`${text} is not a whole number`);
+  return Number(text);
+}
+
+/** Commander's collector for an option that may be given several times. */
+export function several(text: string, earlier: string[] | undefined): string[] {
+  return [...(earlier ?? []), text];
+}

@@ -1,0 +1,126 @@
+// countersign doctor: looks at everything that a working service needs, and says what to do about the rest.
+
+import { Command } from "commander";
+import type { Database } from "../storage/database.ts";
+import { listMissingMigrations } from "../storage/migrations.ts";
+import {
+  type CommandConfig,
+  CommandFault,
+  openCommandStore,
+  type ReadCommandConfig,
+} from "./command.ts";
+
+type Finding = { check: string; state: "ok" | "warning" | "failed"; detail: string };
+
+const postgresVersionMin = 140_000;
+const clockSkewMsMax = 2_000;
+const publicUrlTimeoutMs = 5_000;
+
+export function doctorCommand(readConfig: ReadCommandConfig): Command {
+  const command = new Command("doctor")
+    .description("check the database, its schema, the clocks and the public URL")
+    .option("--json", "print JSON, for machines");
+  return command.action(async () => {
+    const findings = await examine(readConfig());
+    const isJson = command.opts().json === true;
+    process.stdout.write(`${isJson ? JSON.stringify(findings) : toText(findings)}\n`);
+    const failed = findings.filter(({ state }) => state === "failed");
+    if (failed.length > 0) {
+      throw new CommandFault(
+        `${failed.length} check(s) failed: ${failed.map(({ check }) => check).join(", ")}`,
+      );
+    }
+  });
+}
+
+async function examine(config: CommandConfig): Promise<Finding[]> {
+  return [...(await examineDatabase(config)), await examinePublicUrl(config.publicUrl)];
+}
+
+async function examineDatabase(config: CommandConfig): Promise<Finding[]> {
+  const store = await openCommandStore(config);
+  try {
+    return [
+      await examineVersion(store.db),
+      await examineMigrations(store.db),
+      await examineClock(store.db),
+    ];
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return [
+      failed(
+        "database",
+        `cannot be asked: ${why}. Check DATABASE_URL and whether PostgreSQL runs.`,
+      ),
+    ];
+  } finally {
+    await store.close();
+  }
+}
+
+async function examineVersion(db: Database): Promise<Finding> {
+  const { rows } = await db.query<{ number: number; name: string }>(
+    "select current_setting('server_version_num')::integer as number, current_setting('server_version') as name",
+  );
+  const { number = 0, name = "unknown" } = rows[0] ?? {};
+  return number >= postgresVersionMin
+    ? ok("database", `PostgreSQL ${name} answers`)
+    : failed("database", `PostgreSQL ${name} is too old; 14 or newer is needed`);
+}
+
+async function examineMigrations(db: Database): Promise<Finding> {
+  const missing = await listMissingMigrations(db);
+  return missing.length === 0
+    ? ok("schema", "up to date")
+    : failed("schema", `lacks ${missing.join(", ")}; run \`countersign migrate\``);
+}
+
+/** Expiry and decisions go by the database's clock alone; a skew still confuses people who compare logs. */
+async function examineClock(db: Database): Promise<Finding> {
+  const before = Date.now();
+  const { rows } = await db.query<{ now: Date }>("select clock_timestamp() as now");
+  const here = (before + Date.now()) / 2;
+  const skewMs = Math.round((rows[0]?.now.getTime() ?? 0) - here);
+  return Math.abs(skewMs) <= clockSkewMsMax
+    ? ok("clock", `this machine and the database agree (${skewMs} ms apart)`)
+    : {
+        check: "clock",
+        state: "warning",
+        detail: `the database's clock is ${skewMs} ms off this machine's; synchronise both by NTP`,
+      };
+}
+
+async function examinePublicUrl(publicUrl: string): Promise<Finding> {
+  const url = `${publicUrl}/healthz`;
+  const advice = "Links in mails will begin with PUBLIC_URL; set it to what approvers can open.";
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(publicUrlTimeoutMs) });
+    const body: unknown = await response.json();
+    const isOurs =
+      typeof body === "object" && body !== null && "status" in body && body.status === "ok";
+    return isOurs
+      ? ok("public URL", `${url} answers`)
+      : failed("public URL", `${url} answers, but not as this service. ${advice}`);
+  } catch {
+    return {
+      check: "public URL",
+      state: "warning",
+      detail: `${url} does not answer from here; is the server running? ${advice}`,
+    };
+  }
+}
+
+function ok(check: string, detail: string): Finding {
+  return { check, state: "ok", detail };
+}
+
+function failed(check: string, detail: string): Finding {
+  return { check, state: "failed", detail };
+}
+
+function toText(findings: Finding[]): string {
+  const marks = { ok: "ok     ", warning: "warning", failed: "FAILED " };
+  return findings
+    .map(({ check, state, detail }) => `${marks[state]}  ${check}: ${detail}`)
+    .join("\n");
+}

@@ -1,0 +1,86 @@
+// countersign group …
+
+import { Command } from "commander";
+import { addGroupMember, createGroup, removeGroupMember } from "../operations/manage-group.ts";
+import * as groups from "../storage/groups.ts";
+import { onStore, type Printed, type ReadCommandConfig, several, table } from "./command.ts";
+
+type CreateFlags = { workspace: string; key: string; name: string; member?: string[] };
+
+export function groupCommand(readConfig: ReadCommandConfig): Command {
+  const command = new Command("group").description(
+    "create approver groups and change their members",
+  );
+  command.addCommand(
+    onStore(
+      new Command("create")
+        .description("create a group; agents notify it as group:<key>")
+        .requiredOption("--workspace <id>", "the workspace it belongs to")
+        .requiredOption("--key <key>", "what agents write: lower-case letters, digits, _ and -")
+        .requiredOption("--name <name>", "what people read")
+        .option("--member <email>", "a member; may be repeated", several),
+      readConfig,
+      {
+        run: (store, { workspace, key, name, member }: CreateFlags) =>
+          createGroup(store.db, { workspaceId: workspace, key, name, members: member ?? [] }),
+        toJson,
+        toText: (group) => `Created group ${group.id}. Agents notify it as group:${group.key}.`,
+      },
+    ),
+  );
+  command.addCommand(
+    onStore(
+      new Command("add").description("add a member").argument("<group>").argument("<email>"),
+      readConfig,
+      {
+        run: (store, id: string, email: string) => addGroupMember(store.db, id, email),
+        toJson,
+        toText: (group) => `${group.name} now has ${group.members.length} member(s).`,
+      },
+    ),
+  );
+  command.addCommand(
+    onStore(
+      new Command("remove")
+        .description("remove a member, who can no longer decide anything asked of the group")
+        .argument("<group>")
+        .argument("<email>"),
+      readConfig,
+      {
+        run: (store, id: string, email: string) => removeGroupMember(store.db, id, email),
+        toJson,
+        toText: (group) => `${group.name} now has ${group.members.length} member(s).`,
+      },
+    ),
+  );
+  command.addCommand(
+    onStore(
+      new Command("list")
+        .description("list groups with their members")
+        .option("--workspace <id>", "only this workspace's"),
+      readConfig,
+      {
+        run: (store, flags: { workspace?: string }) =>
+          groups.list(store.db, flags.workspace ?? null),
+        toJson: (found) => found.map(toJson),
+        toText: (found) =>
+          table(
+            ["ID", "WORKSPACE", "KEY", "NAME", "MEMBERS"],
+            found.map((group) => [
+              group.id,
+              group.workspaceId,
+              group.key,
+              group.name,
+              group.members.join(", "),
+            ]),
+            'No groups yet. Create one: countersign group create --workspace ws_… --key finance --name "Finance"',
+          ),
+      },
+    ),
+  );
+  return command;
+}
+
+function toJson({ id, workspaceId, key, name, members }: groups.Group): Printed {
+  return { id, workspaceId, key, name, members };
+}

@@ -1,0 +1,58 @@
+// countersign member …
+
+import { Command } from "commander";
+import { addMember } from "../operations/add-member.ts";
+import * as members from "../storage/members.ts";
+import { onStore, type Printed, type ReadCommandConfig, table } from "./command.ts";
+
+export function memberCommand(readConfig: ReadCommandConfig): Command {
+  const command = new Command("member").description("the people who run a workspace");
+  command.addCommand(
+    onStore(
+      new Command("add")
+        .description("add a person, or give one who is there another role")
+        .requiredOption("--workspace <id>", "the workspace to run")
+        .requiredOption("--email <address>", "who")
+        .requiredOption("--role <role>", members.memberRoles.join(", ")),
+      readConfig,
+      {
+        run: (store, flags: { workspace: string; email: string; role: string }) =>
+          addMember(store.db, {
+            workspaceId: flags.workspace,
+            email: flags.email,
+            role: flags.role,
+          }),
+        toJson,
+        toText: (member) => `${member.email} is now ${member.role} of ${member.workspaceId}.`,
+      },
+    ),
+  );
+  command.addCommand(
+    onStore(
+      new Command("list")
+        .description("list the people of a workspace")
+        .requiredOption("--workspace <id>", "which workspace"),
+      readConfig,
+      {
+        run: (store, flags: { workspace: string }) => members.list(store.db, flags.workspace),
+        toJson: (found) => found.map(toJson),
+        toText: (found) =>
+          table(
+            ["ID", "EMAIL", "ROLE", "SINCE"],
+            found.map(({ id, email, role, createdAt }) => [
+              id,
+              email,
+              role,
+              createdAt.toISOString(),
+            ]),
+            "This workspace has no members yet.",
+          ),
+      },
+    ),
+  );
+  return command;
+}
+
+function toJson({ id, workspaceId, email, role, createdAt }: members.Member): Printed {
+  return { id, workspaceId, email, role, createdAt };
+}

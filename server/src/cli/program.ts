@@ -1,0 +1,71 @@
+// The command `countersign`: its commands, and the help that teaches them.
+
+import { Command } from "commander";
+import type { ReadCommandConfig } from "./command.ts";
+import { doctorCommand } from "./doctor.ts";
+import { groupCommand } from "./groups.ts";
+import { keyCommand } from "./keys.ts";
+import { memberCommand } from "./members.ts";
+import { migrateCommand } from "./migrate.ts";
+import { webhookCommand } from "./webhooks.ts";
+import { workspaceCommand } from "./workspaces.ts";
+
+export type ProgramOptions = {
+  readConfig: ReadCommandConfig;
+  serve: () => Promise<void>;
+  variables: readonly (readonly [name: string, meaning: string])[];
+};
+
+export function buildProgram({ readConfig, serve, variables }: ProgramOptions): Command {
+  const program = new Command("countersign")
+    .description("Countersign: an agent pauses before a sensitive action and waits for a person.")
+    .exitOverride()
+    .configureOutput({
+      // A failing command prints one line.
+      outputError: (text, write) =>
+        write(
+          `countersign: ${text
+            .trim()
+            .replace(/^error: /, "")
+            .replaceAll("\n", " ")}\n`,
+        ),
+    })
+    .addHelpText(
+      "after",
+      `
+A first workspace, from nothing to a request:
+  $ countersign workspace create --name "Acme"
+  $ countersign key create --workspace ws_… --name "Refund agent"
+  $ curl http://localhost:3000/v1/requests -H "Authorization: Bearer cs_…" \\
+      -d '{"summary":"Refund order 1042","notify":"ann@example.com"}'
+
+Every command reads the same environment as \`countersign serve\` (see its --help), takes --json,
+and works whether or not the server is running.`,
+    );
+  program
+    .command("serve")
+    .description("run the service until Ctrl-C")
+    .addHelpText("after", environmentHelp(variables))
+    .action(serve);
+  program.addCommand(migrateCommand(readConfig));
+  program.addCommand(workspaceCommand(readConfig));
+  program.addCommand(keyCommand(readConfig));
+  program.addCommand(webhookCommand(readConfig));
+  program.addCommand(groupCommand(readConfig));
+  program.addCommand(memberCommand(readConfig));
+  program.addCommand(doctorCommand(readConfig));
+  for (const command of program.commands) inherit(command, program);
+  return program;
+}
+
+/** Commands that were built apart do not take over their parent's way of failing by themselves. */
+function inherit(command: Command, parent: Command): void {
+  command.copyInheritedSettings(parent);
+  for (const child of command.commands) inherit(child, command);
+}
+
+function environmentHelp(variables: ProgramOptions["variables"]): string {
+  const width = Math.max(...variables.map(([name]) => name.length));
+  const lines = variables.map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}`);
+  return `\nEnvironment (default in brackets):\n${lines.join("\n")}`;
+}

@@ -1,0 +1,134 @@
+// countersign webhook …
+
+import { Command } from "commander";
+import { eventKinds, isEventKind } from "../domain/event.ts";
+import {
+  disableEndpoint,
+  enableEndpoint,
+  registerEndpoint,
+  rotateEndpointSecret,
+} from "../operations/manage-endpoint.ts";
+import * as endpoints from "../storage/endpoints.ts";
+import {
+  CommandFault,
+  onStore,
+  type Printed,
+  type ReadCommandConfig,
+  several,
+  table,
+} from "./command.ts";
+
+type CreateFlags = { workspace: string; url: string; event?: string[] };
+
+export function webhookCommand(readConfig: ReadCommandConfig): Command {
+  const command = new Command("webhook").description("register and manage webhook endpoints");
+  command.addCommand(
+    onStore(
+      new Command("create")
+        .description("register an endpoint; its secret is shown this once")
+        .requiredOption("--workspace <id>", "the workspace whose events it gets")
+        .requiredOption("--url <url>", "where events are POSTed")
+        .option(
+          "--event <kind>",
+          `only this kind; may be repeated (${eventKinds.join(", ")})`,
+          several,
+        ),
+      readConfig,
+      {
+        run: (store, { workspace, url, event }: CreateFlags) =>
+          registerEndpoint(store.db, store.keyring, {
+            workspaceId: workspace,
+            url,
+            eventKinds: event === undefined ? null : event.map(toEventKind),
+          }),
+        toJson: (endpoint) => ({ id: endpoint.id, secret: endpoint.secret, ...toJson(endpoint) }),
+        toText: (endpoint) =>
+          `${endpoint.secret}\nThis is the signing secret of ${endpoint.id}. It is shown this once; keep it.`,
+      },
+    ),
+  );
+  command.addCommand(listCommand(readConfig));
+  command.addCommand(
+    onStore(
+      new Command("enable").description("send events to an endpoint again").argument("<id>"),
+      readConfig,
+      {
+        run: (store, id: string) => enableEndpoint(store.db, id),
+        toJson,
+        toText: (endpoint) => `Enabled ${endpoint.id}.`,
+      },
+    ),
+  );
+  command.addCommand(
+    onStore(
+      new Command("disable")
+        .description("stop sending; events are kept as skipped and can be sent later")
+        .argument("<id>")
+        .option("--reason <text>", "shown beside it", "disabled by an operator"),
+      readConfig,
+      {
+        run: (store, id: string, flags: { reason: string }) =>
+          disableEndpoint(store.db, id, flags.reason),
+        toJson,
+        toText: (endpoint) => `Disabled ${endpoint.id}.`,
+      },
+    ),
+  );
+  command.addCommand(
+    onStore(
+      new Command("rotate")
+        .description("give an endpoint a new secret; the old one signs beside it for a day")
+        .argument("<id>"),
+      readConfig,
+      {
+        run: (store, id: string) => rotateEndpointSecret(store.db, store.keyring, id),
+        toJson: (endpoint) => ({
+          id: endpoint.id,
+          secret: endpoint.secret,
+          ...toJson(endpoint),
+          oldSecretEndsAt: endpoint.oldSecretEndsAt,
+        }),
+        toText: (endpoint) =>
+          `${endpoint.secret}\nThe old secret of ${endpoint.id} signs beside it until ${endpoint.oldSecretEndsAt.toISOString()}.`,
+      },
+    ),
+  );
+  return command;
+}
+
+function listCommand(readConfig: ReadCommandConfig): Command {
+  return onStore(
+    new Command("list")
+      .description("list webhook endpoints")
+      .option("--workspace <id>", "only this workspace's"),
+    readConfig,
+    {
+      run: (store, flags: { workspace?: string }) =>
+        endpoints.list(store.db, flags.workspace ?? null),
+      toJson: (found) => found.map(toJson),
+      toText: (found) =>
+        table(
+          ["ID", "WORKSPACE", "URL", "EVENTS", "STATE"],
+          found.map((endpoint) => [
+            endpoint.id,
+            endpoint.workspaceId,
+            endpoint.url,
+            endpoint.eventKinds?.join(",") ?? "all",
+            endpoint.disabledReason === null ? "enabled" : `disabled: ${endpoint.disabledReason}`,
+          ]),
+          "No endpoints yet. Register one: countersign webhook create --workspace ws_… --url https://…",
+        ),
+    },
+  );
+}
+
+function toEventKind(text: string) {
+  if (isEventKind(text)) return text;
+  throw new CommandFault(`${text} is not an event kind; use ${eventKinds.join(", ")}`);
+}
+
+function toJson(endpoint: endpoints.Endpoint): Printed {
+  const { id, workspaceId, url, eventKinds: events, createdAt } = endpoint;
+  const { disabledAt, disabledReason } = endpoint;
+  return { id, workspaceId, url, events, createdAt, disabledAt, disabledReason };
+}

@@ -1,0 +1,113 @@
+// countersign workspace …
+
+import { Command } from "commander";
+import {
+  createWorkspace,
+  updateWorkspace,
+  type WorkspaceInput,
+} from "../operations/manage-workspace.ts";
+import * as workspaces from "../storage/workspaces.ts";
+import { onStore, type Printed, type ReadCommandConfig, table, wholeNumber } from "./command.ts";
+
+type SettingFlags = {
+  name?: string;
+  plan?: string;
+  included?: number | null;
+  cap?: number | null;
+  expiry?: number;
+};
+
+export function workspaceCommand(readConfig: ReadCommandConfig): Command {
+  const command = new Command("workspace").description("create, change and list workspaces");
+  command.addCommand(
+    onStore(withSettings(new Command("create"), "create a workspace"), readConfig, {
+      run: (store, flags: SettingFlags & { name: string }) =>
+        createWorkspace(store.db, { ...settingsOf(flags), name: flags.name }),
+      toJson,
+      toText: (workspace) =>
+        `Created workspace ${workspace.id} (${workspace.name}, plan ${workspace.plan}).\nNext: countersign key create --workspace ${workspace.id} --name "My agent"`,
+    }),
+  );
+  command.addCommand(
+    onStore(
+      withSettings(new Command("update").argument("<id>"), "change a workspace's settings", {
+        isUpdate: true,
+      }),
+      readConfig,
+      {
+        run: (store, id: string, flags: SettingFlags) =>
+          updateWorkspace(store.db, id, settingsOf(flags)),
+        toJson,
+        toText: (workspace) => `Changed workspace ${workspace.id}.`,
+      },
+    ),
+  );
+  command.addCommand(
+    onStore(new Command("list").description("list all workspaces"), readConfig, {
+      run: (store) => workspaces.list(store.db),
+      toJson: (found) =>
+        found.map((each) => ({ ...toJson(each), requestsThisMonth: each.requestsThisMonth })),
+      toText: (found) =>
+        table(
+          ["ID", "NAME", "PLAN", "INCLUDED", "CAP", "EXPIRY", "THIS MONTH"],
+          found.map((each) => [
+            each.id,
+            each.name,
+            each.plan,
+            orPlan(each.included),
+            orPlan(each.cap),
+            `${each.expiryMinutes} min`,
+            String(each.requestsThisMonth),
+          ]),
+          'No workspaces yet. Create one: countersign workspace create --name "Acme"',
+        ),
+    }),
+  );
+  return command;
+}
+
+function withSettings(command: Command, description: string, { isUpdate = false } = {}): Command {
+  command.description(description);
+  if (isUpdate) command.option("--name <name>", "what people call it");
+  else command.requiredOption("--name <name>", "what people call it");
+  return command
+    .option("--plan <plan>", "hobby, pro, scale or unlimited (unlimited when it is created)")
+    .option(
+      "--included <requests>",
+      "requests a month in place of the plan's; `plan` undoes it",
+      volume,
+    )
+    .option(
+      "--cap <requests>",
+      "monthly safety cap in place of the plan's; `plan` undoes it",
+      volume,
+    )
+    .option(
+      "--expiry <minutes>",
+      "when requests expire by default, 5 to 10080 (1440)",
+      wholeNumber,
+    );
+}
+
+function volume(text: string): number | null {
+  return text === "plan" ? null : wholeNumber(text);
+}
+
+function settingsOf({ name, plan, included, cap, expiry }: SettingFlags): Partial<WorkspaceInput> {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(plan === undefined ? {} : { plan }),
+    ...(included === undefined ? {} : { included }),
+    ...(cap === undefined ? {} : { cap }),
+    ...(expiry === undefined ? {} : { expiryMinutes: expiry }),
+  };
+}
+
+function toJson(workspace: workspaces.Workspace): Printed {
+  const { id, name, plan, included, cap, expiryMinutes, createdAt } = workspace;
+  return { id, name, plan, included, cap, expiryMinutes, createdAt };
+}
+
+function orPlan(value: number | null): string {
+  return value === null ? "as plan" : String(value);
+}

@@ -1,0 +1,105 @@
+// The environment, read once and in this file alone. Every wrong value is named before anything starts.
+
+import { resolve } from "node:path";
+import { z } from "zod";
+import { type Keyring, parseKeyring } from "./domain/keyring.ts";
+import type { RateLimit } from "./domain/rate-limit.ts";
+
+export type Config = {
+  host: string;
+  port: number;
+  publicUrl: string;
+  /** Null means the embedded PostgreSQL under dataDir. */
+  databaseUrl: string | null;
+  databaseConnectionsMax: number;
+  dataDir: string;
+  /** Null means the one kept under dataDir; always there when databaseUrl is. */
+  keyring: Keyring | null;
+  rateLimit: RateLimit | null;
+  logLevel: LogLevel;
+  logFormat: "json" | "text";
+};
+
+export class ConfigFault extends Error {}
+
+const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** Every variable with its meaning and default, as `countersign serve --help` prints them. */
+export const variables: readonly (readonly [name: string, meaning: string])[] = [
+  ["HOST, PORT", "where it listens (127.0.0.1, 3000)"],
+  ["PUBLIC_URL", "what links in mails start with (http://localhost:$PORT)"],
+  ["DATABASE_URL", "an external PostgreSQL, 14 or newer (none: an embedded one under DATA_DIR)"],
+  ["DATABASE_CONNECTIONS", "how many connections this process may open (10)"],
+  ["DATA_DIR", "everything the embedded default keeps (./data)"],
+  [
+    "SECRET_KEY",
+    "32 bytes in base64 that protect secrets at rest; a comma-separated list, newest first, allows rotation (made and kept under DATA_DIR; required with DATABASE_URL)",
+  ],
+  ["RATE_LIMIT", "calls a second per API key, with a burst of twice that; 0 turns it off (100)"],
+  ["LOG_LEVEL", `${logLevels.join(", ")} (info)`],
+  ["LOG_FORMAT", "json, or text for people (text on a terminal, else json)"],
+];
+
+const burstSeconds = 2;
+
+const schema = z.object({
+  HOST: z.string().min(1).default("127.0.0.1"),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
+  PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, "must begin with postgres:// or postgresql://")
+    .optional(),
+  DATABASE_CONNECTIONS: z.coerce.number().int().min(2).max(1000).default(10),
+  DATA_DIR: z.string().min(1).default("./data"),
+  SECRET_KEY: z.string().optional(),
+  RATE_LIMIT: z.coerce.number().min(0).max(1_000_000).default(100),
+  LOG_LEVEL: z.enum(logLevels).default("info"),
+  LOG_FORMAT: z.enum(["json", "text"]).optional(),
+});
+
+export function readConfig(
+  environment: Record<string, string | undefined> = process.env,
+  isTerminal: boolean = process.stdout.isTTY === true,
+): Config {
+  const parsed = schema.safeParse(withoutEmpty(environment));
+  if (!parsed.success) {
+    const flaws = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+    throw new ConfigFault(`The configuration is not usable. ${flaws.join("; ")}.`);
+  }
+  const values = parsed.data;
+  return {
+    host: values.HOST,
+    port: values.PORT,
+    publicUrl: (values.PUBLIC_URL ?? `http://localhost:${values.PORT}`).replace(/\/+$/, ""),
+    databaseUrl: values.DATABASE_URL ?? null,
+    databaseConnectionsMax: values.DATABASE_CONNECTIONS,
+    dataDir: resolve(values.DATA_DIR),
+    keyring: readKeyring(values.SECRET_KEY, values.DATABASE_URL),
+    rateLimit:
+      values.RATE_LIMIT === 0
+        ? null
+        : { perSecond: values.RATE_LIMIT, burst: values.RATE_LIMIT * burstSeconds },
+    logLevel: values.LOG_LEVEL,
+    logFormat: values.LOG_FORMAT ?? (isTerminal ? "text" : "json"),
+  };
+}
+
+function readKeyring(text: string | undefined, databaseUrl: string | undefined): Keyring | null {
+  const howTo = "make one with: openssl rand -base64 32";
+  if (text === undefined) {
+    if (databaseUrl === undefined) return null;
+    throw new ConfigFault(`SECRET_KEY is required with DATABASE_URL; ${howTo}`);
+  }
+  const keyring = parseKeyring(text);
+  if (keyring === null) {
+    throw new ConfigFault(`SECRET_KEY must be 32 bytes in base64, or a list of such; ${howTo}`);
+  }
+  return keyring;
+}
+
+/** A variable that is set to nothing counts as not set, as in `PORT= npm start`. */
+function withoutEmpty(environment: Record<string, string | undefined>) {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+}

@@ -1,0 +1,246 @@
+// Reads JSON without changing it: checks the whole grammar, finds the exact text of each member of
+// the outermost object, and notes duplicate keys and excessive nesting on the way.
+// JSON.parse cannot serve here: it rounds numbers, keeps the last of two keys and reorders others.
+
+import { jsonDepthMax } from "./limits.ts";
+
+declare const jsonTextBrand: unique symbol;
+
+/** A text that is known to be one valid JSON value, exactly as somebody sent it. */
+export type JsonText = string & { readonly [jsonTextBrand]: true };
+
+export type JsonFlaw = { kind: "duplicate_key" | "too_deep"; path: string };
+
+export type JsonMember = { name: string; text: JsonText; flaw: JsonFlaw | null };
+
+export type ScannedJson =
+  | { kind: "object"; members: JsonMember[] }
+  | { kind: "other"; flaw: JsonFlaw | null }
+  | { kind: "malformed"; message: string };
+
+/** Scans one JSON document. Time is linear in its length and the stack does not grow with its depth. */
+export function scanJson(text: string): ScannedJson {
+  try {
+    return new Scanner(text).scan();
+  } catch (error) {
+    if (error instanceof MalformedJson) return { kind: "malformed", message: error.message };
+    throw error;
+  }
+}
+
+/** The JSON text of a value that we made ourselves. */
+export function toJsonText(value: string | number | boolean | null | readonly string[]): JsonText {
+  return JSON.stringify(value) as JsonText;
+}
+
+class MalformedJson extends Error {}
+
+type Container = {
+  isObject: boolean;
+  /** Keys seen so far; null in arrays and below the depth that we still describe. */
+  keys: Set<string> | null;
+  key: string;
+  index: number;
+};
+
+/** What the scanner meets next: a value, what separates or ends values, or the end of the document. */
+type Expected = "value" | "separator" | "end";
+
+const numberPattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const simpleKeyPattern = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+const pathCharactersMax = 200;
+
+const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+const colon = 0x3a;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+class Scanner {
+  readonly #text: string;
+  #at = 0;
+  /** Containers that are open here, outermost first. Deeper than the limit only their kind is kept. */
+  readonly #open: Container[] = [];
+  readonly #members: JsonMember[] = [];
+  #memberStart = 0;
+  #flaw: JsonFlaw | null = null;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  scan(): ScannedJson {
+    this.#skipSpace();
+    const isObject = this.#text.charCodeAt(this.#at) === openBrace;
+    let expected = this.#value();
+    while (expected !== "end") expected = expected === "value" ? this.#value() : this.#next();
+    this.#skipSpace();
+    if (this.#at < this.#text.length) this.#fail("unexpected text after the end of the value");
+    return isObject
+      ? { kind: "object", members: this.#members }
+      : { kind: "other", flaw: this.#flaw };
+  }
+
+  /** Reads a scalar, an empty container, or the opening of a container. */
+  #value(): Expected {
+    const code = this.#text.charCodeAt(this.#at);
+    if (code === openBrace) return this.#openContainer(true);
+    if (code === openBracket) return this.#openContainer(false);
+    if (code === quote) this.#string();
+    else if (code === 0x74) this.#literal("true");
+    else if (code === 0x66) this.#literal("false");
+    else if (code === 0x6e) this.#literal("null");
+    else this.#number();
+    return this.#endValue();
+  }
+
+  /** Goes on after a value inside a container: to its next value, or past its end. */
+  #next(): Expected {
+    const container = this.#open[this.#open.length - 1];
+    if (container === undefined) return "end";
+    this.#skipSpace();
+    const code = this.#text.charCodeAt(this.#at);
+    if (code === (container.isObject ? closeBrace : closeBracket)) return this.#closeContainer();
+    if (code !== comma) {
+      this.#fail(container.isObject ? "expected , or } here" : "expected , or ] here");
+    }
+    this.#at += 1;
+    container.index += 1;
+    return this.#startValue(container);
+  }
+
+  #openContainer(isObject: boolean): Expected {
+    const isTooDeep = this.#levelInside(isObject) > jsonDepthMax;
+    if (isTooDeep) this.#flaw ??= { kind: "too_deep", path: this.#path(1) };
+    const keys = isObject && !isTooDeep ? new Set<string>() : null;
+    const container: Container = { isObject, keys, key: "", index: 0 };
+    this.#open.push(container);
+    this.#at += 1;
+    this.#skipSpace();
+    const close = isObject ? closeBrace : closeBracket;
+    if (this.#text.charCodeAt(this.#at) === close) return this.#closeContainer();
+    return this.#startValue(container);
+  }
+
+  /** How deep a container opened here is nested. An outermost object is the body itself: level 0. */
+  #levelInside(isObject: boolean): number {
+    const outermostIsObject = this.#open[0]?.isObject ?? isObject;
+    return this.#open.length + (outermostIsObject ? 0 : 1);
+  }
+
+  #closeContainer(): Expected {
+    this.#at += 1;
+    this.#open.pop();
+    return this.#endValue();
+  }
+
+  #startValue(container: Container): Expected {
+    if (container.isObject) this.#key(container);
+    this.#skipSpace();
+    if (this.#open.length === 1) this.#memberStart = this.#at;
+    return "value";
+  }
+
+  #endValue(): Expected {
+    const [outermost] = this.#open;
+    if (outermost === undefined) return "end";
+    if (this.#open.length === 1 && outermost.isObject) {
+      const text = this.#text.slice(this.#memberStart, this.#at) as JsonText;
+      this.#members.push({ name: outermost.key, text, flaw: this.#flaw });
+      this.#flaw = null;
+    }
+    return "separator";
+  }
+
+  #key(container: Container): void {
+    this.#skipSpace();
+    if (this.#text.charCodeAt(this.#at) !== quote) this.#fail('expected a key in " here');
+    const start = this.#at;
+    const hasEscape = this.#string();
+    container.key = hasEscape
+      ? (JSON.parse(this.#text.slice(start, this.#at)) as string)
+      : this.#text.slice(start + 1, this.#at - 1);
+    if (container.keys !== null) {
+      if (container.keys.has(container.key)) {
+        this.#flaw ??= { kind: "duplicate_key", path: this.#path(this.#open.length) };
+      }
+      container.keys.add(container.key);
+    }
+    this.#skipSpace();
+    if (this.#text.charCodeAt(this.#at) !== colon) this.#fail("expected : after the key here");
+    this.#at += 1;
+  }
+
+  /** Reads a string and says whether it holds an escape. */
+  #string(): boolean {
+    let hasEscape = false;
+    let at = this.#at + 1;
+    for (;;) {
+      const code = this.#text.charCodeAt(at);
+      if (code === quote) break;
+      if (code === backslash) {
+        hasEscape = true;
+        at += this.#escapeLength(at);
+      } else if (code < 0x20) {
+        this.#at = at;
+        this.#fail("a control character inside a string must be escaped");
+      } else if (Number.isNaN(code)) {
+        this.#fail("this string has no end");
+      } else {
+        at += 1;
+      }
+    }
+    this.#at = at + 1;
+    return hasEscape;
+  }
+
+  #escapeLength(at: number): number {
+    const code = this.#text[at + 1];
+    if (code === "u" && /^[0-9a-fA-F]{4}$/.test(this.#text.slice(at + 2, at + 6))) return 6;
+    if (code !== undefined && code !== "u" && '"\\/bfnrt'.includes(code)) return 2;
+    this.#at = at;
+    return this.#fail("this is not an escape that JSON knows");
+  }
+
+  #number(): void {
+    numberPattern.lastIndex = this.#at;
+    const match = numberPattern.exec(this.#text);
+    if (match === null) this.#fail("expected a value here");
+    else this.#at += match[0].length;
+  }
+
+  #literal(word: string): void {
+    if (!this.#text.startsWith(word, this.#at)) this.#fail("expected a value here");
+    this.#at += word.length;
+  }
+
+  #skipSpace(): void {
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
+      this.#at += 1;
+    }
+  }
+
+  /** The path of the current key of the first `levels` open containers, such as `payload.items[3].id`. */
+  #path(levels: number): string {
+    let path = "";
+    for (const container of this.#open.slice(0, levels)) {
+      if (!container.isObject) path += `[${container.index}]`;
+      else if (!simpleKeyPattern.test(container.key)) path += `[${JSON.stringify(container.key)}]`;
+      else path += path === "" ? container.key : `.${container.key}`;
+    }
+    return path.length > pathCharactersMax ? `${path.slice(0, pathCharactersMax)}…` : path;
+  }
+
+  #fail(what: string): never {
+    if (this.#at >= this.#text.length) throw new MalformedJson("the text ends too early");
+    const before = this.#text.slice(0, this.#at);
+    const line = before.split("\n").length;
+    const column = this.#at - before.lastIndexOf("\n");
+    throw new MalformedJson(`line ${line}, column ${column}: ${what}`);
+  }
+}

@@ -1,0 +1,20 @@
+// Which URLs may be registered as webhook endpoints. Whether the address behind one may be reached is
+// decided at each attempt, on the address that is really connected to.
+
+import { webhookUrlCharactersMax } from "./limits.ts";
+
+/** Says what is wrong with a webhook URL, or null when it is fine. */
+export function flawOfWebhookUrl(text: string): string | null {
+  if (text.length > webhookUrlCharactersMax) {
+    return `must be at most ${webhookUrlCharactersMax} characters, but has ${text.length}`;
+  }
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    return "must be a whole address that begins with https:// or http://";
+  }
+  if (url.username !== "" || url.password !== "") {
+    return "must not hold a user name or password: every delivery is signed, verify the signature instead";
+  }
+  if (url.hash !== "") return "must not hold a fragment (#…): it would not be sent";
+  return null;
+}

@@ -1,0 +1,41 @@
+// What an operator may set on a workspace, and the bounds of it.
+
+import { ttlMinutesMax, ttlMinutesMin } from "./limits.ts";
+import { flawOfName } from "./name.ts";
+
+export type WorkspaceSettings = {
+  name: string;
+  plan: string;
+  /** Its own numbers in place of its plan's; null goes by the plan. */
+  included: number | null;
+  cap: number | null;
+  expiryMinutes: number;
+};
+
+const volumeMax = 2_000_000_000;
+
+/** Says what is wrong with the settings of a workspace, or null when they are fine. */
+export function flawOfWorkspaceSettings(
+  settings: WorkspaceSettings,
+  planNames: readonly string[],
+): string | null {
+  const nameFlaw = flawOfName(settings.name);
+  if (nameFlaw !== null) return `name: ${nameFlaw}`;
+  if (!planNames.includes(settings.plan)) return `plan: must be one of ${planNames.join(", ")}`;
+  if (!isVolume(settings.included)) return `included: ${volumeRule}`;
+  if (!isVolume(settings.cap)) return `cap: ${volumeRule}`;
+  if (!isWhole(settings.expiryMinutes, ttlMinutesMin, ttlMinutesMax)) {
+    return `expiry: must be a whole number of minutes from ${ttlMinutesMin} to ${ttlMinutesMax}`;
+  }
+  return null;
+}
+
+const volumeRule = `must be a whole number from 0 to ${volumeMax}`;
+
+function isVolume(value: number | null): boolean {
+  return value === null || isWhole(value, 0, volumeMax);
+}
+
+function isWhole(value: number, min: number, max: number): boolean {
+  return Number.isInteger(value) && value >= min && value <= max;
+}

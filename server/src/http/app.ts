@@ -1,0 +1,246 @@
+// The HTTP edge: turns requests into calls and answers into replies. Everything that goes wrong on the way,
+// from a broken request line to a lost database, becomes the one error envelope here.
+
+import { randomUUID } from "node:crypto";
+import type { Socket } from "node:net";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import { bodyBytesMax } from "../domain/limits.ts";
+import type { RateLimit } from "../domain/rate-limit.ts";
+import { isRefusal } from "../domain/refusal.ts";
+import { isNotMigrated, isOutOfReach } from "../storage/database.ts";
+import { authenticate } from "./authenticate.ts";
+import { type Answer, type Call, repeated } from "./call.ts";
+import { internalError, problem, problemOfRefusal, unavailable } from "./problems.ts";
+import { RateLimiter } from "./rate-limiter.ts";
+import type { Route } from "./routes.ts";
+
+/** A request must have arrived whole within this time; how long its answer may take is another matter. */
+const requestTimeoutMs = 60_000;
+const headersTimeoutMs = 15_000;
+const timeoutCheckIntervalMs = 1_000;
+const keepAliveTimeoutMs = 75_000;
+/** Above Node's limit on headers and request line together, so that no id is too long to be unknown. */
+const paramCharactersMax = 20_000;
+
+export type AppOptions = {
+  routes: Route[];
+  rateLimit: RateLimit | null;
+  log: Logger;
+  /** Milliseconds since some fixed time, for the rate limit. */
+  clock?: () => number;
+};
+
+declare module "fastify" {
+  interface FastifyRequest {
+    keyDigest: Buffer;
+    facts: Call["facts"];
+  }
+}
+
+export function buildApp(options: AppOptions): FastifyInstance {
+  const { log, routes } = options;
+  const app = Fastify({
+    genReqId: () => randomUUID(),
+    bodyLimit: bodyBytesMax,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    http: {
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: timeoutCheckIntervalMs,
+    },
+    routerOptions: { maxParamLength: paramCharactersMax },
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    frameworkErrors: (_error, request, reply) => {
+      reply.header("x-request-id", request.id);
+      send(reply, notFound());
+    },
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket),
+  });
+
+  readEveryBodyAsBytes(app);
+  app.decorateRequest("keyDigest");
+  app.decorateRequest("facts");
+  app.addHook("onRequest", async (request, reply) => {
+    request.facts = {};
+    reply.header("x-request-id", request.id);
+  });
+  app.addHook("onResponse", async (request, reply) => logAnswer(log, request, reply));
+  app.setErrorHandler((error, request, reply) => send(reply, answerOfFault(error, request, log)));
+  app.setNotFoundHandler((_request, reply) => send(reply, notFound()));
+
+  const guard = makeGuard(options);
+  for (const route of routes) addRoute(app, route, guard);
+  for (const path of new Set(routes.map(({ path }) => path))) addMethodRefusals(app, path, routes);
+  return app;
+}
+
+type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>;
+
+/** Lets a call pass that carries something like an API key and is within its rate. */
+function makeGuard({ rateLimit, clock = () => performance.now() }: AppOptions): Guard {
+  const limiter = rateLimit === null ? null : new RateLimiter(rateLimit);
+  return async (request, reply) => {
+    const keyDigest = authenticate((name) => headerOf(request, name));
+    if (isRefusal(keyDigest)) return send(reply, problemOfRefusal(keyDigest));
+    request.keyDigest = keyDigest;
+    if (limiter === null) return undefined;
+    const decision = limiter.take(keyDigest, clock());
+    reply.headers(limiter.headers(decision));
+    return decision.allowed ? undefined : send(reply, rateLimited());
+  };
+}
+
+function addRoute(app: FastifyInstance, route: Route, guard: Guard): void {
+  app.route({
+    method: route.method,
+    url: route.path,
+    ...(route.access === "api_key" ? { onRequest: guard } : {}),
+    handler: async (request, reply) => send(reply, await route.handle(toCall(request, reply))),
+  });
+}
+
+/** A known path with a method it does not have is told which ones it has. */
+function addMethodRefusals(app: FastifyInstance, path: string, routes: Route[]): void {
+  const own = routes.filter((route) => route.path === path).map(({ method }) => method);
+  const allowed: string[] = own.includes("GET") ? [...own, "HEAD"] : own;
+  const answer = problem(
+    "method_not_allowed",
+    `This path answers ${allowed.join(", ")} only. See /v1/openapi.json for every call.`,
+    { allow: allowed.join(", ") },
+  );
+  app.route({
+    method: app.supportedMethods.filter((method) => !allowed.includes(method)),
+    url: path,
+    handler: (_request, reply) => send(reply, answer),
+  });
+}
+
+function readEveryBodyAsBytes(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+  // The content type is not enforced, and a malformed one is no reason to refuse a good body.
+  app.addHook("onRequest", async (request) => {
+    delete request.raw.headers["content-type"];
+  });
+}
+
+const noBody = new Uint8Array();
+
+function toCall(request: FastifyRequest, reply: FastifyReply): Call {
+  const queryStart = request.url.indexOf("?");
+  return {
+    requestId: request.id,
+    keyDigest: request.keyDigest,
+    params: request.params as Record<string, string>,
+    query: new URLSearchParams(queryStart === -1 ? "" : request.url.slice(queryStart)),
+    body: request.body instanceof Uint8Array ? request.body : noBody,
+    header: (name) => headerOf(request, name),
+    // Made on demand: few calls wait long enough for their caller to go away.
+    get signal() {
+      const controller = new AbortController();
+      reply.raw.once("close", () => controller.abort());
+      return controller.signal;
+    },
+    facts: request.facts,
+  };
+}
+
+function headerOf(request: FastifyRequest, name: string): string | null | typeof repeated {
+  const value = request.headers[name];
+  if (value === undefined) return null;
+  let count = 0;
+  const { rawHeaders } = request.raw;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() === name) count += 1;
+  }
+  return count > 1 || Array.isArray(value) ? repeated : value;
+}
+
+function send(reply: FastifyReply, { status, headers = {}, body }: Answer): FastifyReply {
+  reply.code(status).headers(headers);
+  if (body === null) return reply.send();
+  return reply.type("application/json; charset=utf-8").send(body);
+}
+
+function notFound(): Answer {
+  return problem(
+    "not_found",
+    "There is nothing at this address. See /v1/openapi.json for every call.",
+  );
+}
+
+function rateLimited(): Answer {
+  return problem(
+    "rate_limited",
+    "This API key makes more calls a second than it may. Wait for the seconds in Retry-After, then go on.",
+  );
+}
+
+function answerOfFault(error: unknown, request: FastifyRequest, log: Logger): Answer {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
+    return problem("body_too_large", `The body may have at most ${bodyBytesMax} bytes (4 MiB).`, {
+      connection: "close",
+    });
+  }
+  if (code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH") {
+    return problem("validation_error", "The body is shorter or longer than Content-Length says.");
+  }
+  if (isOutOfReach(error) || isNotMigrated(error)) {
+    log.warn({ requestId: request.id, err: error }, "the database is out of reach");
+    return unavailable();
+  }
+  log.error({ requestId: request.id, err: error }, "a call failed by a fault of ours");
+  return internalError(request.id);
+}
+
+/** One line per call, with ids and figures only. */
+function logAnswer(log: Logger, request: FastifyRequest, reply: FastifyReply): void {
+  log.info(
+    {
+      requestId: request.id,
+      method: request.method,
+      route: request.routeOptions.url ?? "unknown",
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      ...request.facts,
+    },
+    "call",
+  );
+}
+
+/** Node could not read the request at all, so there is no reply to use: the answer is written by hand. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { line, answer } = brokenRequestAnswer(error.code);
+  const body = answer.body ?? "";
+  socket.end(
+    `HTTP/1.1 ${line}\r\nX-Request-Id: ${randomUUID()}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+function brokenRequestAnswer(code: string | undefined): { line: string; answer: Answer } {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    const seconds = requestTimeoutMs / 1000;
+    return {
+      line: "408 Request Timeout",
+      answer: problem("request_timeout", `The request did not arrive whole within ${seconds} s.`),
+    };
+  }
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return {
+      line: "431 Request Header Fields Too Large",
+      answer: problem("validation_error", "The address and headers of this request are too large."),
+    };
+  }
+  return {
+    line: "400 Bad Request",
+    answer: problem("validation_error", "This is not a well-formed HTTP request."),
+  };
+}

@@ -1,0 +1,25 @@
+// What a route's handler is given and what it answers: plain values, so that handlers know nothing of Fastify.
+
+export type Call = {
+  requestId: string;
+  /** The SHA-256 of the caller's API key; it has the form of a key, but may still be unknown or revoked. */
+  keyDigest: Buffer;
+  params: Readonly<Record<string, string>>;
+  query: URLSearchParams;
+  body: Uint8Array;
+  /** The value of a header that came once; null when it did not come; "repeated" when it came more than once. */
+  header(name: string): string | null | typeof repeated;
+  /** Aborted when the caller goes away. */
+  signal: AbortSignal;
+  /** Ids for this call's log line. Never a secret, a token or a body. */
+  facts: { workspaceId?: string; approvalId?: string };
+};
+
+export const repeated: unique symbol = Symbol("repeated header");
+
+export type Answer = {
+  status: number;
+  headers?: Record<string, string>;
+  /** JSON text; null for an answer without a body. */
+  body: string | null;
+};

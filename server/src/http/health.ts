@@ -1,0 +1,21 @@
+// Whether the process lives, and whether it can do its work.
+
+import { isNotMigrated, isOutOfReach, type Queryable } from "../storage/database.ts";
+import { listMissingMigrations } from "../storage/migrations.ts";
+import type { Answer } from "./call.ts";
+import { problem, unavailable } from "./problems.ts";
+
+export function healthz(): Answer {
+  return { status: 200, body: JSON.stringify({ status: "ok" }) };
+}
+
+export async function readyz(db: Queryable): Promise<Answer> {
+  try {
+    const missing = await listMissingMigrations(db);
+    if (missing.length === 0) return { status: 200, body: JSON.stringify({ status: "ready" }) };
+    return problem("unavailable", `The database still lacks ${missing.length} migration(s).`);
+  } catch (error) {
+    if (isOutOfReach(error) || isNotMigrated(error)) return unavailable();
+    throw error;
+  }
+}

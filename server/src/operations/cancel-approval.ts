@@ -1,0 +1,33 @@
+// Withdraws a pending approval on behalf of the agent that asked for it.
+
+import { type Approval, describeResolution } from "../domain/approval.ts";
+import { type Refusal, refuse } from "../domain/refusal.ts";
+import * as apiKeys from "../storage/api-keys.ts";
+import * as approvals from "../storage/approvals.ts";
+import { type Database, inOneStatement } from "../storage/database.ts";
+import { findWithExpiry } from "./expire-approvals.ts";
+import { unknownApproval } from "./read-approval.ts";
+import { unknownKey } from "./unknown-key.ts";
+
+export async function cancelApproval(
+  db: Database,
+  keyDigest: Buffer,
+  id: string,
+): Promise<{ workspaceId: string; approval: Approval } | Refusal> {
+  const workspaceId = await apiKeys.findWorkspaceId(db, keyDigest);
+  if (workspaceId === null) return unknownKey();
+  const isMine = await approvals.resolve(
+    inOneStatement(db),
+    { workspaceId, id },
+    { status: "CANCELLED" },
+  );
+  const found = await findWithExpiry(db, workspaceId, id);
+  if (found === null) return unknownApproval();
+  const { approval } = found;
+  if (isMine) return { workspaceId, approval };
+  if (approval.state.kind === "PENDING") throw new Error(`approval ${id} could not be cancelled`);
+  return refuse(
+    "already_resolved",
+    `This request ${describeResolution(approval.state)} and cannot be cancelled any more. Read it to learn its outcome.`,
+  );
+}

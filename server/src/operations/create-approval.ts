@@ -1,0 +1,207 @@
+// Creates an approval: together with its event, its reviewers and its deliveries, or not at all.
+
+import { createHash, randomBytes } from "node:crypto";
+import type { Approval, Approver } from "../domain/approval.ts";
+import { toJsonText } from "../domain/json-text.ts";
+import type { Keyring } from "../domain/keyring.ts";
+import { gatheredCreateBytesMax } from "../domain/limits.ts";
+import type { NewApproval } from "../domain/new-approval.ts";
+import { isRefusal, type Refusal, refuse } from "../domain/refusal.ts";
+import {
+  deriveReviewToken,
+  digestOfReviewToken,
+  reviewLinkNonceBytes,
+} from "../domain/review-link.ts";
+import * as creation from "../storage/approval-creation.ts";
+import * as approvals from "../storage/approvals.ts";
+import {
+  type Database,
+  inOneStatement,
+  isConflictOn,
+  isDeadlock,
+  isRefusedByData,
+} from "../storage/database.ts";
+import { gather } from "../storage/gathering.ts";
+import * as groups from "../storage/groups.ts";
+import { findWithExpiry } from "./expire-approvals.ts";
+import { unknownKey } from "./unknown-key.ts";
+
+export type CreateInput = {
+  keyDigest: Buffer;
+  approval: NewApproval;
+  body: Uint8Array;
+  idempotencyKey: string | null;
+};
+
+export type Created = { workspaceId: string; approval: Approval; isReplay: boolean };
+
+export type CreateApproval = (input: CreateInput) => Promise<Created | Refusal>;
+
+/** How often a batch is tried again when another node takes one of its idempotency keys meanwhile. */
+const conflictRetriesMax = 5;
+
+export function makeCreateApproval(db: Database, keyring: Keyring): CreateApproval {
+  const insert = (rows: creation.NewApprovalRow[]) => insertMany(db, rows, keyring.current.id);
+  const insertGathered = gather(insert);
+
+  return async (input) => {
+    const asked = await findAsked(db, input);
+    if (isRefusal(asked)) return (await findReplay(db, input)) ?? asked;
+    const row = toRow(input, asked, keyring);
+    const isLarge = input.body.length > gatheredCreateBytesMax;
+    for (;;) {
+      const result = isLarge ? (await insert([row]))[0] : await insertGathered(row);
+      if (result !== undefined && result.kind !== "again")
+        return conclude(db, input, asked, result);
+    }
+  };
+}
+
+/** Who is asked: the address itself, or every member of the group at this moment. */
+type Asked = { approver: Approver; group: groups.Group | null; emails: string[] };
+
+async function findAsked(
+  db: Database,
+  { approval, keyDigest }: CreateInput,
+): Promise<Asked | Refusal> {
+  if (approval.notify.kind === "address") {
+    return { approver: approval.notify, group: null, emails: [approval.notify.email] };
+  }
+  const { key } = approval.notify;
+  const caller = await groups.findOfCaller(db, keyDigest, key);
+  if (caller === null) return unknownKey();
+  if (!caller.planHasGroups) {
+    return refuse(
+      "plan_required",
+      `notify: approver groups are not part of the ${caller.plan} plan. Notify an e-mail address, or move the workspace to a plan with groups.`,
+    );
+  }
+  if (caller.group === null) {
+    return refuse("unknown_group", `notify: this workspace has no group with the key ${key}.`);
+  }
+  if (caller.group.members.length === 0) {
+    return refuse(
+      "empty_group",
+      `notify: the group ${key} has no members to notify. Add at least one.`,
+    );
+  }
+  const { name, members } = caller.group;
+  return { approver: { kind: "group", key, name }, group: caller.group, emails: members };
+}
+
+function toRow(
+  { approval, body, idempotencyKey, keyDigest }: CreateInput,
+  asked: Asked,
+  keyring: Keyring,
+): creation.NewApprovalRow {
+  return {
+    keyDigest,
+    idempotency:
+      idempotencyKey === null ? null : { key: idempotencyKey, bodyDigest: digestOf(body) },
+    summary: approval.summary,
+    payload: approval.payload,
+    metadata: approval.metadata,
+    agentState: approval.agentState,
+    reasoning: approval.reasoning,
+    recentActions: toJsonText(approval.recentActions),
+    agentName: approval.agentName,
+    approverEmail: asked.approver.kind === "address" ? asked.approver.email : null,
+    group: asked.group,
+    ttlMinutes: approval.ttlMinutes,
+    reviewers: asked.emails.map((email) => newReviewer(email, keyring)),
+  };
+}
+
+function newReviewer(email: string, keyring: Keyring): creation.NewReviewer {
+  const tokenNonce = randomBytes(reviewLinkNonceBytes);
+  const tokenDigest = digestOfReviewToken(deriveReviewToken(keyring.current, tokenNonce));
+  return { email, tokenNonce, tokenDigest };
+}
+
+/**
+ * Inserts a batch. When another statement has taken one of its idempotency keys in the same moment, the
+ * whole batch was undone and is tried again: then that key is known. When PostgreSQL refuses it for any other
+ * reason, its rows go one by one, so that one bad row never harms its neighbours.
+ */
+async function insertMany(
+  db: Database,
+  rows: creation.NewApprovalRow[],
+  secretKeyId: string,
+): Promise<creation.CreationResult[]> {
+  for (let retry = 0; ; retry += 1) {
+    try {
+      return await creation.insertMany(inOneStatement(db), rows, secretKeyId);
+    } catch (error) {
+      if (isRace(error) && retry < conflictRetriesMax) continue;
+      if (!isRefusedByData(error) || rows.length === 1) throw error;
+      const alone = rows.map((row) => insertMany(db, [row], secretKeyId));
+      return (await Promise.all(alone)).flat();
+    }
+  }
+}
+
+function isRace(error: unknown): boolean {
+  return isConflictOn(error, creation.idempotencyIndex) || isDeadlock(error);
+}
+
+async function conclude(
+  db: Database,
+  { approval }: CreateInput,
+  { approver }: Asked,
+  result: Exclude<creation.CreationResult, { kind: "again" }>,
+): Promise<Created | Refusal> {
+  switch (result.kind) {
+    case "unknown_key":
+      return unknownKey();
+    case "quota_exceeded":
+      return quotaExceeded(result);
+    case "known":
+      return replay(db, result);
+    case "created": {
+      const { workspaceId, id, createdAt, expiresAt } = result;
+      const { notify, ttlMinutes, ...echoed } = approval;
+      const state = { kind: "PENDING" } as const;
+      const created: Approval = { ...echoed, id, approver, createdAt, expiresAt, state };
+      return { workspaceId, approval: created, isReplay: false };
+    }
+    default:
+      return result satisfies never;
+  }
+}
+
+function quotaExceeded(result: { plan: string; monthlyLimit: number }): Refusal {
+  return refuse(
+    "quota_exceeded",
+    `This workspace has used all ${result.monthlyLimit} requests of this month (plan ${result.plan}). It can create requests again on the first of next month (UTC), or after its plan or limit was raised.`,
+  );
+}
+
+/** A group that has vanished since does not undo an answer that was given under the same key. */
+async function findReplay(db: Database, input: CreateInput): Promise<Created | Refusal | null> {
+  if (input.idempotencyKey === null) return null;
+  const known = await approvals.findByIdempotencyKey(db, {
+    keyDigest: input.keyDigest,
+    idempotencyKey: input.idempotencyKey,
+    bodyDigest: digestOf(input.body),
+  });
+  return known === null ? null : replay(db, known);
+}
+
+async function replay(
+  db: Database,
+  known: { workspaceId: string; id: string; isSameBody: boolean },
+): Promise<Created | Refusal> {
+  if (!known.isSameBody) {
+    return refuse(
+      "idempotency_key_reused",
+      `This Idempotency-Key was used for ${known.id} with another body. Use a new key for a new request, or send the very same body.`,
+    );
+  }
+  const found = await findWithExpiry(db, known.workspaceId, known.id);
+  if (found === null) throw new Error(`approval ${known.id} vanished while it was replayed`);
+  return { workspaceId: known.workspaceId, approval: found.approval, isReplay: true };
+}
+
+function digestOf(body: Uint8Array): Buffer {
+  return createHash("sha256").update(body).digest();
+}

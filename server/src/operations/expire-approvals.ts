@@ -1,0 +1,24 @@
+// Expires approvals whose time has passed, with their events and deliveries, each exactly once.
+
+import * as approvals from "../storage/approvals.ts";
+import { type Database, inOneStatement } from "../storage/database.ts";
+
+export async function expireApprovals(
+  db: Database,
+  workspaceId: string,
+  ids: string[],
+): Promise<void> {
+  await approvals.expire(inOneStatement(db), workspaceId, ids);
+}
+
+/** Reads an approval so that it is never PENDING past its time: if need be it is expired first. */
+export async function findWithExpiry(
+  db: Database,
+  workspaceId: string,
+  id: string,
+): Promise<approvals.FoundApproval | null> {
+  const found = await approvals.find(db, workspaceId, id);
+  if (found === null || !found.isOverdue) return found;
+  await expireApprovals(db, workspaceId, [id]);
+  return approvals.find(db, workspaceId, id);
+}

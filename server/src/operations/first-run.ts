@@ -1,0 +1,26 @@
+// The very first start of an empty service: one workspace, its owner, and a key to begin with.
+
+import { defaultExpiryMinutes } from "../domain/limits.ts";
+import { type Database, inTransaction } from "../storage/database.ts";
+import * as members from "../storage/members.ts";
+import * as workspaces from "../storage/workspaces.ts";
+import { insertKey } from "./issue-key.ts";
+
+export const firstOwnerEmail = "owner@localhost";
+
+/** The key of the first workspace, or null when there is a workspace already. */
+export async function runFirst(db: Database): Promise<string | null> {
+  return inTransaction(db, async (tx) => {
+    if (await workspaces.exists(tx)) return null;
+    const { id: workspaceId } = await workspaces.insert(tx, {
+      name: "My workspace",
+      plan: "unlimited",
+      included: null,
+      cap: null,
+      expiryMinutes: defaultExpiryMinutes,
+    });
+    await members.upsert(tx, { workspaceId, email: firstOwnerEmail, role: "owner" });
+    const { key } = await insertKey(tx, { workspaceId, name: "First key" });
+    return key;
+  });
+}

@@ -1,0 +1,55 @@
+// Reads approvals for the holder of an API key. A write at times: whatever has run out is expired first,
+// so that nobody ever reads PENDING past the end.
+
+import { type Refusal, refuse } from "../domain/refusal.ts";
+import * as apiKeys from "../storage/api-keys.ts";
+import * as approvals from "../storage/approvals.ts";
+import type { Database } from "../storage/database.ts";
+import { gather } from "../storage/gathering.ts";
+import { expireApprovals, findWithExpiry } from "./expire-approvals.ts";
+import { unknownKey } from "./unknown-key.ts";
+
+export type ReadApproval = (
+  lookup: approvals.ApprovalLookup,
+) => Promise<({ workspaceId: string } & approvals.FoundApproval) | Refusal>;
+
+/** Concurrent reads are gathered into one statement, which checks each caller's key on the way. */
+export function makeReadApproval(db: Database): ReadApproval {
+  const findGathered = gather((lookups: approvals.ApprovalLookup[]) =>
+    approvals.findByKeys(db, lookups),
+  );
+  return async (lookup) => {
+    const result = await findGathered(lookup);
+    if (result.kind === "unknown_key") return unknownKey();
+    if (result.kind === "not_found") return unknownApproval();
+    if (result.kind === "found" && !result.isOverdue) return result;
+    const found = await findWithExpiry(db, result.workspaceId, lookup.id);
+    return found === null ? unknownApproval() : { workspaceId: result.workspaceId, ...found };
+  };
+}
+
+export type ApprovalPage = {
+  workspaceId: string;
+  found: approvals.FoundApproval[];
+  hasMore: boolean;
+};
+
+export async function listApprovals(
+  db: Database,
+  keyDigest: Buffer,
+  filter: approvals.ApprovalFilter & { limit: number },
+): Promise<ApprovalPage | Refusal> {
+  const workspaceId = await apiKeys.findWorkspaceId(db, keyDigest);
+  if (workspaceId === null) return unknownKey();
+  const page = await approvals.list(db, workspaceId, filter);
+  const overdue = page.found
+    .filter(({ isOverdue }) => isOverdue)
+    .map(({ approval }) => approval.id);
+  if (overdue.length === 0) return { workspaceId, ...page };
+  await expireApprovals(db, workspaceId, overdue);
+  return { workspaceId, ...(await approvals.list(db, workspaceId, filter)) };
+}
+
+export function unknownApproval(): Refusal {
+  return refuse("not_found", "There is no request with this id in this workspace.");
+}

@@ -1,0 +1,147 @@
+// Starts the service, tells the person at the terminal what to do next, and stops it cleanly.
+
+import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+import type { Config } from "./config.ts";
+import { buildApp } from "./http/app.ts";
+import { routesOf } from "./http/routes.ts";
+import { openLog } from "./log.ts";
+import { makeCreateApproval } from "./operations/create-approval.ts";
+import { runFirst } from "./operations/first-run.ts";
+import { makeReadApproval } from "./operations/read-approval.ts";
+import { isOutOfReach } from "./storage/database.ts";
+import { migrate } from "./storage/migrations.ts";
+import { ResolutionWatch } from "./storage/resolution-watch.ts";
+import { openStore, type Store } from "./storage/store.ts";
+import { welcome } from "./welcome.ts";
+
+const migrationRetryMs = 1_000;
+/** A stop that takes longer than this is cut short. */
+const stopTimeoutMs = 15_000;
+
+export class ServeFault extends Error {}
+
+export async function serve(config: Config): Promise<void> {
+  const log = openLog({ level: config.logLevel, format: config.logFormat });
+  const stopping = new AbortController();
+  const store = await openStore({ ...config, purpose: "serve", log });
+  if ("inUseBy" in store) throw new ServeFault(alreadyServed(config, store.inUseBy));
+  const service = assemble(config, store, log);
+  stopOnSignal(log, async () => {
+    stopping.abort();
+    await service.stop();
+  });
+  try {
+    const isMigrated = prepare(store, log, stopping.signal);
+    // With an embedded database everything is ready before the first call; an external one may be away.
+    const firstKey = store.kind === "embedded" ? await isMigrated : null;
+    const address = await listen(service.app, config);
+    showWelcome(config, store, { address, firstKey }, log);
+    await isMigrated;
+  } catch (error) {
+    if (stopping.signal.aborted) return;
+    await service.stop();
+    throw error;
+  }
+}
+
+function assemble(config: Config, store: Store, log: Logger) {
+  const resolutions = new ResolutionWatch(store.db, store.connection);
+  const app = buildApp({
+    routes: routesOf({
+      db: store.db,
+      createApproval: makeCreateApproval(store.db, store.keyring),
+      readApproval: makeReadApproval(store.db),
+      resolutions,
+    }),
+    rateLimit: config.rateLimit,
+    log,
+  });
+  resolutions.start();
+  return {
+    app,
+    stop: async () => {
+      // Waiting callers are answered first; then no call is under way and the database can be let go.
+      await resolutions.stop();
+      await app.close();
+      await store.close();
+    },
+  };
+}
+
+/** Migrates, and sets an empty embedded database up. Answers the first key, the first time. */
+async function prepare(store: Store, log: Logger, signal: AbortSignal): Promise<string | null> {
+  for (;;) {
+    try {
+      const applied = await migrate(store.connection);
+      if (applied.length > 0) log.info({ applied: applied.join(", ") }, "migrated the database");
+      return store.kind === "embedded" ? await runFirst(store.db) : null;
+    } catch (error) {
+      if (!isOutOfReach(error) || signal.aborted) throw error;
+      log.warn({ err: error }, "the database is out of reach; trying again");
+      await pause(migrationRetryMs, undefined, { signal });
+    }
+  }
+}
+
+async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : "";
+    if (code === "EADDRINUSE") {
+      throw new ServeFault(
+        `Port ${port} on ${host} is in use. Choose another one: PORT=${port + 1} npm start`,
+      );
+    }
+    if (code === "EACCES" || code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
+      throw new ServeFault(`Cannot listen on ${host}:${port} (${code}). Set HOST and PORT.`);
+    }
+    throw error;
+  }
+  const { port: actualPort } = app.server.address() as AddressInfo;
+  return `http://${host === "127.0.0.1" || host === "0.0.0.0" ? "localhost" : host}:${actualPort}`;
+}
+
+function showWelcome(
+  config: Config,
+  store: Store,
+  facts: { address: string; firstKey: string | null },
+  log: Logger,
+): void {
+  if (store.kind === "embedded" || config.logFormat === "text") {
+    process.stdout.write(welcome({ ...facts, kind: store.kind, dataDir: config.dataDir }));
+  } else {
+    log.info({ address: facts.address }, "serving");
+  }
+}
+
+function alreadyServed(config: Config, pid: number | null): string {
+  const who = pid === null ? "Another process" : `The process ${pid}`;
+  return `${who} already serves ${config.dataDir}. Stop it first, or start this one with another DATA_DIR and PORT.`;
+}
+
+/** npm passes a Ctrl-C on that the terminal has sent already, so the same signal may come twice. */
+function stopOnSignal(log: Logger, stop: () => Promise<void>): void {
+  let isStopping = false;
+  const onSignal = (signal: string) => {
+    if (isStopping) return;
+    isStopping = true;
+    log.info(`stopping (${signal})`);
+    setTimeout(() => {
+      log.error("stopping took too long and was cut short");
+      process.exit(1);
+    }, stopTimeoutMs).unref();
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, "stopping failed");
+        process.exit(1);
+      },
+    );
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+}

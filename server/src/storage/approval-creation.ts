@@ -1,0 +1,254 @@
+// The one statement that creates approvals, many callers' at once. In it each row is checked for its
+// API key, its idempotency key and its workspace's quota; what may go on is written with its event,
+// its reviewers and its deliveries. Nothing of it is visible before all of it is.
+
+import type { JsonText } from "../domain/json-text.ts";
+import type { Transaction } from "./database.ts";
+
+export type NewReviewer = { email: string; tokenNonce: Buffer; tokenDigest: Buffer };
+
+export type NewApprovalRow = {
+  keyDigest: Buffer;
+  idempotency: { key: string; bodyDigest: Buffer } | null;
+  summary: string;
+  payload: JsonText | null;
+  metadata: JsonText | null;
+  agentState: JsonText | null;
+  reasoning: string | null;
+  recentActions: JsonText;
+  agentName: string | null;
+  approverEmail: string | null;
+  group: { id: string; key: string; name: string } | null;
+  ttlMinutes: number | null;
+  reviewers: NewReviewer[];
+};
+
+export type CreationResult =
+  | { kind: "unknown_key" }
+  | { kind: "created"; workspaceId: string; id: string; createdAt: Date; expiresAt: Date }
+  /** The idempotency key was used before. */
+  | { kind: "known"; workspaceId: string; id: string; isSameBody: boolean }
+  /** The idempotency key is used by an earlier row of the same batch: ask again, it will be known. */
+  | { kind: "again" }
+  | { kind: "quota_exceeded"; workspaceId: string; plan: string; monthlyLimit: number };
+
+/** The name of the index that refuses a statement whose idempotency key another one has just taken. */
+export const idempotencyIndex = "approvals_idempotency_key";
+
+type CreationRow = {
+  workspace_id: string | null;
+  plan: string;
+  monthly_limit: number;
+  known_id: string | null;
+  is_same_body: boolean;
+  is_fresh: boolean;
+  id: string | null;
+  created_at: Date;
+  expires_at: Date;
+};
+
+export async function insertMany(
+  tx: Transaction,
+  rows: NewApprovalRow[],
+  secretKeyId: string,
+): Promise<CreationResult[]> {
+  const { rows: results } = await tx.query<CreationRow>(creationQuery(rows, secretKeyId));
+  return results.map(toResult);
+}
+
+/** The statement with its values; the benchmark gives the very same one to pgbench. */
+export function creationQuery(rows: NewApprovalRow[], secretKeyId: string) {
+  const size = sizes.find((each) => each >= rows.length);
+  if (size === undefined) throw new Error(`a batch of ${rows.length} rows is too large`);
+  const values = rows.flatMap(toValues);
+  const padding = new Array<null>((size - rows.length) * columns.length).fill(null);
+  return {
+    name: `approvals.insertMany.${size}`,
+    text: statementOf(size),
+    values: [secretKeyId, ...values, ...padding],
+  };
+}
+
+/** Batches are filled up with empty rows to a power of two: few statements to prepare, not one per size. */
+const sizes = [1, 2, 4, 8, 16, 32, 64];
+
+const columns = [
+  ["key_digest", "bytea"],
+  ["idempotency_key", "text"],
+  ["body_digest", "bytea"],
+  ["summary", "text"],
+  ["payload", "text"],
+  ["metadata", "text"],
+  ["agent_state", "text"],
+  ["reasoning", "text"],
+  ["recent_actions", "text"],
+  ["agent_name", "text"],
+  ["approver_email", "text"],
+  ["group_id", "text"],
+  ["group_key", "text"],
+  ["group_name", "text"],
+  ["ttl_minutes", "integer"],
+  ["reviewer_emails", "text[]"],
+  ["reviewer_nonces", "bytea[]"],
+  ["reviewer_digests", "bytea[]"],
+] as const;
+
+function toValues(row: NewApprovalRow): unknown[] {
+  return [
+    row.keyDigest,
+    row.idempotency?.key ?? null,
+    row.idempotency?.bodyDigest ?? null,
+    row.summary,
+    row.payload,
+    row.metadata,
+    row.agentState,
+    row.reasoning,
+    row.recentActions,
+    row.agentName,
+    row.approverEmail,
+    row.group?.id ?? null,
+    row.group?.key ?? null,
+    row.group?.name ?? null,
+    row.ttlMinutes,
+    row.reviewers.map(({ email }) => email),
+    row.reviewers.map(({ tokenNonce }) => tokenNonce),
+    row.reviewers.map(({ tokenDigest }) => tokenDigest),
+  ];
+}
+
+function toResult(row: CreationRow): CreationResult {
+  const workspaceId = row.workspace_id;
+  if (workspaceId === null) return { kind: "unknown_key" };
+  if (row.known_id !== null) {
+    return { kind: "known", workspaceId, id: row.known_id, isSameBody: row.is_same_body };
+  }
+  if (row.id !== null) {
+    const { id, created_at: createdAt, expires_at: expiresAt } = row;
+    return { kind: "created", workspaceId, id, createdAt, expiresAt };
+  }
+  if (!row.is_fresh) return { kind: "again" };
+  return {
+    kind: "quota_exceeded",
+    workspaceId,
+    plan: row.plan,
+    monthlyLimit: row.monthly_limit,
+  };
+}
+
+const statements = new Map<number, string>();
+
+function statementOf(size: number): string {
+  const known = statements.get(size);
+  if (known !== undefined) return known;
+  const text = buildStatement(size);
+  statements.set(size, text);
+  return text;
+}
+
+function buildStatement(size: number): string {
+  const tuples = Array.from({ length: size }, (_, row) => {
+    const placeholders = columns.map(
+      ([, type], column) => `$${2 + row * columns.length + column}::${type}`,
+    );
+    return `(${row}, ${placeholders.join(", ")})`;
+  });
+  const names = columns.map(([name]) => name).join(", ");
+  return `
+with input as materialized (
+  select * from (values ${tuples.join(",\n")}) as rows (n, ${names})
+  where key_digest is not null
+),
+caller as materialized (
+  select i.n, i.idempotency_key, i.body_digest, k.workspace_id, w.plan,
+    coalesce(i.ttl_minutes, w.expiry_minutes) as ttl_minutes,
+    case when p.has_overage then coalesce(w.cap, p.cap) else coalesce(w.included, p.included) end
+      as monthly_limit
+  from input i
+  join api_keys k on k.digest = i.key_digest and k.revoked_at is null
+  join workspaces w on w.id = k.workspace_id
+  join plans p on p.name = w.plan
+),
+known as materialized (
+  select c.n, a.id, a.body_digest = c.body_digest as is_same_body
+  from caller c
+  join approvals a on a.workspace_id = c.workspace_id and a.idempotency_key = c.idempotency_key
+),
+fresh as materialized (
+  select c.n, c.workspace_id, c.ttl_minutes, c.monthly_limit,
+    row_number() over (partition by c.workspace_id order by c.n) as place
+  from caller c
+  where not exists (select from known where known.n = c.n)
+    and not exists (
+      select from caller earlier
+      where earlier.n < c.n and earlier.workspace_id = c.workspace_id
+        and earlier.idempotency_key = c.idempotency_key
+    )
+),
+-- The row of the month is locked by this update, so racing statements are counted one after the other.
+-- Workspaces are taken in one order, so that two statements never wait for each other.
+usage as (
+  insert into monthly_usage as u (workspace_id, month, requests, monthly_limit, granted)
+  select workspace_id, date_trunc('month', now() at time zone 'utc')::date,
+    least(count(*), monthly_limit), monthly_limit, least(count(*), monthly_limit)
+  from fresh
+  group by workspace_id, monthly_limit
+  order by workspace_id
+  on conflict (workspace_id, month) do update set
+    requests = u.requests + greatest(0, least(excluded.granted, excluded.monthly_limit - u.requests)),
+    granted = greatest(0, least(excluded.granted, excluded.monthly_limit - u.requests)),
+    monthly_limit = excluded.monthly_limit
+  returning u.workspace_id, u.granted
+),
+granted as materialized (
+  select f.n, f.workspace_id, new_id('req_') as id, new_id('evt_') as event_id, now_ms() as created_at,
+    now_ms() + f.ttl_minutes * interval '1 minute' as expires_at
+  from fresh f
+  join usage on usage.workspace_id = f.workspace_id
+  where f.place <= usage.granted
+),
+approval as (
+  insert into approvals (
+    workspace_id, id, summary, payload, metadata, agent_state, reasoning, recent_actions, agent_name,
+    approver_email, group_id, group_key, group_name, idempotency_key, body_digest, created_at, expires_at
+  )
+  select g.workspace_id, g.id, i.summary, i.payload, i.metadata, i.agent_state, i.reasoning,
+    i.recent_actions, i.agent_name, i.approver_email, i.group_id, i.group_key, i.group_name,
+    i.idempotency_key, i.body_digest, g.created_at, g.expires_at
+  from granted g
+  join input i on i.n = g.n
+),
+event as (
+  insert into events (workspace_id, id, approval_id, kind, created_at)
+  select workspace_id, event_id, id, 'request.created', created_at from granted
+),
+reviewer as (
+  insert into reviewers (workspace_id, approval_id, email, secret_key_id, token_nonce, token_digest)
+  select g.workspace_id, g.id, r.email, $1::text, r.nonce, r.digest
+  from granted g
+  join input i on i.n = g.n
+  cross join lateral unnest(i.reviewer_emails, i.reviewer_nonces, i.reviewer_digests)
+    as r (email, nonce, digest)
+  returning workspace_id, id, approval_id
+),
+mail as (
+  insert into deliveries (workspace_id, event_id, reviewer_id)
+  select g.workspace_id, g.event_id, reviewer.id
+  from granted g
+  join reviewer on reviewer.workspace_id = g.workspace_id and reviewer.approval_id = g.id
+),
+webhook as (
+  insert into deliveries (workspace_id, event_id, endpoint_id, state)
+  select g.workspace_id, g.event_id, e.id, case when e.disabled_at is null then 'due' else 'skipped' end
+  from granted g
+  join endpoints e on e.workspace_id = g.workspace_id
+    and (e.event_kinds is null or 'request.created' = any (e.event_kinds))
+)
+select c.workspace_id, c.plan, c.monthly_limit, known.id as known_id, known.is_same_body,
+  f.n is not null as is_fresh, g.id, g.created_at, g.expires_at
+from input i
+left join caller c on c.n = i.n
+left join known on known.n = i.n
+left join fresh f on f.n = i.n
+left join granted g on g.n = i.n
+order by i.n`;
+}

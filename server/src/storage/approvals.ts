@@ -1,0 +1,361 @@
+// The approvals table: reading approvals one by one and in lists, and the one way out of PENDING.
+// Creating them is a statement of its own, in approval-creation.ts.
+
+import type { Approval, ApprovalState, ApprovalStatus, Approver } from "../domain/approval.ts";
+import { eventOfStatus } from "../domain/event.ts";
+import type { JsonText } from "../domain/json-text.ts";
+import { gatheredReadBytesMax, listBytesMax } from "../domain/limits.ts";
+import type { Queryable, Transaction } from "./database.ts";
+
+/** Every change out of PENDING is announced here, so that waiting callers on every node wake. */
+export const resolutionChannel = "countersign_resolved";
+/** Announced in place of a list of ids that would be too long. */
+export const manyResolved = "*";
+
+export type ApprovalRow = {
+  id: string;
+  status: ApprovalStatus;
+  summary: string;
+  payload: string | null;
+  metadata: string | null;
+  agent_state: string | null;
+  edit: string | null;
+  reasoning: string | null;
+  recent_actions: string;
+  agent_name: string | null;
+  approver_email: string | null;
+  group_key: string | null;
+  group_name: string | null;
+  created_at: Date;
+  expires_at: Date;
+  resolved_at: Date | null;
+  resolved_by_email: string | null;
+  resolution_note: string | null;
+};
+
+const smallColumns = `
+  a.id, a.status, a.summary, a.reasoning, a.recent_actions, a.agent_name, a.approver_email,
+  a.group_key, a.group_name, a.created_at, a.expires_at, a.resolved_at, a.resolved_by_email,
+  a.resolution_note`;
+const largeColumns = "a.payload, a.metadata, a.agent_state, a.edit";
+const largeBytes = `
+  coalesce(octet_length(a.payload), 0) + coalesce(octet_length(a.metadata), 0)
+  + coalesce(octet_length(a.agent_state), 0) + coalesce(octet_length(a.edit), 0)`;
+const isOverdue = "(a.status = 'PENDING' and a.expires_at <= now())";
+
+/** An approval as a caller may read it, by the database's clock. */
+export type FoundApproval = {
+  approval: Approval;
+  /** Its time has passed and nobody has expired it yet: it must not be shown as it is. */
+  isOverdue: boolean;
+  expiresInMs: number;
+};
+
+export type ApprovalLookup = { keyDigest: Buffer; id: string };
+export type ApprovalLookupResult =
+  | { kind: "unknown_key" }
+  | { kind: "not_found"; workspaceId: string }
+  | { kind: "large"; workspaceId: string }
+  | ({ kind: "found"; workspaceId: string } & FoundApproval);
+
+type FoundRow = ApprovalRow & { is_overdue: boolean; expires_in_ms: string };
+
+/**
+ * Looks up many approvals, each with the API key of its caller, in one statement: the key is checked
+ * where the row is read, so there is no cache that a revoked key could outlive.
+ */
+export async function findByKeys(
+  db: Queryable,
+  lookups: ApprovalLookup[],
+): Promise<ApprovalLookupResult[]> {
+  const { rows } = await db.query<
+    FoundRow & { workspace_id: string | null; found_id: string | null; is_large: boolean }
+  >({
+    name: "approvals.findByKeys",
+    text: findByKeysSql,
+    values: [lookups.map(({ keyDigest }) => keyDigest), lookups.map(({ id }) => id)],
+  });
+  return rows.map((row) => {
+    const workspaceId = row.workspace_id;
+    if (workspaceId === null) return { kind: "unknown_key" };
+    if (row.found_id === null) return { kind: "not_found", workspaceId };
+    if (row.is_large) return { kind: "large", workspaceId };
+    return { kind: "found", workspaceId, ...toFoundApproval(row) };
+  });
+}
+
+// Rows too large to travel with others come back without their large columns, and are read again alone.
+export const findByKeysSql = `
+  select k.workspace_id, a.id as found_id, ${smallColumns},
+    ${largeBytes} > ${gatheredReadBytesMax} as is_large,
+    case when ${largeBytes} <= ${gatheredReadBytesMax} then a.payload end as payload,
+    case when ${largeBytes} <= ${gatheredReadBytesMax} then a.metadata end as metadata,
+    case when ${largeBytes} <= ${gatheredReadBytesMax} then a.agent_state end as agent_state,
+    case when ${largeBytes} <= ${gatheredReadBytesMax} then a.edit end as edit,
+    ${isOverdue} as is_overdue,
+    extract(epoch from a.expires_at - now()) * 1000 as expires_in_ms
+  from unnest($1::bytea[], $2::text[]) with ordinality as lookup (key_digest, id, n)
+  left join api_keys k on k.digest = lookup.key_digest and k.revoked_at is null
+  left join approvals a on a.workspace_id = k.workspace_id and a.id = lookup.id
+  order by lookup.n`;
+
+export async function find(
+  db: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<FoundApproval | null> {
+  const { rows } = await db.query<FoundRow>({
+    name: "approvals.find",
+    text: `
+      select ${smallColumns}, ${largeColumns}, ${isOverdue} as is_overdue,
+        extract(epoch from a.expires_at - now()) * 1000 as expires_in_ms
+      from approvals a
+      where a.workspace_id = $1 and a.id = $2`,
+    values: [workspaceId, id],
+  });
+  const [row] = rows;
+  return row === undefined ? null : toFoundApproval(row);
+}
+
+/** The approval that a caller's idempotency key was used for; null when there is none or the key is unknown. */
+export async function findByIdempotencyKey(
+  db: Queryable,
+  lookup: { keyDigest: Buffer; idempotencyKey: string; bodyDigest: Buffer },
+): Promise<{ workspaceId: string; id: string; isSameBody: boolean } | null> {
+  const { rows } = await db.query<{ workspace_id: string; id: string; is_same_body: boolean }>({
+    name: "approvals.findByIdempotencyKey",
+    text: `
+      select a.workspace_id, a.id, a.body_digest = $3 as is_same_body
+      from api_keys k
+      join approvals a on a.workspace_id = k.workspace_id and a.idempotency_key = $2
+      where k.digest = $1 and k.revoked_at is null`,
+    values: [lookup.keyDigest, lookup.idempotencyKey, lookup.bodyDigest],
+  });
+  const [row] = rows;
+  return row === undefined
+    ? null
+    : { workspaceId: row.workspace_id, id: row.id, isSameBody: row.is_same_body };
+}
+
+export type ApprovalFilter = {
+  status: ApprovalStatus | null;
+  agentName: string | null;
+  createdAfter: Date | null;
+  createdBefore: Date | null;
+  /** Only approvals with a smaller id, that is older ones. */
+  beforeId: string | null;
+};
+
+/**
+ * Lists a workspace's approvals, newest first. Ids begin with their time of creation, so the primary
+ * key is the order. Fewer than `limit` come back when their JSON would be too much for one answer.
+ */
+export async function list(
+  db: Queryable,
+  workspaceId: string,
+  filter: ApprovalFilter & { limit: number },
+): Promise<{ found: FoundApproval[]; hasMore: boolean }> {
+  const { rows } = await db.query<FoundRow & { has_more: boolean }>({
+    name: "approvals.list",
+    text: listSql,
+    values: [
+      workspaceId,
+      filter.status,
+      filter.agentName,
+      filter.createdAfter,
+      filter.createdBefore,
+      filter.beforeId,
+      filter.limit,
+    ],
+  });
+  return { found: rows.map(toFoundApproval), hasMore: rows[0]?.has_more ?? false };
+}
+
+// An approval whose time has passed counts as EXPIRED here even when nobody has expired it yet.
+const listSql = `
+  with candidates as (
+    select a.id, ${largeBytes} as bytes
+    from approvals a
+    where a.workspace_id = $1
+      and ($2::text is null
+        or ($2 = 'PENDING' and a.status = 'PENDING' and a.expires_at > now())
+        or ($2 = 'EXPIRED' and ${isOverdue})
+        or ($2 <> 'PENDING' and a.status = $2))
+      and ($3::text is null or a.agent_name = $3)
+      and ($4::timestamptz is null or a.created_at > $4)
+      and ($5::timestamptz is null or a.created_at < $5)
+      and ($6::text is null or a.id < $6)
+    order by a.id desc
+    limit $7 + 1
+  ),
+  page as (
+    select id, count(*) over () as candidates,
+      row_number() over (order by id desc) as place,
+      sum(bytes) over (order by id desc) - bytes as bytes_before
+    from candidates
+  ),
+  fitting as (
+    select id, candidates, count(*) over () as fitting
+    from page
+    where place <= $7 and (place = 1 or bytes_before + 1 <= ${listBytesMax})
+  )
+  select ${smallColumns}, ${largeColumns}, ${isOverdue} as is_overdue,
+    extract(epoch from a.expires_at - now()) * 1000 as expires_in_ms,
+    candidates > fitting as has_more
+  from fitting
+  join approvals a on a.workspace_id = $1 and a.id = fitting.id
+  order by a.id desc`;
+
+export type Resolution =
+  | { status: "APPROVED"; byEmail: string; note: string | null; edit: JsonText | null }
+  | { status: "REJECTED"; byEmail: string; note: string | null }
+  | { status: "CANCELLED" };
+
+/**
+ * Resolves a pending approval whose time has not passed, with its event and that event's deliveries.
+ * Says whether this call did it: of any number of racing calls, one.
+ */
+export async function resolve(
+  tx: Transaction,
+  where: { workspaceId: string; id: string },
+  resolution: Resolution,
+): Promise<boolean> {
+  const { status } = resolution;
+  const { rowCount } = await tx.query({
+    name: "approvals.resolve",
+    text: `
+      with resolved as (
+        update approvals
+        set status = $3, resolved_at = now_ms(), resolved_by_email = $4, resolution_note = $5, edit = $6
+        where workspace_id = $1 and id = $2 and status = 'PENDING' and expires_at > now()
+        returning workspace_id, id, resolved_at
+      ), ${eventAndDeliveries}
+      select pg_notify('${resolutionChannel}', id) from resolved`,
+    values: [
+      where.workspaceId,
+      where.id,
+      status,
+      status === "CANCELLED" ? null : resolution.byEmail,
+      status === "CANCELLED" ? null : resolution.note,
+      status === "APPROVED" ? resolution.edit : null,
+      eventOfStatus(status),
+    ],
+  });
+  return rowCount === 1;
+}
+
+/**
+ * Expires those of the given approvals that are pending and past their time, with their events and
+ * deliveries. However many callers race, each approval is expired by one of them.
+ */
+export async function expire(tx: Transaction, workspaceId: string, ids: string[]): Promise<void> {
+  await tx.query({
+    name: "approvals.expire",
+    text: `
+      with due as (
+        select workspace_id, id
+        from approvals
+        where workspace_id = $1 and id = any($2::text[]) and status = 'PENDING'
+          and expires_at <= now()
+        order by id
+        for update
+      ), resolved as (
+        update approvals a
+        set status = $3, resolved_at = a.expires_at
+        from due
+        where a.workspace_id = due.workspace_id and a.id = due.id
+        returning a.workspace_id, a.id, a.resolved_at
+      ), ${eventAndDeliveries.replaceAll("$7", "$4")}
+      select pg_notify(
+        '${resolutionChannel}',
+        case when count(*) <= 100 then string_agg(id, ',') else '${manyResolved}' end
+      )
+      from resolved
+      having count(*) > 0`,
+    values: [workspaceId, ids, "EXPIRED", eventOfStatus("EXPIRED")],
+  });
+}
+
+// What must follow a resolution is written with it. Events for a disabled endpoint are kept as skipped.
+const eventAndDeliveries = `
+  event as (
+    insert into events (workspace_id, approval_id, kind, created_at)
+    select workspace_id, id, $7, resolved_at from resolved
+    returning workspace_id, id, kind
+  ), webhook as (
+    insert into deliveries (workspace_id, event_id, endpoint_id, state)
+    select event.workspace_id, event.id, e.id,
+      case when e.disabled_at is null then 'due' else 'skipped' end
+    from event
+    join endpoints e on e.workspace_id = event.workspace_id
+      and (e.event_kinds is null or event.kind = any (e.event_kinds))
+  )`;
+
+/** Those of the given approvals that are no longer pending. For waiting callers whose wake-up was lost. */
+export async function listResolvedIds(
+  db: Queryable,
+  waiting: { workspaceId: string; id: string }[],
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>({
+    name: "approvals.listResolvedIds",
+    text: `
+      select a.id
+      from unnest($1::text[], $2::text[]) as waiting (workspace_id, id)
+      join approvals a on a.workspace_id = waiting.workspace_id and a.id = waiting.id
+      where a.status <> 'PENDING'`,
+    values: [waiting.map(({ workspaceId }) => workspaceId), waiting.map(({ id }) => id)],
+  });
+  return rows.map(({ id }) => id);
+}
+
+function toFoundApproval(row: FoundRow): FoundApproval {
+  return {
+    approval: toApproval(row),
+    isOverdue: row.is_overdue,
+    expiresInMs: Number(row.expires_in_ms),
+  };
+}
+
+function toApproval(row: ApprovalRow): Approval {
+  return {
+    id: row.id,
+    summary: row.summary,
+    payload: row.payload as JsonText | null,
+    metadata: row.metadata as JsonText | null,
+    agentState: row.agent_state as JsonText | null,
+    reasoning: row.reasoning,
+    recentActions: JSON.parse(row.recent_actions) as string[],
+    agentName: row.agent_name,
+    approver: toApprover(row),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    state: toState(row),
+  };
+}
+
+function toApprover(row: ApprovalRow): Approver {
+  return row.approver_email === null
+    ? { kind: "group", key: row.group_key as string, name: row.group_name as string }
+    : { kind: "address", email: row.approver_email };
+}
+
+// The schema's constraints promise which columns are there in which state.
+function toState(row: ApprovalRow): ApprovalState {
+  const at = row.resolved_at as Date;
+  const byEmail = row.resolved_by_email as string;
+  const note = row.resolution_note;
+  switch (row.status) {
+    case "PENDING":
+      return { kind: "PENDING" };
+    case "APPROVED":
+      return { kind: "APPROVED", at, byEmail, note, edit: row.edit as JsonText | null };
+    case "REJECTED":
+      return { kind: "REJECTED", at, byEmail, note };
+    case "EXPIRED":
+      return { kind: "EXPIRED", at };
+    case "CANCELLED":
+      return { kind: "CANCELLED", at };
+    default:
+      return row.status satisfies never;
+  }
+}

@@ -1,0 +1,126 @@
+// The one pool of connections, what a transaction is, and which faults mean "the database is out of reach".
+
+import pg from "pg";
+
+/** Reads may go through anything that can run a query. */
+export type Queryable = Pick<pg.ClientBase, "query">;
+
+export type Database = pg.Pool;
+
+declare const transactionBrand: unique symbol;
+
+/** What storage functions that write ask for, so that nobody writes by accident. */
+export type Transaction = Queryable & { readonly [transactionBrand]: true };
+
+const connectionTimeoutMs = 5_000;
+const queryTimeoutMs = 15_000;
+const idleConnectionTimeoutMs = 60_000;
+
+export type DatabaseOptions = {
+  connection: pg.ClientConfig;
+  connectionsMax: number;
+  /** Told of connections that break while nobody uses them; the pool replaces them by itself. */
+  onIdleFault: (error: Error) => void;
+};
+
+export function openDatabase({
+  connection,
+  connectionsMax,
+  onIdleFault,
+}: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    ...connection,
+    max: connectionsMax,
+    application_name: connection.application_name ?? "countersign",
+    connectionTimeoutMillis: connectionTimeoutMs,
+    idleTimeoutMillis: idleConnectionTimeoutMs,
+    query_timeout: queryTimeoutMs,
+    statement_timeout: queryTimeoutMs,
+    keepAlive: true,
+  });
+  // Without a listener the restart of PostgreSQL would end the process.
+  pool.on("error", onIdleFault);
+  return pool;
+}
+
+/** Runs several statements in one transaction on one connection. */
+export async function inTransaction<Result>(
+  db: Database,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const client = await db.connect();
+  let fault: Error | undefined;
+  try {
+    await client.query("begin");
+    const result = await work(client as unknown as Transaction);
+    await client.query("commit");
+    return result;
+  } catch (error) {
+    fault = error instanceof Error ? error : new Error(String(error));
+    await client.query("rollback").catch((rollbackFault: Error) => {
+      fault = rollbackFault;
+    });
+    throw error;
+  } finally {
+    // A connection that broke is closed; one whose statement was merely refused is as good as before.
+    client.release(fault !== undefined && isOutOfReach(fault) ? fault : undefined);
+  }
+}
+
+/** For an operation that is exactly one statement: PostgreSQL makes that a transaction by itself. */
+export function inOneStatement(db: Database): Transaction {
+  return db as unknown as Transaction;
+}
+
+const unreachableSocketCodes = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ENOENT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EPIPE",
+  "ETIMEDOUT",
+]);
+
+// What pg says without a code when a connection cannot be had, is lost, or does not answer.
+const unreachableMessages =
+  /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed/;
+
+/** True when the database cannot be asked at present, whatever was asked. Safe to try again later. */
+export function isOutOfReach(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isOutOfReach);
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return (
+    unreachableSocketCodes.has(code) ||
+    // 08 connection, 53 resources, 57P operator intervention and start-up, 25006 read-only after a failover.
+    /^(08|53|57P)/.test(code) ||
+    code === "57014" ||
+    code === "25006" ||
+    unreachableMessages.test(error.message)
+  );
+}
+
+/** True when the schema is missing or older than this program: nobody has migrated yet. */
+export function isNotMigrated(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return false;
+  return error.code === "42P01" || error.code === "42703" || error.code === "42883";
+}
+
+/** True when a unique constraint or index of this name refused the statement. */
+export function isConflictOn(error: unknown, constraint: string): boolean {
+  return (
+    error instanceof pg.DatabaseError && error.code === "23505" && error.constraint === constraint
+  );
+}
+
+export function isDeadlock(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "40P01";
+}
+
+/** Class 22: a value that PostgreSQL cannot take. Class 23: a constraint that a row breaks. */
+export function isRefusedByData(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && /^2[23]/.test(error.code ?? "");
+}

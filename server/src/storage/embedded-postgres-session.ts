@@ -1,0 +1,175 @@
+// The one session as superuser that every process using the embedded PostgreSQL keeps open. Its
+// advisory locks count the users: a process that is killed loses its session and with it its locks,
+// so nothing can be stale, unlike a file with a process number in it.
+import { setTimeout as pause } from "node:timers/promises";
+import pg from "pg";
+import { type Cluster, SUPERUSER } from "./embedded-postgres-cluster.ts";
+import { EmbeddedPostgresFault } from "./embedded-postgres-fault.ts";
+import {
+  ensurePostmaster,
+  faultWithLog,
+  type Postmaster,
+  stopPostmaster,
+} from "./embedded-postgres-postmaster.ts";
+import { isAlive } from "./embedded-postgres-programs.ts";
+
+const USABLE_WITHIN_MS = 60_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+const QUERY_TIMEOUT_MS = 60_000;
+const DISCONNECT_TIMEOUT_MS = 2_000;
+const RETRY_PAUSE_MS = 50;
+/** How long the session of a killed server may take to notice that its client is gone. */
+const DEAD_SERVER_GRACE_MS = 3_000;
+
+const LOCK_SPACE = 0x434e5453; // "CNTS", so that no other use of advisory locks meets ours
+const LOCK = { inUse: 1, serving: 2, preparing: 3 };
+const TAKE = {
+  pg_try_advisory_lock: "select pg_try_advisory_lock($1, $2) as taken",
+  pg_try_advisory_lock_shared: "select pg_try_advisory_lock_shared($1, $2) as taken",
+};
+const ROLE = "countersign"; // and the name of its database
+
+export type Purpose = "serve" | "command";
+export type InUse = { inUseBy: number | null };
+export type Connection = {
+  host: string;
+  port: number;
+  user: string;
+  password: string;
+  database: string;
+};
+export type Session = { client: pg.Client; connection: Connection };
+
+/** Brings the server up if it is not, and counts this process among its users. */
+export async function beginSession(cluster: Cluster, purpose: Purpose): Promise<Session | InUse> {
+  const begun = performance.now();
+  let reason = "";
+  while (performance.now() - begun < USABLE_WITHIN_MS) {
+    const postmaster = await ensurePostmaster(cluster, begun + USABLE_WITHIN_MS);
+    const outcome = await tryToBegin(cluster, postmaster, purpose);
+    if ("client" in outcome) return outcome;
+    if ("inUseBy" in outcome) {
+      const isGraceOver = performance.now() - begun > DEAD_SERVER_GRACE_MS;
+      if (outcome.inUseBy === null || isAlive(outcome.inUseBy) || isGraceOver) return outcome;
+    }
+    if ("notYet" in outcome) reason = outcome.notYet;
+    await pause(RETRY_PAUSE_MS);
+  }
+  throw await faultWithLog(`PostgreSQL did not become usable (${reason})`, cluster);
+}
+
+/** Ends the session, and with it the server if nobody else uses it. */
+export async function endSession({ client }: Session, cluster: Cluster): Promise<void> {
+  // In this order, so that of two who leave at the same time the later one finds himself alone.
+  await client.query("select pg_advisory_unlock_all()");
+  const isAlone = await take(client, "pg_try_advisory_lock", LOCK.inUse);
+  // As long as we hold that lock nobody can begin: who comes now waits, and starts a new server.
+  if (isAlone) await stopPostmaster(cluster);
+  await disconnect(client);
+}
+
+type NotYet = { notYet: string };
+
+async function tryToBegin(
+  cluster: Cluster,
+  postmaster: Postmaster,
+  purpose: Purpose,
+): Promise<Session | InUse | NotYet> {
+  const session = newSession(cluster, postmaster, purpose);
+  const { client } = session;
+  try {
+    await client.connect();
+    if (!(await take(client, "pg_try_advisory_lock_shared", LOCK.inUse))) {
+      await disconnect(client);
+      return { notYet: "it is being stopped" };
+    }
+    if (purpose === "serve" && !(await take(client, "pg_try_advisory_lock", LOCK.serving))) {
+      const inUseBy = await findServing(client);
+      await endSession(session, cluster);
+      return { inUseBy };
+    }
+    await prepareDatabase(client, cluster.rolePassword);
+    return session;
+  } catch (error) {
+    await disconnect(client);
+    if (!(error instanceof Error) || error instanceof EmbeddedPostgresFault) throw error;
+    // A server may stop, crash or recover between any two of these steps, and says so with an
+    // SQLSTATE of class 57 or by hanging up. What else it says, it would say again.
+    const isPassing = !(error instanceof pg.DatabaseError) || error.code?.startsWith("57");
+    if (isPassing) return { notYet: error.message };
+    throw await faultWithLog(`PostgreSQL cannot be used (${error.message})`, cluster);
+  }
+}
+
+function newSession(cluster: Cluster, postmaster: Postmaster, purpose: Purpose): Session {
+  const place = { host: postmaster.socketDirectory, port: postmaster.port };
+  const client = new pg.Client({
+    ...place,
+    user: SUPERUSER,
+    password: cluster.superuserPassword,
+    database: "postgres",
+    application_name: `countersign ${purpose} ${process.pid}`,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+  });
+  // A lost connection is noticed by its "end"; without this its "error" would end the process.
+  client.on("error", () => {});
+  const role = { user: ROLE, password: cluster.rolePassword, database: ROLE };
+  return { client, connection: { ...place, ...role } };
+}
+
+async function take(client: pg.Client, how: keyof typeof TAKE, lock: number): Promise<boolean> {
+  const { rows } = await client.query<{ taken: boolean }>(TAKE[how], [LOCK_SPACE, lock]);
+  return rows[0]?.taken === true;
+}
+
+/** The process number of the server that holds the lock; it is in the name of its session. */
+async function findServing(client: pg.Client): Promise<number | null> {
+  const { rows } = await client.query<{ pid: number }>(
+    `select substring(application_name from '^countersign serve (\\d+)$')::integer as pid
+       from pg_locks join pg_stat_activity using (pid)
+      where locktype = 'advisory' and classid = $1 and objid = $2 and granted`,
+    [LOCK_SPACE, LOCK.serving],
+  );
+  return rows[0]?.pid ?? null;
+}
+
+/** Gives the ordinary role its database, once, and closes the superuser's own to it. */
+async function prepareDatabase(client: pg.Client, rolePassword: string): Promise<void> {
+  if (await isPrepared(client)) return;
+  await client.query("select pg_advisory_lock($1, $2)", [LOCK_SPACE, LOCK.preparing]);
+  if (!(await isPrepared(client))) {
+    await client.query("revoke connect on database postgres from public");
+    // "if exists" is for a first start that was killed between these statements.
+    await client.query("drop role if exists countersign");
+    await client.query(await roleStatement(client, rolePassword));
+    // The database comes last: where it is, all the rest is.
+    await client.query("create database countersign owner countersign");
+  }
+  await client.query("select pg_advisory_unlock($1, $2)", [LOCK_SPACE, LOCK.preparing]);
+}
+
+async function isPrepared(client: pg.Client): Promise<boolean> {
+  const { rowCount } = await client.query("select from pg_database where datname = $1", [ROLE]);
+  return rowCount === 1;
+}
+
+/** "create role" takes no parameters, so PostgreSQL itself puts the password into its text. */
+async function roleStatement(client: pg.Client, password: string): Promise<string> {
+  const { rows } = await client.query<{ statement: string }>(
+    "select format('create role countersign login createdb password %L', $1::text) as statement",
+    [password],
+  );
+  return rows[0]?.statement ?? "";
+}
+
+/** A server that hangs must not keep us, and closing our side is enough for it to let go. */
+async function disconnect(client: pg.Client): Promise<void> {
+  const patience = new AbortController();
+  const { signal } = patience;
+  await Promise.race([
+    client.end(),
+    pause(DISCONNECT_TIMEOUT_MS, undefined, { signal, ref: false }),
+  ]);
+  patience.abort();
+}

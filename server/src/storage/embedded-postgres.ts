@@ -1,0 +1,101 @@
+// The PostgreSQL that comes with the installation, for whoever sets no DATABASE_URL: on a private
+// socket, below DATA_DIR, running as long as some process of ours uses it and brought up again if it
+// goes away. The files beside this one do the work; this one holds the life of a use together.
+import { setTimeout as pause } from "node:timers/promises";
+import { openCluster } from "./embedded-postgres-cluster.ts";
+import {
+  beginSession,
+  type Connection,
+  endSession,
+  type InUse,
+  type Purpose,
+  type Session,
+} from "./embedded-postgres-session.ts";
+
+export { EmbeddedPostgresFault } from "./embedded-postgres-fault.ts";
+
+const BACKOFF_FIRST_MS = 100;
+const BACKOFF_MAX_MS = 10_000;
+
+export type EmbeddedPostgres = {
+  /** An ordinary role and its own database; fits pg.ClientConfig. */
+  connection: Connection;
+  /** Ends this process's use. PostgreSQL is stopped when nobody else uses it. Idempotent. */
+  release(): Promise<void>;
+};
+
+/** The process number of the server that already serves this DATA_DIR, if it could be found. */
+export type EmbeddedPostgresInUse = InUse;
+
+/** One server at a time may use a DATA_DIR, and any number of commands beside it. */
+export async function useEmbeddedPostgres(options: {
+  dataDir: string;
+  purpose: Purpose;
+  log: { info(message: string): void; warn(message: string): void };
+}): Promise<EmbeddedPostgres | EmbeddedPostgresInUse> {
+  const { dataDir, purpose, log } = options;
+  const cluster = await openCluster(dataDir, () =>
+    log.info(`Creating the database in ${dataDir}; this happens once.`),
+  );
+  const first = await beginSession(cluster, purpose);
+  if ("inUseBy" in first) return first;
+
+  let session: Session | null = null;
+  let recovery = Promise.resolve();
+  let release: Promise<void> | null = null;
+  const releasing = new AbortController();
+
+  function keep(begun: Session): void {
+    session = begun;
+    begun.client.once("end", () => {
+      session = null;
+      if (!releasing.signal.aborted) recovery = recover();
+    });
+  }
+
+  /** PostgreSQL or its connection to us died. Nothing else can work until it is back. */
+  async function recover(): Promise<void> {
+    log.warn("PostgreSQL went away; bringing it up again.");
+    for (let backoffMs = BACKOFF_FIRST_MS; ; backoffMs = Math.min(2 * backoffMs, BACKOFF_MAX_MS)) {
+      try {
+        const begun = await beginSession(cluster, purpose);
+        if ("client" in begun) {
+          log.info("PostgreSQL is back.");
+          return keep(begun);
+        }
+        log.warn(`Another server (process ${begun.inUseBy}) has taken over ${dataDir}.`);
+      } catch (error) {
+        // Nobody waits for this to whom it could be thrown, and the next try may well succeed.
+        log.warn(error instanceof Error ? error.message : String(error));
+      }
+      try {
+        await pause(backoffMs, undefined, releasing);
+      } catch {
+        return; // released
+      }
+    }
+  }
+
+  async function end(): Promise<void> {
+    releasing.abort();
+    // A server that is just coming up is waited for, so as not to leave it behind unused.
+    await recovery;
+    if (session === null) return;
+    const left = session;
+    try {
+      await endSession(left, cluster);
+    } catch (error) {
+      // A connection that was lost on the way out leaves nothing to end.
+      if (left === session) throw error;
+    }
+  }
+
+  keep(first);
+  return {
+    connection: first.connection,
+    release() {
+      release ??= end();
+      return release;
+    },
+  };
+}

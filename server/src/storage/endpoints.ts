@@ -1,0 +1,128 @@
+// The endpoints table: customers' webhook URLs, and the sealed secrets that sign what is sent there.
+
+import type { EventKind } from "../domain/event.ts";
+import type { Queryable, Transaction } from "./database.ts";
+
+export type Endpoint = {
+  id: string;
+  workspaceId: string;
+  url: string;
+  /** Null is every kind. */
+  eventKinds: EventKind[] | null;
+  createdAt: Date;
+  disabledAt: Date | null;
+  disabledReason: string | null;
+};
+
+type EndpointRow = {
+  id: string;
+  workspace_id: string;
+  url: string;
+  event_kinds: EventKind[] | null;
+  created_at: Date;
+  disabled_at: Date | null;
+  disabled_reason: string | null;
+};
+
+const columns = "id, workspace_id, url, event_kinds, created_at, disabled_at, disabled_reason";
+
+export async function list(db: Queryable, workspaceId: string | null): Promise<Endpoint[]> {
+  const { rows } = await db.query<EndpointRow>(
+    `select ${columns} from endpoints where $1::text is null or workspace_id = $1 order by id`,
+    [workspaceId],
+  );
+  return rows.map(toEndpoint);
+}
+
+export async function insert(
+  tx: Transaction,
+  endpoint: { workspaceId: string; url: string; eventKinds: readonly EventKind[] | null },
+): Promise<Endpoint> {
+  const { rows } = await tx.query<EndpointRow>(
+    `insert into endpoints (workspace_id, url, event_kinds) values ($1, $2, $3)
+     returning ${columns}`,
+    [endpoint.workspaceId, endpoint.url, endpoint.eventKinds],
+  );
+  return rows.map(toEndpoint)[0] as Endpoint;
+}
+
+/** Enables an endpoint, or disables it for the given reason. Null when there is no such endpoint. */
+export async function setDisabled(
+  tx: Transaction,
+  id: string,
+  reason: string | null,
+): Promise<Endpoint | null> {
+  const { rows } = await tx.query<EndpointRow>(
+    `update endpoints
+     set disabled_reason = $2,
+       disabled_at = case when $2::text is not null then coalesce(disabled_at, now_ms()) end
+     where id = $1
+     returning ${columns}`,
+    [id, reason],
+  );
+  return rows.map(toEndpoint)[0] ?? null;
+}
+
+/** Locks an endpoint against changes by others until the transaction ends. */
+export async function lock(tx: Transaction, id: string): Promise<Endpoint | null> {
+  const { rows } = await tx.query<EndpointRow>(
+    `select ${columns} from endpoints where id = $1 for update`,
+    [id],
+  );
+  return rows.map(toEndpoint)[0] ?? null;
+}
+
+export async function insertSecret(
+  tx: Transaction,
+  secret: { workspaceId: string; endpointId: string; secretKeyId: string; sealed: Buffer },
+): Promise<void> {
+  await tx.query(
+    `insert into endpoint_secrets (workspace_id, endpoint_id, secret_key_id, sealed)
+     values ($1, $2, $3, $4)`,
+    [secret.workspaceId, secret.endpointId, secret.secretKeyId, secret.sealed],
+  );
+}
+
+/** Lets the secrets of an endpoint end after some hours, at the latest. Says when. */
+export async function endSecrets(
+  tx: Transaction,
+  endpoint: { workspaceId: string; id: string },
+  hours: number,
+): Promise<Date> {
+  const { rows } = await tx.query<{ ends_at: Date }>(
+    `with ending as (
+       update endpoint_secrets
+       set expires_at = least(expires_at, now_ms() + $3 * interval '1 hour')
+       where workspace_id = $1 and endpoint_id = $2
+     )
+     select now_ms() + $3 * interval '1 hour' as ends_at`,
+    [endpoint.workspaceId, endpoint.id, hours],
+  );
+  return (rows[0] as { ends_at: Date }).ends_at;
+}
+
+/** The sealed secrets of an endpoint that are alive, newest first. */
+export async function listLiveSecrets(
+  db: Queryable,
+  endpoint: { workspaceId: string; id: string },
+): Promise<{ secretKeyId: string; sealed: Buffer }[]> {
+  const { rows } = await db.query<{ secret_key_id: string; sealed: Buffer }>(
+    `select secret_key_id, sealed from endpoint_secrets
+     where workspace_id = $1 and endpoint_id = $2 and (expires_at is null or expires_at > now())
+     order by id desc`,
+    [endpoint.workspaceId, endpoint.id],
+  );
+  return rows.map((row) => ({ secretKeyId: row.secret_key_id, sealed: row.sealed }));
+}
+
+function toEndpoint(row: EndpointRow): Endpoint {
+  return {
+    id: row.id,
+    workspaceId: row.workspace_id,
+    url: row.url,
+    eventKinds: row.event_kinds,
+    createdAt: row.created_at,
+    disabledAt: row.disabled_at,
+    disabledReason: row.disabled_reason,
+  };
+}

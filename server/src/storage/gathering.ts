@@ -1,0 +1,51 @@
+// Gathers calls that come while others are under way, and carries each gathering out as one batch.
+// The first caller never waits: a lone call leaves at once, and under load the batches grow by themselves.
+
+import { gatheredBatchesInFlightMax, gatheredItemsMax } from "../domain/limits.ts";
+
+type Waiting<Item, Result> = {
+  item: Item;
+  resolve: (result: Result) => void;
+  reject: (error: unknown) => void;
+};
+
+/**
+ * Wraps `carryOut`, which answers a batch with one result per item in the same order, so that it can
+ * be called with single items. A fault of a batch is the fault of each of its items.
+ */
+export function gather<Item, Result>(
+  carryOut: (items: Item[]) => Promise<Result[]>,
+): (item: Item) => Promise<Result> {
+  const queue: Waiting<Item, Result>[] = [];
+  let inFlight = 0;
+
+  async function run(batch: Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await carryOut(batch.map(({ item }) => item));
+      batch.forEach(({ resolve, reject }, index) => {
+        const result = results[index];
+        if (result === undefined) reject(new Error("a batch answered fewer results than items"));
+        else resolve(result);
+      });
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  function start(): void {
+    while (inFlight < gatheredBatchesInFlightMax && queue.length > 0) {
+      const batch = queue.splice(0, gatheredItemsMax);
+      inFlight += 1;
+      void run(batch).finally(() => {
+        inFlight -= 1;
+        start();
+      });
+    }
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      queue.push({ item, resolve, reject });
+      start();
+    });
+}

@@ -1,0 +1,127 @@
+// The groups table and the people in each group: approvers who are asked together.
+
+import type { Queryable, Transaction } from "./database.ts";
+
+export type Group = {
+  id: string;
+  workspaceId: string;
+  key: string;
+  name: string;
+  members: string[];
+};
+
+type GroupRow = { id: string; workspace_id: string; key: string; name: string; members: string[] };
+
+const columns = `
+  g.id, g.workspace_id, g.key, g.name,
+  array(
+    select m.email from group_members m
+    where m.workspace_id = g.workspace_id and m.group_id = g.id
+    order by m.created_at, m.email
+  ) as members`;
+
+export type GroupOfCaller = {
+  workspaceId: string;
+  plan: string;
+  planHasGroups: boolean;
+  group: Group | null;
+};
+
+/** The group that a caller names, with what the caller's plan says; null when the key is unknown or revoked. */
+export async function findOfCaller(
+  db: Queryable,
+  keyDigest: Buffer,
+  groupKey: string,
+): Promise<GroupOfCaller | null> {
+  type Row = Omit<GroupRow, "id"> & { id: string | null; plan: string; has_groups: boolean };
+  const { rows } = await db.query<Row>({
+    name: "groups.findOfCaller",
+    text: `
+      select w.plan, p.has_groups, ${columns}, w.id as workspace_id
+      from api_keys k
+      join workspaces w on w.id = k.workspace_id
+      join plans p on p.name = w.plan
+      left join groups g on g.workspace_id = w.id and g.key = $2
+      where k.digest = $1 and k.revoked_at is null`,
+    values: [keyDigest, groupKey],
+  });
+  const [row] = rows;
+  if (row === undefined) return null;
+  return {
+    workspaceId: row.workspace_id,
+    plan: row.plan,
+    planHasGroups: row.has_groups,
+    group: row.id === null ? null : toGroup({ ...row, id: row.id }),
+  };
+}
+
+export async function find(db: Queryable, id: string): Promise<Group | null> {
+  const { rows } = await db.query<GroupRow>(`select ${columns} from groups g where g.id = $1`, [
+    id,
+  ]);
+  return rows.map(toGroup)[0] ?? null;
+}
+
+export async function list(db: Queryable, workspaceId: string | null): Promise<Group[]> {
+  const { rows } = await db.query<GroupRow>(
+    `select ${columns} from groups g where $1::text is null or g.workspace_id = $1 order by g.id`,
+    [workspaceId],
+  );
+  return rows.map(toGroup);
+}
+
+/** Locks a group against changes by others until the transaction ends. */
+export async function lock(tx: Transaction, id: string): Promise<Group | null> {
+  const { rows } = await tx.query<GroupRow>(
+    `select ${columns} from groups g where g.id = $1 for update`,
+    [id],
+  );
+  return rows.map(toGroup)[0] ?? null;
+}
+
+/** The id of the new group, or null when the workspace has one with this key. */
+export async function insert(
+  tx: Transaction,
+  group: { workspaceId: string; key: string; name: string },
+): Promise<string | null> {
+  const { rows } = await tx.query<{ id: string }>(
+    `insert into groups (workspace_id, key, name) values ($1, $2, $3)
+     on conflict on constraint groups_key_key do nothing
+     returning id`,
+    [group.workspaceId, group.key, group.name],
+  );
+  return rows[0]?.id ?? null;
+}
+
+export async function insertMember(
+  tx: Transaction,
+  member: { workspaceId: string; groupId: string; email: string },
+): Promise<void> {
+  await tx.query(
+    `insert into group_members (workspace_id, group_id, email) values ($1, $2, $3)
+     on conflict (workspace_id, group_id, lower(email)) do nothing`,
+    [member.workspaceId, member.groupId, member.email],
+  );
+}
+
+/** Says whether there was such a member. */
+export async function removeMember(
+  tx: Transaction,
+  member: { workspaceId: string; groupId: string; email: string },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    "delete from group_members where workspace_id = $1 and group_id = $2 and lower(email) = lower($3)",
+    [member.workspaceId, member.groupId, member.email],
+  );
+  return rowCount === 1;
+}
+
+function toGroup(row: GroupRow): Group {
+  return {
+    id: row.id,
+    workspaceId: row.workspace_id,
+    key: row.key,
+    name: row.name,
+    members: row.members,
+  };
+}

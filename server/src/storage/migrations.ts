@@ -1,0 +1,95 @@
+// Numbered SQL files, forward only, each applied once in a transaction of its own under one advisory lock.
+
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import pg from "pg";
+import type { Queryable } from "./database.ts";
+
+const folder = join(import.meta.dirname, "..", "..", "migrations");
+const namePattern = /^[0-9]{4}_[a-z0-9_]+\.sql$/;
+/** Any number does, as long as it stays the same: two nodes starting at once take turns by it. */
+const migrationLock = 7_263_546_281;
+
+export class MigrationFault extends Error {}
+
+type Migration = { name: string; sql: string; checksum: string };
+
+/** Brings the schema up to date and tells which migrations were applied. */
+export async function migrate(connection: pg.ClientConfig): Promise<string[]> {
+  const migrations = await readMigrations();
+  // A connection of its own, without the pool's time limits: a migration may take long, and so may
+  // waiting for another node's. Closing it gives the lock back in every case.
+  const client = new pg.Client({ ...connection, application_name: "countersign migrate" });
+  await client.connect();
+  try {
+    await client.query("select pg_advisory_lock($1)", [migrationLock]);
+    return await applyMissing(client, migrations);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The names of migrations that this program has and the database lacks. */
+export async function listMissingMigrations(db: Queryable): Promise<string[]> {
+  const migrations = await readMigrations();
+  const applied = await listApplied(db);
+  return migrations.map(({ name }) => name).filter((name) => !applied.has(name));
+}
+
+async function applyMissing(client: Queryable, migrations: Migration[]): Promise<string[]> {
+  const applied = await listApplied(client);
+  if (applied.size === 0) await client.query(createTable);
+  const names: string[] = [];
+  for (const migration of migrations) {
+    const checksum = applied.get(migration.name);
+    if (checksum === undefined) {
+      await apply(client, migration);
+      names.push(migration.name);
+    } else if (checksum !== migration.checksum) {
+      throw new MigrationFault(
+        `The migration ${migration.name} was changed after it had been applied to this database. Migrations are frozen: put the change into a new file.`,
+      );
+    }
+  }
+  return names;
+}
+
+async function apply(client: Queryable, { name, sql, checksum }: Migration): Promise<void> {
+  await client.query("begin");
+  try {
+    await client.query(sql);
+    await client.query("insert into migrations (name, checksum) values ($1, $2)", [name, checksum]);
+    await client.query("commit");
+  } catch (error) {
+    await client.query("rollback");
+    throw error;
+  }
+}
+
+const createTable = `
+  create table if not exists migrations (
+    name text primary key,
+    checksum text not null,
+    applied_at timestamptz not null default now()
+  )`;
+
+async function listApplied(db: Queryable): Promise<Map<string, string>> {
+  const { rows: tables } = await db.query("select 1 where to_regclass('migrations') is not null");
+  if (tables.length === 0) return new Map();
+  const { rows } = await db.query<{ name: string; checksum: string }>(
+    "select name, checksum from migrations",
+  );
+  return new Map(rows.map((row) => [row.name, row.checksum]));
+}
+
+async function readMigrations(): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => namePattern.test(name)).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(join(folder, name), "utf8");
+      const checksum = createHash("sha256").update(sql).digest("hex");
+      return { name, sql, checksum };
+    }),
+  );
+}

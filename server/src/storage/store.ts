@@ -1,0 +1,64 @@
+// Opens what a process needs to work on the data: the database, embedded or external, and the secret keys.
+
+import type pg from "pg";
+import type { Keyring } from "../domain/keyring.ts";
+import { type Database, openDatabase } from "./database.ts";
+import { type EmbeddedPostgresInUse, useEmbeddedPostgres } from "./embedded-postgres.ts";
+import { readOrMakeSecretKey } from "./secret-key-file.ts";
+
+export type Store = {
+  kind: "embedded" | "external";
+  db: Database;
+  /** For connections beside the pool: migrations and listening. */
+  connection: pg.ClientConfig;
+  keyring: Keyring;
+  close(): Promise<void>;
+};
+
+export type StoreOptions = {
+  databaseUrl: string | null;
+  databaseConnectionsMax: number;
+  dataDir: string;
+  keyring: Keyring | null;
+  purpose: "serve" | "command";
+  log: { info(message: string): void; warn(message: string): void };
+};
+
+export async function openStore(options: StoreOptions): Promise<Store | EmbeddedPostgresInUse> {
+  return options.databaseUrl === null
+    ? openEmbedded(options)
+    : openExternal(options, options.databaseUrl);
+}
+
+async function openEmbedded(options: StoreOptions): Promise<Store | EmbeddedPostgresInUse> {
+  const postgres = await useEmbeddedPostgres(options);
+  if ("inUseBy" in postgres) return postgres;
+  const keyring = options.keyring ?? (await readOrMakeSecretKey(options.dataDir));
+  const { connection } = postgres;
+  const db = openPool(options, connection);
+  return {
+    kind: "embedded",
+    db,
+    connection,
+    keyring,
+    close: async () => {
+      await db.end();
+      await postgres.release();
+    },
+  };
+}
+
+function openExternal(options: StoreOptions, databaseUrl: string): Store {
+  const connection = { connectionString: databaseUrl };
+  const db = openPool(options, connection);
+  if (options.keyring === null) throw new Error("an external database needs a SECRET_KEY");
+  return { kind: "external", db, connection, keyring: options.keyring, close: () => db.end() };
+}
+
+function openPool({ databaseConnectionsMax, log }: StoreOptions, connection: pg.ClientConfig) {
+  return openDatabase({
+    connection,
+    connectionsMax: databaseConnectionsMax,
+    onIdleFault: (error) => log.warn(`a database connection was lost: ${error.message}`),
+  });
+}

@@ -1,0 +1,99 @@
+// The workspaces table, the plans that workspaces are on, and how much of them was used this month.
+
+import type { WorkspaceSettings } from "../domain/workspace-settings.ts";
+import type { Queryable, Transaction } from "./database.ts";
+
+export type Workspace = WorkspaceSettings & { id: string; createdAt: Date };
+
+export type WorkspaceUsage = Workspace & { requestsThisMonth: number };
+
+type WorkspaceRow = {
+  id: string;
+  name: string;
+  plan: string;
+  included: number | null;
+  cap: number | null;
+  expiry_minutes: number;
+  created_at: Date;
+};
+
+const columns = "id, name, plan, included, cap, expiry_minutes, created_at";
+
+export async function exists(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query("select 1 from workspaces limit 1");
+  return rows.length > 0;
+}
+
+export async function find(db: Queryable, id: string): Promise<Workspace | null> {
+  const { rows } = await db.query<WorkspaceRow>(`select ${columns} from workspaces where id = $1`, [
+    id,
+  ]);
+  return rows.map(toWorkspace)[0] ?? null;
+}
+
+export async function list(db: Queryable): Promise<WorkspaceUsage[]> {
+  const { rows } = await db.query<WorkspaceRow & { requests: number }>(
+    `select ${columns}, coalesce((
+       select u.requests from monthly_usage u
+       where u.workspace_id = workspaces.id
+         and u.month = date_trunc('month', now() at time zone 'utc')::date
+     ), 0) as requests
+     from workspaces order by id`,
+  );
+  return rows.map((row) => ({ ...toWorkspace(row), requestsThisMonth: row.requests }));
+}
+
+export async function listPlanNames(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ name: string }>(
+    "select name from plans order by included nulls last",
+  );
+  return rows.map(({ name }) => name);
+}
+
+export async function insert(tx: Transaction, settings: WorkspaceSettings): Promise<Workspace> {
+  const { rows } = await tx.query<WorkspaceRow>(
+    `insert into workspaces (name, plan, included, cap, expiry_minutes) values ($1, $2, $3, $4, $5)
+     returning ${columns}`,
+    toValues(settings),
+  );
+  return rows.map(toWorkspace)[0] as Workspace;
+}
+
+export async function update(
+  tx: Transaction,
+  id: string,
+  settings: WorkspaceSettings,
+): Promise<Workspace | null> {
+  const { rows } = await tx.query<WorkspaceRow>(
+    `update workspaces set name = $2, plan = $3, included = $4, cap = $5, expiry_minutes = $6
+     where id = $1
+     returning ${columns}`,
+    [id, ...toValues(settings)],
+  );
+  return rows.map(toWorkspace)[0] ?? null;
+}
+
+/** Locks a workspace against changes by others until the transaction ends. */
+export async function lock(tx: Transaction, id: string): Promise<Workspace | null> {
+  const { rows } = await tx.query<WorkspaceRow>(
+    `select ${columns} from workspaces where id = $1 for update`,
+    [id],
+  );
+  return rows.map(toWorkspace)[0] ?? null;
+}
+
+function toValues({ name, plan, included, cap, expiryMinutes }: WorkspaceSettings): unknown[] {
+  return [name, plan, included, cap, expiryMinutes];
+}
+
+function toWorkspace(row: WorkspaceRow): Workspace {
+  return {
+    id: row.id,
+    name: row.name,
+    plan: row.plan,
+    included: row.included,
+    cap: row.cap,
+    expiryMinutes: row.expiry_minutes,
+    createdAt: row.created_at,
+  };
+}

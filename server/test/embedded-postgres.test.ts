@@ -1,0 +1,460 @@
+// The embedded PostgreSQL against real processes and real kills. Each test has a DATA_DIR of its own;
+// most are copies of one that was made once, because making one takes longer than all the rest.
+import assert from "node:assert/strict";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import {
+  type EmbeddedPostgres,
+  EmbeddedPostgresFault,
+  useEmbeddedPostgres,
+} from "../src/storage/embedded-postgres.ts";
+
+const NOBODY = 65534;
+const WAIT_MS = 15_000;
+const MODULE = fileURLToPath(new URL("../src/storage/embedded-postgres.ts", import.meta.url));
+const isRoot = process.geteuid?.() === 0;
+const isLinux = process.platform === "linux";
+
+const folder = mkdtempSync(join(tmpdir(), "cs-"));
+const template = join(folder, "template");
+const dataDirs: string[] = [];
+const children: ChildProcess[] = [];
+
+describe("the embedded PostgreSQL", { concurrency: 3, timeout: 120_000 }, () => {
+  before(async () => {
+    chmodSync(folder, 0o755); // mkdtemp makes it ours alone; the test of that is further down
+    dataDirs.push(template);
+    const made = await use(template);
+    await query(made, "create table kept (note text)");
+    await query(made, "insert into kept values ('before')");
+    await made.release();
+  });
+
+  after(() => {
+    for (const child of children) child.kill("SIGKILL");
+    const left = dataDirs.filter((dataDir) => postmasterPid(dataDir) !== null);
+    for (const dataDir of left) process.kill(postmasterPid(dataDir) ?? 0, "SIGQUIT");
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    assert.deepEqual(left, [], "a server was left running");
+  });
+
+  test("what was written survives release and reuse, and a later start takes less than a second", async () => {
+    const dataDir = copyOfTemplate();
+    const begun = performance.now();
+    const used = await use(dataDir);
+    assert.deepEqual(await query(used, "select note from kept"), [{ note: "before" }]);
+    assert.ok(performance.now() - begun < 1000);
+    await used.release();
+  });
+
+  test("directories are of mode 0700, passwords of mode 0600 and not PostgreSQL's to read", () => {
+    const modeOf = (path: string) => statSync(join(template, path)).mode & 0o777;
+    for (const path of ["", "postgres", "postgres/data", "postgres/socket"]) {
+      assert.equal(modeOf(path), 0o700, path);
+    }
+    for (const path of ["postgres/log", "postgres/role-password", "postgres/superuser-password"]) {
+      assert.equal(modeOf(path), 0o600, path);
+    }
+    const owner = (path: string) => statSync(join(template, path)).uid;
+    assert.equal(owner("postgres/superuser-password"), process.geteuid?.());
+    assert.equal(owner("postgres/role-password"), process.geteuid?.());
+  });
+
+  test("the role is no superuser, may create databases and cannot touch the superuser's", async () => {
+    const used = await use(copyOfTemplate());
+    assert.deepEqual(
+      await query(used, "select rolsuper, rolcreatedb from pg_roles where rolname = current_user"),
+      [{ rolsuper: false, rolcreatedb: true }],
+    );
+    await query(used, "create database another");
+    await assert.rejects(query(used, "select pg_read_file('/etc/passwd')"), /permission denied/);
+    const { connection } = used;
+    await assert.rejects(
+      query({ connection: { ...connection, database: "postgres" } }, "select 1"),
+      /permission denied/,
+    );
+    await used.release();
+  });
+
+  test("it listens on its socket only, with settings that lose nothing", async () => {
+    const used = await use(copyOfTemplate());
+    const wanted = {
+      listen_addresses: "",
+      fsync: "on",
+      synchronous_commit: "on",
+      data_checksums: "on",
+      jit: "off",
+      TimeZone: "UTC",
+      server_encoding: "UTF8",
+      max_connections: "100",
+      max_wal_size: "2GB",
+    };
+    for (const [name, value] of Object.entries(wanted)) {
+      assert.deepEqual(await query(used, `select current_setting('${name}') as v`), [{ v: value }]);
+    }
+    await used.release();
+  });
+
+  test("a second server is refused with the number of the first, while a command may share", async () => {
+    const dataDir = copyOfTemplate();
+    const serving = await startChild(dataDir, "serve");
+    assert.deepEqual(await useOrRefusal(dataDir, "serve"), { inUseBy: serving.pid });
+    const command = await use(dataDir, "command");
+    assert.deepEqual(await query(command, "select note from kept"), [{ note: "before" }]);
+    await command.release();
+    assert.notEqual(postmasterPid(dataDir), null, "the server still uses it");
+    await serving.release();
+    assert.equal(postmasterPid(dataDir), null);
+  });
+
+  test("the last user stops it, whoever that is, and releasing twice is releasing once", async () => {
+    const dataDir = copyOfTemplate();
+    const serving = await use(dataDir);
+    const command = await use(dataDir, "command");
+    await Promise.all([serving.release(), serving.release()]);
+    assert.deepEqual(await query(command, "select note from kept"), [{ note: "before" }]);
+    await command.release();
+    assert.equal(postmasterPid(dataDir), null);
+  });
+
+  test("users who leave at the same moment leave nothing running", async () => {
+    const dataDir = copyOfTemplate();
+    const users = [
+      await use(dataDir),
+      await use(dataDir, "command"),
+      await use(dataDir, "command"),
+    ];
+    await Promise.all(users.map((user) => user.release()));
+    assert.equal(postmasterPid(dataDir), null);
+  });
+
+  test("a user who comes while it is stopping gets a running server", async () => {
+    const dataDir = copyOfTemplate();
+    let used = await use(dataDir);
+    for (const delayMs of [0, 5, 10, 20, 30, 40, 60]) {
+      const release = used.release();
+      await pause(delayMs);
+      const [next] = await Promise.all([use(dataDir, "command"), release]);
+      assert.deepEqual(await query(next, "select note from kept"), [{ note: "before" }]);
+      used = next;
+    }
+    await used.release();
+    assert.equal(postmasterPid(dataDir), null);
+  });
+
+  test("two first starts at the same moment both end well, even after one that was killed", async () => {
+    const dataDir = newDataDir();
+    const killed = spawnChild(dataDir, "command");
+    await until(() => unfinishedIn(dataDir).some((path) => existsSync(join(path, "data/base"))));
+    await kill(killed);
+    const both = await Promise.all([startChild(dataDir, "serve"), startChild(dataDir, "command")]);
+    const [serving, command] = both;
+    assert.deepEqual(await query(serving, "select current_user as me"), [{ me: "countersign" }]);
+    assert.deepEqual(command.connection, serving.connection);
+    await Promise.all(both.map((child) => child.release()));
+    await (await use(dataDir)).release();
+    assert.deepEqual(unfinishedIn(dataDir), []);
+  });
+
+  test("a server process that is killed leaves a PostgreSQL that the next one takes over", async () => {
+    const dataDir = copyOfTemplate();
+    const serving = await startChild(dataDir, "serve");
+    const pid = postmasterPid(dataDir);
+    await kill(serving.child);
+    assert.notEqual(pid, null);
+    const next = await use(dataDir);
+    assert.equal(postmasterPid(dataDir), pid, "the same PostgreSQL goes on");
+    await next.release();
+    assert.equal(postmasterPid(dataDir), null);
+  });
+
+  test("a PostgreSQL that is killed recovers at the next start", async () => {
+    const dataDir = copyOfTemplate();
+    const serving = await startChild(dataDir, "serve");
+    await query(serving, "insert into kept values ('committed')");
+    await kill(serving.child);
+    process.kill(postmasterPid(dataDir) ?? 0, "SIGKILL");
+    const next = await use(dataDir);
+    assert.deepEqual(await query(next, "select note from kept order by 1"), [
+      { note: "before" },
+      { note: "committed" },
+    ]);
+    await next.release();
+  });
+
+  test("a PostgreSQL that is killed under a server comes back by itself and keeps others out", async () => {
+    const dataDir = copyOfTemplate();
+    const warnings: string[] = [];
+    const serving = await use(dataDir, "serve", warnings);
+    const killed = postmasterPid(dataDir);
+    process.kill(killed ?? 0, "SIGKILL");
+    await until(() => ![null, killed].includes(postmasterPid(dataDir)));
+    await until(() => warnings.includes("PostgreSQL is back."));
+    assert.match(warnings[0] ?? "", /went away/);
+    assert.deepEqual(await query(serving, "select note from kept"), [{ note: "before" }]);
+    assert.deepEqual(await useOrRefusal(dataDir, "serve"), { inUseBy: process.pid });
+    await serving.release();
+    assert.equal(postmasterPid(dataDir), null);
+  });
+
+  test("releasing while PostgreSQL comes back leaves nothing running", async () => {
+    const dataDir = copyOfTemplate();
+    const warnings: string[] = [];
+    const serving = await use(dataDir, "serve", warnings);
+    process.kill(postmasterPid(dataDir) ?? 0, "SIGKILL");
+    await until(() => warnings.length > 0);
+    await serving.release();
+    assert.equal(postmasterPid(dataDir), null);
+  });
+
+  test("a lock left by a crash, with the number of a living stranger, does not block", async () => {
+    const dataDir = copyOfTemplate();
+    const locks = ["data/postmaster.pid", "socket/.s.PGSQL.5432.lock"];
+    const serving = await startChild(dataDir, "serve");
+    await kill(serving.child);
+    process.kill(postmasterPid(dataDir) ?? 0, "SIGKILL");
+    const { uid, gid } = statSync(join(dataDir, "postgres/data"));
+    const stranger = spawn("sleep", ["60"], { uid, gid, stdio: "ignore" });
+    children.push(stranger);
+    for (const lock of locks) {
+      const path = join(dataDir, "postgres", lock);
+      writeFileSync(path, readFileSync(path, "utf8").replace(/^\d+/, `${stranger.pid}`));
+    }
+    const next = await use(dataDir);
+    assert.deepEqual(await query(next, "select note from kept"), [{ note: "before" }]);
+    await next.release();
+    assert.equal(stranger.exitCode, null, "the stranger is left alone");
+    await kill(stranger);
+  });
+
+  test("an empty lock left by a crash of the machine does not block", async () => {
+    const dataDir = copyOfTemplate();
+    for (const lock of ["data/postmaster.pid", "socket/.s.PGSQL.5432.lock"]) {
+      const path = join(dataDir, "postgres", lock);
+      writeFileSync(path, "");
+      utimesSync(path, 1, 1);
+    }
+    await (await use(dataDir)).release();
+  });
+
+  test("a DATA_DIR too long for a socket gets a private one elsewhere, and never a stranger's", async () => {
+    const dataDir = copyOfTemplate("long-".repeat(30));
+    const used = await use(dataDir);
+    const { host } = used.connection;
+    assert.equal(dirname(host), tmpdir());
+    assert.equal(statSync(host).mode & 0o777, 0o700);
+    assert.deepEqual(await query(used, "select note from kept"), [{ note: "before" }]);
+    await used.release();
+    rmSync(host, { recursive: true });
+    symlinkSync(folder, host);
+    await assert.rejects(use(dataDir), isFault(/Remove it, or set DATA_DIR to a shorter path/));
+    rmSync(host);
+  });
+
+  test("a path with spaces, commas and quotes works", async () => {
+    const used = await use(copyOfTemplate(`a, "b" 'c'`));
+    assert.deepEqual(await query(used, "select note from kept"), [{ note: "before" }]);
+    await used.release();
+  });
+
+  test("PostgreSQL is in a session of its own, where Ctrl-C does not reach it", {
+    skip: !isLinux,
+  }, async () => {
+    const dataDir = copyOfTemplate();
+    const used = await use(dataDir);
+    const pid = postmasterPid(dataDir);
+    const [, , , session] = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /, "")
+      .split(" ");
+    assert.equal(session, `${pid}`);
+    await used.release();
+  });
+
+  test("a PostgreSQL that cannot start is reported with the last lines of its log", async () => {
+    const dataDir = copyOfTemplate();
+    rmSync(join(dataDir, "postgres/data/global/pg_control"));
+    await assert.rejects(use(dataDir), isFault(/did not start.*log.*pg_control/s));
+  });
+
+  test("a DATA_DIR that cannot be made is reported as such", async () => {
+    const file = join(folder, "file");
+    writeFileSync(file, "");
+    await assert.rejects(use(join(file, "data")), isFault(/Set DATA_DIR to a folder/));
+  });
+
+  test("a long log makes room at the next start", async () => {
+    const dataDir = copyOfTemplate();
+    const log = join(dataDir, "postgres/log");
+    writeFileSync(log, "x".repeat(5 * 1024 * 1024));
+    await (await use(dataDir)).release();
+    assert.ok(statSync(log).size < 100_000);
+  });
+
+  test("root may keep DATA_DIR and its contents below a folder that nobody else may enter", {
+    skip: !isRoot,
+  }, async () => {
+    const parent = mkdtempSync(join(folder, "closed-"));
+    const dataDir = newDataDir(join(parent, "data"));
+    mkdirSync(dataDir, { mode: 0o700 });
+    writeFileSync(join(dataDir, "secret"), "of root");
+    const used = await use(dataDir);
+    assert.deepEqual(await query(used, "select current_user as me"), [{ me: "countersign" }]);
+    await used.release();
+    for (const path of [parent, dataDir, join(dataDir, "secret")]) {
+      assert.equal(statSync(path).uid, 0, "what was there before stays root's");
+    }
+  });
+
+  const canLeaveRoot = isRoot && canEnter(process.execPath) && canEnter(MODULE);
+  test("an ordinary user runs it as himself", { skip: !canLeaveRoot }, async () => {
+    const parent = mkdtempSync(join(folder, "nobody-"));
+    chownSync(parent, NOBODY, NOBODY);
+    const dataDir = newDataDir(join(parent, "data"));
+    const serving = await startChild(dataDir, "serve", NOBODY);
+    assert.equal(statSync(join(dataDir, "postgres/data")).uid, NOBODY);
+    // Root beside him uses the same server, and would run it as its owner.
+    const command = await use(dataDir, "command");
+    assert.deepEqual(await query(command, "select current_user as me"), [{ me: "countersign" }]);
+    await serving.release();
+    await command.release();
+    await (await use(dataDir)).release();
+    assert.equal(statSync(join(dataDir, "postgres/log")).uid, NOBODY);
+  });
+});
+
+type Connected = Pick<EmbeddedPostgres, "connection">;
+type Child = EmbeddedPostgres & { child: ChildProcess; pid: number };
+
+async function use(
+  dataDir: string,
+  purpose: "serve" | "command" = "serve",
+  messages: string[] = [],
+): Promise<EmbeddedPostgres> {
+  const used = await useOrRefusal(dataDir, purpose, messages);
+  assert.ok("connection" in used, `${dataDir} is in use`);
+  return used;
+}
+
+function useOrRefusal(dataDir: string, purpose: "serve" | "command", messages: string[] = []) {
+  const note = (message: string) => void messages.push(message);
+  return useEmbeddedPostgres({ dataDir, purpose, log: { info: note, warn: note } });
+}
+
+async function query({ connection }: Connected, sql: string): Promise<unknown[]> {
+  const client = new pg.Client(connection);
+  client.on("error", () => {}); // a test may kill the server under it
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const CHILD = `
+  const [module, dataDir, purpose] = process.argv.slice(1);
+  const { useEmbeddedPostgres } = await import(module);
+  const log = { info() {}, warn() {} };
+  const used = await useEmbeddedPostgres({ dataDir, purpose, log });
+  process.once("message", async () => {
+    await used.release();
+    process.disconnect();
+  });
+  process.send(used.connection);
+`;
+
+function spawnChild(dataDir: string, purpose: string, uid?: number): ChildProcess {
+  const args = ["--input-type=module", "--eval", CHILD, MODULE, dataDir, purpose];
+  const child = spawn(process.execPath, args, {
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+    cwd: "/",
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  children.push(child);
+  return child;
+}
+
+async function startChild(dataDir: string, purpose: string, uid?: number): Promise<Child> {
+  const child = spawnChild(dataDir, purpose, uid);
+  const [connection] = await once(child, "message", { signal: AbortSignal.timeout(WAIT_MS) });
+  const release = async () => {
+    const ended = once(child, "exit", { signal: AbortSignal.timeout(WAIT_MS) });
+    child.send("release");
+    assert.deepEqual(await ended, [0, null]);
+  };
+  return { child, pid: child.pid ?? 0, connection, release };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const ended = once(child, "exit");
+  child.kill("SIGKILL");
+  await ended;
+}
+
+function newDataDir(path = join(folder, randomBytes(3).toString("hex"))): string {
+  dataDirs.push(path);
+  return path;
+}
+
+function copyOfTemplate(name?: string): string {
+  const dataDir = newDataDir(name === undefined ? undefined : join(folder, name));
+  execFileSync("cp", ["-a", template, dataDir]);
+  return dataDir;
+}
+
+function unfinishedIn(dataDir: string): string[] {
+  if (!existsSync(dataDir)) return [];
+  const names = readdirSync(dataDir).filter((name) => name.startsWith("postgres.new"));
+  return names.map((name) => join(dataDir, name));
+}
+
+/** The process number of the living server of this DATA_DIR. */
+function postmasterPid(dataDir: string): number | null {
+  const lock = join(dataDir, "postgres/data/postmaster.pid");
+  if (!existsSync(lock)) return null;
+  const pid = Number.parseInt(readFileSync(lock, "utf8"), 10);
+  try {
+    process.kill(pid, 0);
+    return pid;
+  } catch {
+    return null;
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + WAIT_MS;
+  while (!condition()) {
+    assert.ok(performance.now() < deadline, `waited in vain for ${condition}`);
+    await pause(5);
+  }
+}
+
+function isFault(text: RegExp) {
+  return (error: unknown) => error instanceof EmbeddedPostgresFault && text.test(error.message);
+}
+
+function canEnter(path: string): boolean {
+  const isOpen = (statSync(path).mode & 0o005) === 0o005 || !statSync(path).isDirectory();
+  return isOpen && (path === dirname(path) || canEnter(dirname(path)));
+}
