@@ -25,12 +25,7 @@ async function install() {
   rmSync(stamp, { force: true });
   const started = Date.now();
   const stopProgress = showProgress(started);
-  const { code, output } = await run("npm", [
-    "ci",
-    "--no-audit",
-    "--no-fund",
-    "--loglevel=error",
-  ]);
+  const { code, output } = await run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
   stopProgress();
   if (code !== 0) {
     process.stderr.write(`${output}\n`);

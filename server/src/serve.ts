@@ -5,15 +5,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
-import { buildApp } from "./http/app.ts";
-import { routesOf } from "./http/routes.ts";
 import { openLog } from "./log.ts";
-import { makeCreateApproval } from "./operations/create-approval.ts";
 import { runFirst } from "./operations/first-run.ts";
-import { makeReadApproval } from "./operations/read-approval.ts";
+import { assembleService } from "./service.ts";
 import { isOutOfReach } from "./storage/database.ts";
 import { migrate } from "./storage/migrations.ts";
-import { ResolutionWatch } from "./storage/resolution-watch.ts";
 import { openStore, type Store } from "./storage/store.ts";
 import { welcome } from "./welcome.ts";
 
@@ -28,47 +24,25 @@ export async function serve(config: Config): Promise<void> {
   const stopping = new AbortController();
   const store = await openStore({ ...config, purpose: "serve", log });
   if ("inUseBy" in store) throw new ServeFault(alreadyServed(config, store.inUseBy));
-  const service = assemble(config, store, log);
-  stopOnSignal(log, async () => {
+  const { app } = assembleService({ ...store, rateLimit: config.rateLimit, log });
+  const stop = async () => {
     stopping.abort();
-    await service.stop();
-  });
+    await app.close();
+    await store.close();
+  };
+  stopOnSignal(log, stop);
   try {
     const isMigrated = prepare(store, log, stopping.signal);
     // With an embedded database everything is ready before the first call; an external one may be away.
     const firstKey = store.kind === "embedded" ? await isMigrated : null;
-    const address = await listen(service.app, config);
+    const address = await listen(app, config);
     showWelcome(config, store, { address, firstKey }, log);
     await isMigrated;
   } catch (error) {
     if (stopping.signal.aborted) return;
-    await service.stop();
+    await stop();
     throw error;
   }
-}
-
-function assemble(config: Config, store: Store, log: Logger) {
-  const resolutions = new ResolutionWatch(store.db, store.connection);
-  const app = buildApp({
-    routes: routesOf({
-      db: store.db,
-      createApproval: makeCreateApproval(store.db, store.keyring),
-      readApproval: makeReadApproval(store.db),
-      resolutions,
-    }),
-    rateLimit: config.rateLimit,
-    log,
-  });
-  resolutions.start();
-  return {
-    app,
-    stop: async () => {
-      // Waiting callers are answered first; then no call is under way and the database can be let go.
-      await resolutions.stop();
-      await app.close();
-      await store.close();
-    },
-  };
 }
 
 /** Migrates, and sets an empty embedded database up. Answers the first key, the first time. */

@@ -15,17 +15,19 @@ export type RateDecision = {
   fullAtMs: number;
 };
 
+/** A thousandth of a call absorbs rounding errors of sums, so that a burst of N allows exactly N. */
+const dust = 0.001;
+
 export function decideRate(limit: RateLimit, fullAtMs: number, nowMs: number): RateDecision {
   const callMs = 1000 / limit.perSecond;
   const bucketMs = callMs * limit.burst;
   const debtMs = Math.max(0, fullAtMs - nowMs);
   const debtAfterMs = debtMs + callMs;
-  // Half a call of slack absorbs floating-point dust, so that a burst of N allows exactly N.
-  const allowed = debtAfterMs <= bucketMs + callMs / 2;
+  const allowed = debtAfterMs <= bucketMs + callMs * dust;
   const kept = allowed ? debtAfterMs : debtMs;
   return {
     allowed,
-    remaining: Math.max(0, Math.floor((bucketMs - kept) / callMs + 0.5)),
+    remaining: Math.max(0, Math.floor((bucketMs - kept) / callMs + dust)),
     resetMs: kept,
     retryAfterMs: allowed ? 0 : debtAfterMs - bucketMs,
     fullAtMs: nowMs + kept,

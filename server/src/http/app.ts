@@ -66,6 +66,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     request.facts = {};
     reply.header("x-request-id", request.id);
   });
+  closeConnectionsWhenStopping(app);
   app.addHook("onResponse", async (request, reply) => logAnswer(log, request, reply));
   app.setErrorHandler((error, request, reply) => send(reply, answerOfFault(error, request, log)));
   app.setNotFoundHandler((_request, reply) => send(reply, notFound()));
@@ -123,6 +124,17 @@ function readEveryBodyAsBytes(app: FastifyInstance): void {
   // The content type is not enforced, and a malformed one is no reason to refuse a good body.
   app.addHook("onRequest", async (request) => {
     delete request.raw.headers["content-type"];
+  });
+}
+
+/** A connection kept alive after its last answer would hold up a stop until it times out. */
+function closeConnectionsWhenStopping(app: FastifyInstance): void {
+  let isStopping = false;
+  app.addHook("preClose", async () => {
+    isStopping = true;
+  });
+  app.addHook("onSend", async (_request, reply) => {
+    if (isStopping) reply.header("connection", "close");
   });
 }
 

@@ -41,18 +41,18 @@ export type CreateApproval = (input: CreateInput) => Promise<Created | Refusal>;
 const conflictRetriesMax = 5;
 
 export function makeCreateApproval(db: Database, keyring: Keyring): CreateApproval {
-  const insert = (rows: creation.NewApprovalRow[]) => insertMany(db, rows, keyring.current.id);
-  const insertGathered = gather(insert);
-
+  const secretKeyId = keyring.current.id;
+  const insertGathered = gather((rows: creation.NewApprovalRow[]) =>
+    insertBatch(db, rows, secretKeyId),
+  );
   return async (input) => {
     const asked = await findAsked(db, input);
     if (isRefusal(asked)) return (await findReplay(db, input)) ?? asked;
     const row = toRow(input, asked, keyring);
     const isLarge = input.body.length > gatheredCreateBytesMax;
     for (;;) {
-      const result = isLarge ? (await insert([row]))[0] : await insertGathered(row);
-      if (result !== undefined && result.kind !== "again")
-        return conclude(db, input, asked, result);
+      const result = await (isLarge ? insertAlone(db, row, secretKeyId) : insertGathered(row));
+      if (result.kind !== "again") return conclude(db, input, asked, result);
     }
   };
 }
@@ -119,11 +119,37 @@ function newReviewer(email: string, keyring: Keyring): creation.NewReviewer {
 }
 
 /**
- * Inserts a batch. When another statement has taken one of its idempotency keys in the same moment, the
- * whole batch was undone and is tried again: then that key is known. When PostgreSQL refuses it for any other
- * reason, its rows go one by one, so that one bad row never harms its neighbours.
+ * Inserts a batch. When PostgreSQL refuses it for what a row holds, its rows go one by one, so that one bad
+ * row never harms its neighbours.
  */
-async function insertMany(
+async function insertBatch(
+  db: Database,
+  rows: creation.NewApprovalRow[],
+  secretKeyId: string,
+): Promise<(creation.CreationResult | Promise<creation.CreationResult>)[]> {
+  try {
+    return await insertRows(db, rows, secretKeyId);
+  } catch (error) {
+    if (!isRefusedByData(error)) throw error;
+    return rows.map((row) => insertAlone(db, row, secretKeyId));
+  }
+}
+
+async function insertAlone(
+  db: Database,
+  row: creation.NewApprovalRow,
+  secretKeyId: string,
+): Promise<creation.CreationResult> {
+  const [result] = await insertRows(db, [row], secretKeyId);
+  if (result === undefined) throw new Error("the create statement answered no row");
+  return result;
+}
+
+/**
+ * When another statement has taken an idempotency key of this one in the same moment, all of it was undone
+ * and is tried again: then that key is known.
+ */
+async function insertRows(
   db: Database,
   rows: creation.NewApprovalRow[],
   secretKeyId: string,
@@ -132,10 +158,7 @@ async function insertMany(
     try {
       return await creation.insertMany(inOneStatement(db), rows, secretKeyId);
     } catch (error) {
-      if (isRace(error) && retry < conflictRetriesMax) continue;
-      if (!isRefusedByData(error) || rows.length === 1) throw error;
-      const alone = rows.map((row) => insertMany(db, [row], secretKeyId));
-      return (await Promise.all(alone)).flat();
+      if (!isRace(error) || retry >= conflictRetriesMax) throw error;
     }
   }
 }

@@ -54,7 +54,7 @@ export async function openCluster(dataDir: string, sayCreating: () => void): Pro
     const root = await makeDataDirectory(dataDir);
     const home = join(root, "postgres");
     await removeUnfinished(root);
-    if (!(await exists(home))) {
+    if (!(await exists(join(home, "data")))) {
       sayCreating();
       await createCluster(root, home, programs);
     }

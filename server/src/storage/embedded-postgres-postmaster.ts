@@ -18,7 +18,7 @@ import {
 } from "./embedded-postgres-programs.ts";
 
 const POLL_MS = 10;
-const RESTART_PAUSE_MS = 250;
+const RESTART_PAUSE_MS = 100;
 const STOPPED_WITHIN_MS = 60_000;
 const FAILED_STARTS_MAX = 3;
 const EMPTY_LOCK_AGE_MS = 5_000;

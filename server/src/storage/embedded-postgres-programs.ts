@@ -119,7 +119,7 @@ export async function throwIfUnreachable(launch: Launch, code: number | null): P
   const { command } = await commandFor(launch);
   if (command !== "setpriv") return;
   throw new EmbeddedPostgresFault(
-    `PostgreSQL does not run as root, and the user it runs as instead cannot enter ${launch.directory} or ${dirname(launch.program)}. ` +
+    `PostgreSQL does not run as root, and the user it runs as instead cannot enter ${dirname(launch.directory)} or ${dirname(launch.program)}. ` +
       "Run this as an ordinary user, or clone into a folder that others may enter and set DATA_DIR to one.",
   );
 }

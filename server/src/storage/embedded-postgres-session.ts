@@ -60,11 +60,8 @@ export async function beginSession(cluster: Cluster, purpose: Purpose): Promise<
 
 /** Ends the session, and with it the server if nobody else uses it. */
 export async function endSession({ client }: Session, cluster: Cluster): Promise<void> {
-  // In this order, so that of two who leave at the same time the later one finds himself alone.
-  await client.query("select pg_advisory_unlock_all()");
-  const isAlone = await take(client, "pg_try_advisory_lock", LOCK.inUse);
-  // As long as we hold that lock nobody can begin: who comes now waits, and starts a new server.
-  if (isAlone) await stopPostmaster(cluster);
+  // While we are the last, nobody can begin: who comes now waits, and starts a new server.
+  if (await isLastUser(client)) await stopPostmaster(cluster);
   await disconnect(client);
 }
 
@@ -92,11 +89,8 @@ async function tryToBegin(
     return session;
   } catch (error) {
     await disconnect(client);
-    if (!(error instanceof Error) || error instanceof EmbeddedPostgresFault) throw error;
-    // A server may stop, crash or recover between any two of these steps, and says so with an
-    // SQLSTATE of class 57 or by hanging up. What else it says, it would say again.
-    const isPassing = !(error instanceof pg.DatabaseError) || error.code?.startsWith("57");
-    if (isPassing) return { notYet: error.message };
+    if (isGoneServer(error)) return { notYet: error.message };
+    if (!(error instanceof pg.DatabaseError)) throw error;
     throw await faultWithLog(`PostgreSQL cannot be used (${error.message})`, cluster);
   }
 }
@@ -116,6 +110,28 @@ function newSession(cluster: Cluster, postmaster: Postmaster, purpose: Purpose):
   client.on("error", () => {});
   const role = { user: ROLE, password: cluster.rolePassword, database: ROLE };
   return { client, connection: { ...place, ...role } };
+}
+
+/** Gives up our locks and takes one that keeps everybody out, if there is nobody else. */
+async function isLastUser(client: pg.Client): Promise<boolean> {
+  try {
+    // In this order, so that of two who leave at the same time the later one finds himself last.
+    await client.query("select pg_advisory_unlock_all()");
+    return await take(client, "pg_try_advisory_lock", LOCK.inUse);
+  } catch (error) {
+    // Another who leaves at this moment has stopped it already.
+    if (isGoneServer(error)) return false;
+    throw error;
+  }
+}
+
+/**
+ * A server may stop, crash or recover between any two statements, and says so with an SQLSTATE of
+ * class 57 or by hanging up. What else it says, it would say again.
+ */
+function isGoneServer(error: unknown): error is Error {
+  if (error instanceof pg.DatabaseError) return error.code?.startsWith("57") === true;
+  return error instanceof Error && !(error instanceof EmbeddedPostgresFault);
 }
 
 async function take(client: pg.Client, how: keyof typeof TAKE, lock: number): Promise<boolean> {
@@ -163,13 +179,10 @@ async function roleStatement(client: pg.Client, password: string): Promise<strin
   return rows[0]?.statement ?? "";
 }
 
-/** A server that hangs must not keep us, and closing our side is enough for it to let go. */
+/** Does not wait for ever for a server that hangs to say goodbye. */
 async function disconnect(client: pg.Client): Promise<void> {
   const patience = new AbortController();
   const { signal } = patience;
-  await Promise.race([
-    client.end(),
-    pause(DISCONNECT_TIMEOUT_MS, undefined, { signal, ref: false }),
-  ]);
+  await Promise.race([client.end(), pause(DISCONNECT_TIMEOUT_MS, undefined, { signal })]);
   patience.abort();
 }

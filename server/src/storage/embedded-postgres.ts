@@ -69,7 +69,7 @@ export async function useEmbeddedPostgres(options: {
         log.warn(error instanceof Error ? error.message : String(error));
       }
       try {
-        await pause(backoffMs, undefined, releasing);
+        await pause(backoffMs, undefined, { signal: releasing.signal });
       } catch {
         return; // released
       }
@@ -80,14 +80,7 @@ export async function useEmbeddedPostgres(options: {
     releasing.abort();
     // A server that is just coming up is waited for, so as not to leave it behind unused.
     await recovery;
-    if (session === null) return;
-    const left = session;
-    try {
-      await endSession(left, cluster);
-    } catch (error) {
-      // A connection that was lost on the way out leaves nothing to end.
-      if (left === session) throw error;
-    }
+    if (session !== null) await endSession(session, cluster);
   }
 
   keep(first);

@@ -5,16 +5,17 @@ import { gatheredBatchesInFlightMax, gatheredItemsMax } from "../domain/limits.t
 
 type Waiting<Item, Result> = {
   item: Item;
-  resolve: (result: Result) => void;
+  resolve: (result: Result | Promise<Result>) => void;
   reject: (error: unknown) => void;
 };
 
 /**
  * Wraps `carryOut`, which answers a batch with one result per item in the same order, so that it can
- * be called with single items. A fault of a batch is the fault of each of its items.
+ * be called with single items. A fault of a batch is the fault of each of its items; a result that is
+ * a promise may still fail for its own item alone.
  */
 export function gather<Item, Result>(
-  carryOut: (items: Item[]) => Promise<Result[]>,
+  carryOut: (items: Item[]) => Promise<(Result | Promise<Result>)[]>,
 ): (item: Item) => Promise<Result> {
   const queue: Waiting<Item, Result>[] = [];
   let inFlight = 0;

@@ -1,0 +1,86 @@
+// Runs every test against one real PostgreSQL and ends with a line that counts them.
+// `npm test -- FILE…` runs some files only; TEST_DATABASE_URL runs them on another PostgreSQL (its role must be
+// allowed to create databases).
+
+import { glob, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
+import pg from "pg";
+import { useEmbeddedPostgres } from "../server/src/storage/embedded-postgres.ts";
+import { migrate } from "../server/src/storage/migrations.ts";
+import { templateName, withDatabase } from "../server/test/test-database.ts";
+
+const root = join(import.meta.dirname, "..");
+const testTimeoutMs = 120_000;
+
+const folder = await mkdtemp(join(tmpdir(), "countersign-test-"));
+const { url, release } = await openPostgres();
+try {
+  await makeTemplate(url);
+  process.env.TEST_DATABASE_URL = url;
+  const passed = await runTests(await findFiles());
+  process.exitCode = passed ? 0 : 1;
+} finally {
+  await release();
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function openPostgres(): Promise<{ url: string; release: () => Promise<void> }> {
+  const given = process.env.TEST_DATABASE_URL;
+  if (given !== undefined && given !== "") return { url: given, release: async () => {} };
+  const silent = { info: () => {}, warn: () => {} };
+  const dataDir = join(folder, "data");
+  const postgres = await useEmbeddedPostgres({ dataDir, purpose: "command", log: silent });
+  if ("inUseBy" in postgres) throw new Error("the tests' own PostgreSQL is in use by another");
+  const { user, password, host, port, database } = postgres.connection;
+  const query = new URLSearchParams({ host, port: String(port) });
+  return {
+    url: `postgres://${user}:${encodeURIComponent(password)}@localhost/${database}?${query}`,
+    release: () => postgres.release(),
+  };
+}
+
+/** Migrated once; each test file works on a copy of it. */
+async function makeTemplate(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`drop database if exists ${templateName}`);
+  await client.query(`create database ${templateName}`);
+  await client.end();
+  await migrate({ connectionString: withDatabase(url, templateName) });
+}
+
+async function findFiles(): Promise<string[]> {
+  const named = process.argv.slice(2).map((file) => join(process.cwd(), file));
+  if (named.length > 0) return named;
+  const found: string[] = [];
+  for await (const file of glob("{server,sdk,bench,scripts}/**/*.test.ts", {
+    cwd: root,
+    exclude: (name) => name === "node_modules",
+  })) {
+    found.push(join(root, file));
+  }
+  return found.sort();
+}
+
+async function runTests(files: string[]): Promise<boolean> {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const stream = run({ files, concurrency: 2, timeout: testTimeoutMs });
+  stream.on("test:fail", ({ details, todo }) => {
+    // A suite or file fails with its tests, which are counted themselves.
+    if (details.type !== "suite" && todo === undefined) counts.failed += 1;
+  });
+  stream.on("test:summary", (summary) => {
+    // The summary without a file is the one of the whole run.
+    if (summary.file !== undefined) return;
+    counts.passed = summary.counts.passed;
+    counts.skipped = summary.counts.skipped;
+    if (!summary.success) counts.failed = Math.max(1, counts.failed);
+  });
+  for await (const text of stream.compose(new spec())) process.stdout.write(text);
+  const skipped = counts.skipped === 0 ? "" : `, ${counts.skipped} skipped`;
+  process.stdout.write(`${counts.passed} passed, ${counts.failed} failed${skipped}\n`);
+  return counts.failed === 0 && counts.passed > 0;
+}

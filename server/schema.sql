@@ -1,0 +1,257 @@
+-- The schema that all migrations together make. Written by `npm run schema`; a test holds it to the truth.
+
+CREATE OR REPLACE FUNCTION public.new_id(prefix text)
+ RETURNS text
+ LANGUAGE sql
+RETURN ((prefix || lpad(to_hex((floor((EXTRACT(epoch FROM now()) * (1000)::numeric)))::bigint), 12, '0'::text)) || "right"(replace((gen_random_uuid())::text, '-'::text, ''::text), 20))
+;
+
+CREATE OR REPLACE FUNCTION public.now_ms()
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+RETURN date_trunc('milliseconds'::text, now())
+;
+
+CREATE OR REPLACE FUNCTION public.refuse_change_of_final_approval()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'approval % is final (%): nothing about it may change', old.id, old.status
+    using errcode = 'integrity_constraint_violation';
+end;
+$function$
+;
+
+create table api_keys (
+  workspace_id text collate "C" not null,
+  id text collate "C" not null default new_id('key_'::text),
+  name text not null,
+  digest bytea not null,
+  last_four text not null,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  last_used_at timestamp(3) with time zone,
+  revoked_at timestamp(3) with time zone,
+  constraint api_keys_pkey PRIMARY KEY (workspace_id, id),
+  constraint api_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint api_keys_digest_check CHECK ((octet_length(digest) = 32)),
+  constraint api_keys_name_check CHECK ((name <> ''::text))
+);
+CREATE UNIQUE INDEX api_keys_digest_key ON public.api_keys USING btree (digest);
+
+create table approvals (
+  workspace_id text collate "C" not null,
+  id text collate "C" not null,
+  status text not null default 'PENDING'::text,
+  summary text not null,
+  payload text storage e,
+  metadata text storage e,
+  agent_state text storage e,
+  edit text storage e,
+  reasoning text,
+  recent_actions text not null default '[]'::text,
+  agent_name text,
+  approver_email text,
+  group_id text collate "C",
+  group_key text,
+  group_name text,
+  idempotency_key text collate "C",
+  body_digest bytea,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  expires_at timestamp(3) with time zone not null,
+  resolved_at timestamp(3) with time zone,
+  resolved_by_email text,
+  resolution_note text,
+  constraint approvals_pkey PRIMARY KEY (workspace_id, id),
+  constraint approvals_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint approvals_workspace_id_group_id_fkey FOREIGN KEY (workspace_id, group_id) REFERENCES groups(workspace_id, id),
+  constraint approvals_edit_of_approval CHECK (((edit IS NULL) OR (status = 'APPROVED'::text))),
+  constraint approvals_expire_on_time CHECK (((status <> 'EXPIRED'::text) OR (resolved_at = expires_at))),
+  constraint approvals_final_has_time CHECK (((status = 'PENDING'::text) = (resolved_at IS NULL))),
+  constraint approvals_key_with_digest CHECK (((idempotency_key IS NULL) = (body_digest IS NULL))),
+  constraint approvals_note_of_decision CHECK (((resolution_note IS NULL) OR (status = ANY (ARRAY['APPROVED'::text, 'REJECTED'::text])))),
+  constraint approvals_one_approver CHECK (((num_nonnulls(approver_email, group_id) = 1) AND (num_nonnulls(group_id, group_key, group_name) = ANY (ARRAY[0, 3])))),
+  constraint approvals_person_decides CHECK (((status = ANY (ARRAY['APPROVED'::text, 'REJECTED'::text])) = (resolved_by_email IS NOT NULL))),
+  constraint approvals_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'REJECTED'::text, 'EXPIRED'::text, 'CANCELLED'::text])))
+);
+CREATE INDEX approvals_expiring ON public.approvals USING btree (expires_at) WHERE (status = 'PENDING'::text);
+CREATE UNIQUE INDEX approvals_idempotency_key ON public.approvals USING btree (workspace_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+CREATE INDEX approvals_pending ON public.approvals USING btree (workspace_id, id) WHERE (status = 'PENDING'::text);
+CREATE TRIGGER approvals_final_is_final BEFORE UPDATE ON public.approvals FOR EACH ROW WHEN ((old.status <> 'PENDING'::text)) EXECUTE FUNCTION refuse_change_of_final_approval();
+
+create table attempts (
+  workspace_id text collate "C" not null,
+  delivery_id text collate "C" not null,
+  number integer not null,
+  started_at timestamp(3) with time zone not null default now_ms(),
+  finished_at timestamp(3) with time zone,
+  outcome text,
+  http_status integer,
+  response_start text,
+  constraint attempts_pkey PRIMARY KEY (workspace_id, delivery_id, number),
+  constraint attempts_workspace_id_delivery_id_fkey FOREIGN KEY (workspace_id, delivery_id) REFERENCES deliveries(workspace_id, id),
+  constraint attempts_number_check CHECK ((number >= 1)),
+  constraint attempts_outcome_with_end CHECK (((outcome IS NULL) = (finished_at IS NULL)))
+);
+
+create table deliveries (
+  workspace_id text collate "C" not null,
+  id text collate "C" not null default new_id('dlv_'::text),
+  event_id text collate "C" not null,
+  endpoint_id text collate "C",
+  reviewer_id text collate "C",
+  state text not null default 'due'::text,
+  due_at timestamp(3) with time zone not null default now_ms(),
+  attempts integer not null default 0,
+  lease_token uuid,
+  leased_until timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  finished_at timestamp(3) with time zone,
+  constraint deliveries_pkey PRIMARY KEY (workspace_id, id),
+  constraint deliveries_workspace_id_endpoint_id_fkey FOREIGN KEY (workspace_id, endpoint_id) REFERENCES endpoints(workspace_id, id),
+  constraint deliveries_workspace_id_event_id_fkey FOREIGN KEY (workspace_id, event_id) REFERENCES events(workspace_id, id),
+  constraint deliveries_workspace_id_reviewer_id_fkey FOREIGN KEY (workspace_id, reviewer_id) REFERENCES reviewers(workspace_id, id),
+  constraint deliveries_attempts_check CHECK ((attempts >= 0)),
+  constraint deliveries_finished_has_time CHECK (((state = ANY (ARRAY['delivered'::text, 'failed'::text])) = (finished_at IS NOT NULL))),
+  constraint deliveries_lease_whole CHECK (((lease_token IS NULL) = (leased_until IS NULL))),
+  constraint deliveries_one_destination CHECK ((num_nonnulls(endpoint_id, reviewer_id) = 1)),
+  constraint deliveries_state_check CHECK ((state = ANY (ARRAY['due'::text, 'delivered'::text, 'failed'::text, 'skipped'::text])))
+);
+CREATE UNIQUE INDEX deliveries_destination_key ON public.deliveries USING btree (workspace_id, event_id, COALESCE(endpoint_id, reviewer_id));
+CREATE INDEX deliveries_due_to_endpoint ON public.deliveries USING btree (endpoint_id, due_at) WHERE ((state = 'due'::text) AND (endpoint_id IS NOT NULL));
+CREATE INDEX deliveries_due_to_reviewer ON public.deliveries USING btree (due_at) WHERE ((state = 'due'::text) AND (reviewer_id IS NOT NULL));
+
+create table endpoint_secrets (
+  workspace_id text collate "C" not null,
+  endpoint_id text collate "C" not null,
+  id text collate "C" not null default new_id('sec_'::text),
+  secret_key_id text not null,
+  sealed bytea not null,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  expires_at timestamp(3) with time zone,
+  constraint endpoint_secrets_pkey PRIMARY KEY (workspace_id, endpoint_id, id),
+  constraint endpoint_secrets_workspace_id_endpoint_id_fkey FOREIGN KEY (workspace_id, endpoint_id) REFERENCES endpoints(workspace_id, id)
+);
+
+create table endpoints (
+  workspace_id text collate "C" not null,
+  id text collate "C" not null default new_id('we_'::text),
+  url text not null,
+  event_kinds text[],
+  created_at timestamp(3) with time zone not null default now_ms(),
+  disabled_at timestamp(3) with time zone,
+  disabled_reason text,
+  constraint endpoints_pkey PRIMARY KEY (workspace_id, id),
+  constraint endpoints_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint endpoints_disabled_with_reason CHECK (((disabled_at IS NULL) = (disabled_reason IS NULL))),
+  constraint endpoints_event_kinds_check CHECK ((cardinality(event_kinds) > 0))
+);
+
+create table events (
+  workspace_id text collate "C" not null,
+  id text collate "C" not null default new_id('evt_'::text),
+  approval_id text collate "C" not null,
+  kind text not null,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  constraint events_once_per_approval UNIQUE (workspace_id, approval_id, kind),
+  constraint events_pkey PRIMARY KEY (workspace_id, id),
+  constraint events_workspace_id_approval_id_fkey FOREIGN KEY (workspace_id, approval_id) REFERENCES approvals(workspace_id, id),
+  constraint events_kind_check CHECK ((kind = ANY (ARRAY['request.created'::text, 'request.approved'::text, 'request.rejected'::text, 'request.expired'::text, 'request.cancelled'::text])))
+);
+
+create table group_members (
+  workspace_id text collate "C" not null,
+  group_id text collate "C" not null,
+  email text not null,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  constraint group_members_workspace_id_group_id_fkey FOREIGN KEY (workspace_id, group_id) REFERENCES groups(workspace_id, id)
+);
+CREATE UNIQUE INDEX group_members_key ON public.group_members USING btree (workspace_id, group_id, lower(email));
+
+create table groups (
+  workspace_id text collate "C" not null,
+  id text collate "C" not null default new_id('grp_'::text),
+  key text collate "C" not null,
+  name text not null,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  constraint groups_key_key UNIQUE (workspace_id, key),
+  constraint groups_pkey PRIMARY KEY (workspace_id, id),
+  constraint groups_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint groups_key_check CHECK ((key ~ '^[a-z0-9][a-z0-9_-]{0,63}$'::text)),
+  constraint groups_name_check CHECK ((name <> ''::text))
+);
+
+create table members (
+  workspace_id text collate "C" not null,
+  id text collate "C" not null default new_id('mem_'::text),
+  email text not null,
+  role text not null,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  constraint members_pkey PRIMARY KEY (workspace_id, id),
+  constraint members_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'viewer'::text])))
+);
+CREATE UNIQUE INDEX members_email_key ON public.members USING btree (workspace_id, lower(email));
+
+create table migrations (
+  name text not null,
+  checksum text not null,
+  applied_at timestamp with time zone not null default now(),
+  constraint migrations_pkey PRIMARY KEY (name)
+);
+
+create table monthly_usage (
+  workspace_id text collate "C" not null,
+  month date not null,
+  requests integer not null,
+  monthly_limit integer,
+  granted integer not null,
+  constraint monthly_usage_pkey PRIMARY KEY (workspace_id, month),
+  constraint monthly_usage_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint monthly_usage_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
+  constraint monthly_usage_requests_check CHECK ((requests >= 0))
+);
+
+create table plans (
+  name text not null,
+  included integer,
+  has_overage boolean not null,
+  cap integer,
+  has_groups boolean not null,
+  constraint plans_pkey PRIMARY KEY (name),
+  constraint plans_cap_check CHECK ((cap >= 0)),
+  constraint plans_included_check CHECK ((included >= 0))
+);
+
+create table reviewers (
+  workspace_id text collate "C" not null,
+  id text collate "C" not null default new_id('rev_'::text),
+  approval_id text collate "C" not null,
+  email text not null,
+  secret_key_id text not null,
+  token_nonce bytea not null,
+  token_digest bytea not null,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  constraint reviewers_pkey PRIMARY KEY (workspace_id, id),
+  constraint reviewers_workspace_id_approval_id_fkey FOREIGN KEY (workspace_id, approval_id) REFERENCES approvals(workspace_id, id),
+  constraint reviewers_token_digest_check CHECK ((octet_length(token_digest) = 32))
+);
+CREATE UNIQUE INDEX reviewers_email_key ON public.reviewers USING btree (workspace_id, approval_id, lower(email));
+CREATE UNIQUE INDEX reviewers_token_digest_key ON public.reviewers USING btree (token_digest);
+
+create table workspaces (
+  id text collate "C" not null default new_id('ws_'::text),
+  name text not null,
+  plan text not null default 'unlimited'::text,
+  included integer,
+  cap integer,
+  expiry_minutes integer not null default 1440,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  constraint workspaces_pkey PRIMARY KEY (id),
+  constraint workspaces_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name),
+  constraint workspaces_cap_check CHECK ((cap >= 0)),
+  constraint workspaces_expiry_minutes_check CHECK (((expiry_minutes >= 5) AND (expiry_minutes <= 10080))),
+  constraint workspaces_included_check CHECK ((included >= 0)),
+  constraint workspaces_name_check CHECK ((name <> ''::text))
+);

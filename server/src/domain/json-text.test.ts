@@ -1,0 +1,147 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { randomJsonText as jsonText, randomSpace as space } from "../../test/random-json.ts";
+import { type JsonMember, scanJson } from "./json-text.ts";
+import { jsonDepthMax } from "./limits.ts";
+
+function membersOf(text: string): JsonMember[] {
+  const scanned = scanJson(text);
+  assert.equal(scanned.kind, "object", text);
+  return scanned.kind === "object" ? scanned.members : [];
+}
+
+test("the text of each member is found exactly, whatever JSON it is", () => {
+  fc.assert(
+    fc.property(jsonText, jsonText, space, (first, second, gap) => {
+      const members = membersOf(`{"a":${gap}${first}${gap},${gap}"b"${gap}:${second}}`);
+      assert.deepEqual(
+        members.map(({ name, text, flaw }) => ({ name, text: text as string, flaw })),
+        [
+          { name: "a", text: first, flaw: null },
+          { name: "b", text: second, flaw: null },
+        ],
+      );
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("what is JSON and what is not is decided as JSON.parse decides it", () => {
+  const mutated = fc
+    .tuple(
+      jsonText,
+      fc.nat(),
+      fc.oneof(
+        fc.string({ maxLength: 2 }),
+        fc.constantFrom("", "]", "}", ",", ":", '"', "\\", "0", "-", "e", "\u0000", "\n", "\ufeff"),
+      ),
+      fc.nat({ max: 2 }),
+    )
+    .map(([text, at, put, cut]) => {
+      const place = at % (text.length + 1);
+      return text.slice(0, place) + put + text.slice(place + cut);
+    });
+  fc.assert(
+    fc.property(mutated, (text) => {
+      assert.equal(scanJson(text).kind !== "malformed", parses(text), JSON.stringify(text));
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test("broken JSON is refused with the place of the mistake", () => {
+  const cases: [string, string][] = [
+    ["", "the text ends too early"],
+    ["{", "the text ends too early"],
+    ['{"a":1', "the text ends too early"],
+    ['{"a":1,}', 'line 1, column 8: expected a key in " here'],
+    ["{'a':1}", 'line 1, column 2: expected a key in " here'],
+    ['{\n  "a": tru\n}', "line 2, column 8: expected a value here"],
+    ["[1,]", "line 1, column 4: expected a value here"],
+    ["[1 2]", "line 1, column 4: expected , or ] here"],
+    ['{"a" 1}', "line 1, column 6: expected : after the key here"],
+    ['{"a":1}x', "line 1, column 8: unexpected text after the end of the value"],
+    ['"\\x"', "line 1, column 2: this is not an escape that JSON knows"],
+    ['"a\nb"', "line 1, column 3: a control character inside a string must be escaped"],
+    ['"abc', "line 1, column 1: this string has no end"],
+    ["01", "line 1, column 2: unexpected text after the end of the value"],
+    ["NaN", "line 1, column 1: expected a value here"],
+    ["\ufeff{}", "line 1, column 1: expected a value here"],
+  ];
+  for (const [text, message] of cases) {
+    assert.deepEqual(scanJson(text), { kind: "malformed", message }, JSON.stringify(text));
+  }
+});
+
+test("a duplicate key is found at any depth, however it is written, and its path is told", () => {
+  const cases: [string, string][] = [
+    ['{"a":1,"a":2}', "a"],
+    ['{"a":1,"\\u0061":2}', "a"],
+    ['{"payload":{"amount":1,"amount":1000000}}', "payload.amount"],
+    ['{"p":[0,{"x":{"y":[{"z":{"k":1,"b":2,"k":3}}]}}]}', "p[1].x.y[0].z.k"],
+    ['{"p":{"a b":1,"a b":1}}', 'p["a b"]'],
+    ['{"p":{"":1,"":1}}', 'p[""]'],
+    ['{"p":{"__proto__":1,"__proto__":2}}', "p.__proto__"],
+  ];
+  for (const [text, path] of cases) {
+    const flaws = membersOf(text).map(({ flaw }) => flaw);
+    assert.deepEqual(flaws.at(-1), { kind: "duplicate_key", path }, text);
+  }
+});
+
+test("equal keys in different objects, and keys that only look alike, are no duplicates", () => {
+  for (const text of [
+    '{"a":{"k":1},"b":{"k":1}}',
+    '{"a":[{"k":1},{"k":1}]}',
+    '{"a":1,"A":2}',
+    '{"é":1,"e\u0301":2}',
+  ]) {
+    assert.ok(
+      membersOf(text).every(({ flaw }) => flaw === null),
+      text,
+    );
+  }
+});
+
+test("a member's flaw is its own and not its neighbour's", () => {
+  const members = membersOf('{"a":{"x":1,"x":2},"b":{"x":1}}');
+  assert.deepEqual(
+    members.map(({ name, flaw }) => [name, flaw?.path ?? null]),
+    [
+      ["a", "a.x"],
+      ["b", null],
+    ],
+  );
+});
+
+test("nesting is allowed up to the limit and noted beyond it, naming the field", () => {
+  const nested = (levels: number) => `{"p":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+  assert.equal(membersOf(nested(jsonDepthMax))[0]?.flaw, null);
+  assert.deepEqual(membersOf(nested(jsonDepthMax + 1))[0]?.flaw, { kind: "too_deep", path: "p" });
+  const objects = `{"p":${'{"a":'.repeat(jsonDepthMax + 1)}1${"}".repeat(jsonDepthMax + 1)}}`;
+  assert.deepEqual(membersOf(objects)[0]?.flaw, { kind: "too_deep", path: "p" });
+});
+
+test("a million open brackets neither overflow the stack nor take long", () => {
+  const started = performance.now();
+  assert.equal(scanJson("[".repeat(1_000_000)).kind, "malformed");
+  const deep = `{"p":${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}`;
+  assert.deepEqual(membersOf(deep)[0]?.flaw, { kind: "too_deep", path: "p" });
+  assert.ok(performance.now() - started < 2_000);
+});
+
+test("a document that is no object is told apart", () => {
+  for (const text of ["1", '"a"', "[]", "null", "[[1]]"]) {
+    assert.deepEqual(scanJson(text), { kind: "other", flaw: null });
+  }
+});

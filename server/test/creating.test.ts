@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { makeWorkspace, minimalBody, startService, type TestService } from "./test-service.ts";
+
+let service: TestService;
+before(async () => {
+  service = await startService();
+});
+after(() => service.stop());
+
+test("a request with every field is answered 201 with all of them, and read back the same", async () => {
+  const { key } = await makeWorkspace(service.db);
+  const body = {
+    summary: "Pay invoice 77",
+    payload: { amount: 120.5, to: "ACME" },
+    notify: "ann@example.com",
+    agentName: "payer",
+    metadata: ["trace", 1],
+    agentState: { step: 3 },
+    reasoning: "It is due today.\nNothing speaks against it.",
+    recentActions: ["read invoice", "checked budget"],
+    ttlMinutes: 30,
+  };
+  const created = await service.call("POST", "/v1/requests", { key, body });
+  assert.equal(created.status, 201);
+  assert.equal(created.headers.location, `/v1/requests/${created.json.id}`);
+  assert.equal(created.headers["idempotent-replayed"], undefined);
+  const { ttlMinutes, notify, ...echoed } = body;
+  assert.deepEqual(created.json, {
+    ...echoed,
+    id: created.json.id,
+    object: "approval_request",
+    status: "PENDING",
+    modifiedPayload: null,
+    effectivePayload: body.payload,
+    approverEmail: notify,
+    approverGroup: null,
+    resolvedAt: null,
+    resolvedByEmail: null,
+    resolutionNote: null,
+    expiresAt: created.json.expiresAt,
+    createdAt: created.json.createdAt,
+  });
+  const lifeMs = Date.parse(created.json.expiresAt) - Date.parse(created.json.createdAt);
+  assert.equal(lifeMs, ttlMinutes * 60_000);
+  assert.match(created.json.createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  const read = await service.call("GET", `/v1/requests/${created.json.id}`, { key });
+  assert.equal(read.text, created.text);
+});
+
+test("the least that is needed is enough, and the rest has its defaults", async () => {
+  const { key } = await makeWorkspace(service.db, { expiryMinutes: 77 });
+  const { json } = await service.call("POST", "/v1/requests", { key, body: minimalBody });
+  assert.equal(json.payload, null);
+  assert.equal(json.effectivePayload, null);
+  assert.equal(json.agentName, null);
+  assert.deepEqual(json.recentActions, []);
+  assert.equal(Date.parse(json.expiresAt) - Date.parse(json.createdAt), 77 * 60_000);
+});
+
+test("an optional field given as null counts as not given, and unknown fields are ignored", async () => {
+  const { key } = await makeWorkspace(service.db);
+  const body = `{"summary":"s","notify":"a@b.co","payload":null,"agentName":null,"metadata":null,
+    "agentState":null,"reasoning":null,"recentActions":null,"ttlMinutes":null,"colour":"red"}`;
+  const { status, json } = await service.call("POST", "/v1/requests", { key, body });
+  assert.equal(status, 201);
+  assert.deepEqual(json.recentActions, []);
+  assert.equal(Date.parse(json.expiresAt) - Date.parse(json.createdAt), 1440 * 60_000);
+  assert.equal("colour" in json, false);
+});
+
+test("the content type is not enforced, not even a malformed or a missing one", async () => {
+  const { key } = await makeWorkspace(service.db);
+  const body = JSON.stringify(minimalBody);
+  for (const type of [
+    "application/json",
+    "text/plain",
+    ";;;",
+    "multipart/form-data; boundary=x",
+    "",
+  ]) {
+    const headers = { "content-type": type };
+    const reply = await service.call("POST", "/v1/requests", { key, body, headers });
+    assert.equal(reply.status, 201, type);
+  }
+});
+
+test("a created request commits its event, its reviewer and one delivery per destination with it", async () => {
+  const { id: workspaceId, key } = await makeWorkspace(service.db);
+  await service.db.query(
+    `insert into endpoints (workspace_id, url, event_kinds, disabled_at, disabled_reason) values
+       ($1, 'https://all.example', null, null, null),
+       ($1, 'https://created.example', '{request.created}', null, null),
+       ($1, 'https://off.example', null, now(), 'asleep'),
+       ($1, 'https://approved.example', '{request.approved}', null, null)`,
+    [workspaceId],
+  );
+  const { json } = await service.call("POST", "/v1/requests", { key, body: minimalBody });
+  const { rows: events } = await service.db.query(
+    "select kind, created_at from events where workspace_id = $1 and approval_id = $2",
+    [workspaceId, json.id],
+  );
+  assert.deepEqual(events, [{ kind: "request.created", created_at: new Date(json.createdAt) }]);
+  const { rows: deliveries } = await service.db.query(
+    `select coalesce(e.url, r.email) as destination, d.state, d.attempts
+     from deliveries d
+     left join endpoints e on e.workspace_id = d.workspace_id and e.id = d.endpoint_id
+     left join reviewers r on r.workspace_id = d.workspace_id and r.id = d.reviewer_id
+     where d.workspace_id = $1 order by destination`,
+    [workspaceId],
+  );
+  assert.deepEqual(deliveries, [
+    { destination: "ann@example.com", state: "due", attempts: 0 },
+    { destination: "https://all.example", state: "due", attempts: 0 },
+    { destination: "https://created.example", state: "due", attempts: 0 },
+    { destination: "https://off.example", state: "skipped", attempts: 0 },
+  ]);
+});
+
+test("the token of a review link is stored nowhere, and derives from its nonce and the secret key", async () => {
+  const { id: workspaceId, key } = await makeWorkspace(service.db);
+  await service.call("POST", "/v1/requests", { key, body: minimalBody });
+  const { rows } = await service.db.query(
+    "select secret_key_id, token_nonce, token_digest from reviewers where workspace_id = $1",
+    [workspaceId],
+  );
+  const { deriveReviewToken, digestOfReviewToken } = await import("../src/domain/review-link.ts");
+  const [reviewer] = rows;
+  assert.equal(reviewer.secret_key_id, service.keyring.current.id);
+  const token = deriveReviewToken(service.keyring.current, reviewer.token_nonce);
+  assert.equal(Buffer.from(token, "base64url").length, 32);
+  assert.deepEqual(digestOfReviewToken(token), reviewer.token_digest);
+});
+
+test("many callers of many workspaces at once each get their own answer", async () => {
+  const workspaces = await Promise.all(Array.from({ length: 5 }, () => makeWorkspace(service.db)));
+  const replies = await Promise.all(
+    Array.from({ length: 300 }, async (_, n) => {
+      const workspace = workspaces[n % 5];
+      const body = { ...minimalBody, summary: `number ${n}`, payload: { n } };
+      return {
+        n,
+        workspace,
+        reply: await service.call("POST", "/v1/requests", { key: workspace?.key ?? "", body }),
+      };
+    }),
+  );
+  for (const { n, reply } of replies) {
+    assert.equal(reply.status, 201);
+    assert.equal(reply.json.summary, `number ${n}`);
+    assert.deepEqual(reply.json.payload, { n });
+  }
+  assert.equal(new Set(replies.map(({ reply }) => reply.json.id)).size, 300);
+  const { rows } = await service.db.query(
+    "select workspace_id, count(*)::int from approvals where workspace_id = any($1) group by 1",
+    [workspaces.map(({ id }) => id)],
+  );
+  assert.deepEqual(
+    rows.map(({ count }) => count),
+    [60, 60, 60, 60, 60],
+  );
+});
+
+test("ids begin with req_ and sort by the time of creation", async () => {
+  const { key } = await makeWorkspace(service.db);
+  const ids: string[] = [];
+  for (let n = 0; n < 5; n += 1) {
+    const { json } = await service.call("POST", "/v1/requests", { key, body: minimalBody });
+    const millis = Number.parseInt(json.id.slice(4, 16), 16);
+    assert.equal(new Date(millis).toISOString(), json.createdAt);
+    ids.push(json.id);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  assert.deepEqual([...ids].sort(), ids);
+});

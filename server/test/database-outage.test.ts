@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { type EmbeddedPostgres, useEmbeddedPostgres } from "../src/storage/embedded-postgres.ts";
+import { migrate } from "../src/storage/migrations.ts";
+import { makeWorkspace, minimalBody, startNode, type TestNode } from "./test-service.ts";
+
+let folder: string;
+let postgres: EmbeddedPostgres;
+let node: TestNode;
+let key: string;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "countersign-outage-"));
+  postgres = await startPostgres();
+  await migrate(postgres.connection);
+  node = await startNode({ connection: postgres.connection });
+  ({ key } = await makeWorkspace(node.db));
+});
+after(async () => {
+  await node.stop();
+  await postgres.release();
+  await rm(folder, { recursive: true });
+});
+
+/** A PostgreSQL of this file's own, so that it can go away without harming other tests. */
+async function startPostgres(): Promise<EmbeddedPostgres> {
+  const log = { info: () => {}, warn: () => {} };
+  const started = await useEmbeddedPostgres({
+    dataDir: join(folder, "data"),
+    purpose: "command",
+    log,
+  });
+  if ("inUseBy" in started) throw new Error("in use");
+  return started;
+}
+
+const create = (idempotencyKey: string) =>
+  node.call("POST", "/v1/requests", {
+    key,
+    body: minimalBody,
+    headers: { "idempotency-key": idempotencyKey },
+  });
+
+test("while the database is away every call is 503 and the process lives; when it is back, it goes on", async () => {
+  const { json } = await create("before");
+  const waiting = node.call("GET", `/v1/requests/${json.id}?wait=2`, { key });
+  await pause(100);
+  await postgres.release();
+
+  for (const reply of [
+    await create("during"),
+    await node.call("GET", `/v1/requests/${json.id}`, { key }),
+    await node.call("GET", "/v1/requests", { key }),
+    await node.call("POST", `/v1/requests/${json.id}/cancel`, { key }),
+    await node.call("POST", "/v1/requests", { key, body: "{" }),
+    await node.call("GET", "/readyz"),
+    await waiting,
+  ]) {
+    assert.equal(reply.status, 503, reply.text);
+    assert.equal(reply.json.error.code, "unavailable");
+    assert.ok(Number(reply.headers["retry-after"]) > 0);
+  }
+  assert.equal((await node.call("GET", "/healthz")).status, 200);
+
+  postgres = await startPostgres();
+  assert.equal((await node.call("GET", "/readyz")).status, 200);
+  assert.equal((await create("during")).status, 201);
+  const read = await node.call("GET", `/v1/requests/${json.id}`, { key });
+  assert.equal(read.json.status, "PENDING");
+});
+
+test("calls under way when connections are cut are 503 or done, and a retry with the same key makes one request", async () => {
+  const { id, key: ownKey } = await makeWorkspace(node.db);
+  const call = (n: number) =>
+    node.call("POST", "/v1/requests", {
+      key: ownKey,
+      body: minimalBody,
+      headers: { "idempotency-key": `k${n}` },
+    });
+  for (let round = 0; round < 5; round += 1) {
+    const calls = Array.from({ length: 40 }, (_, n) => call(round * 40 + n));
+    await pause(round * 3);
+    await node.db
+      .query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+      )
+      .catch(() => {});
+    for (const { status } of await Promise.all(calls))
+      assert.ok(status === 201 || status === 503, String(status));
+  }
+  for (let n = 0; n < 200; n += 1) {
+    let reply = await call(n);
+    for (let again = 0; reply.status === 503 && again < 5; again += 1) reply = await call(n);
+    assert.equal(reply.status, 201);
+  }
+  const { rows } = await node.db.query(
+    `select count(*)::int as approvals, (select requests from monthly_usage where workspace_id = $1) as used
+     from approvals where workspace_id = $1`,
+    [id],
+  );
+  assert.deepEqual(rows, [{ approvals: 200, used: 200 }]);
+});
+
+test("a decision made after the database came back still wakes those who wait", async () => {
+  const { json } = await create("woken");
+  const waiting = node.call("GET", `/v1/requests/${json.id}?wait=20`, { key });
+  await pause(1_500);
+  await node.call("POST", `/v1/requests/${json.id}/cancel`, { key });
+  const started = performance.now();
+  assert.equal((await waiting).json.status, "CANCELLED");
+  assert.ok(performance.now() - started < 1_000);
+});

@@ -1,0 +1,153 @@
+// What PostgreSQL itself refuses, whatever the program does.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { makeWorkspace, minimalBody, startService, type TestService } from "./test-service.ts";
+
+let service: TestService;
+before(async () => {
+  service = await startService();
+});
+after(() => service.stop());
+
+async function refuses(
+  constraint: string | RegExp,
+  sql: string,
+  values: unknown[] = [],
+): Promise<void> {
+  await assert.rejects(
+    service.db.query(sql, values),
+    (error: { constraint?: string; message: string }) => {
+      assert.match(
+        `${error.constraint} ${error.message}`,
+        typeof constraint === "string" ? new RegExp(constraint) : constraint,
+      );
+      return true;
+    },
+  );
+}
+
+async function created() {
+  const { id: workspaceId, key } = await makeWorkspace(service.db);
+  const { json } = await service.call("POST", "/v1/requests", { key, body: minimalBody });
+  return { workspaceId, key, id: json.id as string };
+}
+
+test("a final state has its time, and a pending one has none", async () => {
+  const { id } = await created();
+  for (const status of ["APPROVED", "REJECTED", "EXPIRED", "CANCELLED"]) {
+    await refuses("approvals_", "update approvals set status = $2 where id = $1", [id, status]);
+  }
+  await refuses(
+    "approvals_final_has_time",
+    "update approvals set resolved_at = now() where id = $1",
+    [id],
+  );
+});
+
+test("only a person approves or rejects, and nobody expires or cancels", async () => {
+  const { id } = await created();
+  await refuses(
+    "approvals_person_decides",
+    "update approvals set status = 'APPROVED', resolved_at = now() where id = $1",
+    [id],
+  );
+  await refuses(
+    "approvals_person_decides",
+    "update approvals set status = 'CANCELLED', resolved_at = now(), resolved_by_email = 'a@b.co' where id = $1",
+    [id],
+  );
+  await refuses("approvals_edit_of_approval", "update approvals set edit = '1' where id = $1", [
+    id,
+  ]);
+  await refuses(
+    "approvals_edit_of_approval",
+    "update approvals set status = 'REJECTED', resolved_at = now(), resolved_by_email = 'a@b.co', edit = '1' where id = $1",
+    [id],
+  );
+  await refuses(
+    "approvals_expire_on_time",
+    "update approvals set status = 'EXPIRED', resolved_at = now() where id = $1",
+    [id],
+  );
+});
+
+test("nothing about a final approval can change", async () => {
+  const { key, id } = await created();
+  await service.call("POST", `/v1/requests/${id}/cancel`, { key });
+  for (const change of [
+    "status = 'PENDING', resolved_at = null",
+    "summary = 'other'",
+    "payload = '1'",
+  ]) {
+    await refuses("is final", `update approvals set ${change} where id = $1`, [id]);
+  }
+});
+
+test("an event kind happens once per approval", async () => {
+  const { workspaceId, id } = await created();
+  await refuses(
+    "events_once_per_approval",
+    "insert into events (workspace_id, approval_id, kind) values ($1, $2, 'request.created')",
+    [workspaceId, id],
+  );
+  await refuses(
+    "events_kind_check",
+    "insert into events (workspace_id, approval_id, kind) values ($1, $2, 'request.other')",
+    [workspaceId, id],
+  );
+});
+
+test("an event goes to each destination once", async () => {
+  const { workspaceId } = await created();
+  await refuses(
+    "deliveries_destination_key",
+    "insert into deliveries (workspace_id, event_id, reviewer_id) select workspace_id, event_id, reviewer_id from deliveries where workspace_id = $1",
+    [workspaceId],
+  );
+  await refuses(
+    "deliveries_one_destination",
+    "insert into deliveries (workspace_id, event_id) select workspace_id, event_id from deliveries where workspace_id = $1",
+    [workspaceId],
+  );
+});
+
+test("no row can point to another workspace's rows", async () => {
+  const [mine, theirs] = [await created(), await created()];
+  const { rows: tables } = await service.db.query(
+    `select conrelid::regclass::text as child, pg_get_constraintdef(oid) as definition
+     from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace`,
+  );
+  assert.ok(tables.length >= 12);
+  for (const { child, definition } of tables) {
+    const crosses =
+      !/^FOREIGN KEY \(workspace_id(, \w+)?\) REFERENCES \w+\((workspace_id, )?id\)/.test(
+        definition,
+      );
+    assert.equal(
+      crosses && !definition.includes("REFERENCES plans"),
+      false,
+      `${child}: ${definition}`,
+    );
+  }
+  await refuses(
+    "events_workspace_id_approval_id_fkey",
+    "insert into events (workspace_id, approval_id, kind) values ($1, $2, 'request.cancelled')",
+    [mine.workspaceId, theirs.id],
+  );
+  await refuses(
+    "deliveries_workspace_id_event_id_fkey",
+    "insert into deliveries (workspace_id, event_id, reviewer_id) select $1, d.event_id, r.id from deliveries d, reviewers r where d.workspace_id = $2 and r.workspace_id = $1",
+    [mine.workspaceId, theirs.workspaceId],
+  );
+});
+
+test("every table but those of plans and migrations begins its key with the workspace", async () => {
+  const { rows } = await service.db.query(
+    `select c.conrelid::regclass::text as name, a.attname as first
+     from pg_constraint c join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1]
+     where c.contype = 'p' and c.connamespace = 'public'::regnamespace`,
+  );
+  const exceptions = rows.filter(({ first }) => first !== "workspace_id").map(({ name }) => name);
+  assert.deepEqual(exceptions.sort(), ["migrations", "plans", "workspaces"]);
+});

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { deriveReviewToken } from "../src/domain/review-link.ts";
+import { registerEndpoint } from "../src/operations/manage-endpoint.ts";
+import { makeWorkspace, startService, type TestService } from "./test-service.ts";
+
+let service: TestService;
+const lines: string[] = [];
+before(async () => {
+  service = await startService({ logDestination: { write: (line) => void lines.push(line) } });
+});
+after(() => service.stop());
+
+type Line = Record<string, unknown>;
+const logged = (): Line[] => lines.map((line) => JSON.parse(line) as Line);
+
+test("every call is one line with its id, route pattern, status and milliseconds", async () => {
+  lines.length = 0;
+  const { id: workspaceId, key } = await makeWorkspace(service.db);
+  const created = await service.call("POST", "/v1/requests", {
+    key,
+    body: { summary: "s", notify: "a@b.co" },
+  });
+  const read = await service.call("GET", `/v1/requests/${created.json.id}?wait=0`, { key });
+  const missing = await service.call("GET", "/nowhere?token=hush");
+  const entries = logged();
+  assert.equal(entries.length, 3);
+  for (const [entry, reply] of [
+    [entries[0], created],
+    [entries[1], read],
+    [entries[2], missing],
+  ] as const) {
+    assert.equal(entry?.requestId, reply.headers["x-request-id"]);
+    assert.equal(entry?.status, reply.status);
+    assert.equal(typeof entry?.ms, "number");
+    assert.equal(entry?.level, "info");
+  }
+  assert.equal(entries[1]?.route, "/v1/requests/:id");
+  assert.equal(entries[1]?.workspaceId, workspaceId);
+  assert.equal(entries[1]?.approvalId, created.json.id);
+  assert.doesNotMatch(lines.join(""), /nowhere|hush/);
+});
+
+test("no key, secret, token or word of a body is ever logged, whatever happens", async () => {
+  lines.length = 0;
+  const { id: workspaceId, key } = await makeWorkspace(service.db);
+  const endpoint = await registerEndpoint(service.db, service.keyring, {
+    workspaceId,
+    url: "https://hook.example/path-secret",
+    eventKinds: null,
+  });
+  assert.ok("secret" in endpoint);
+  const body = {
+    summary: "hush-summary",
+    notify: "hush@example.com",
+    payload: "hush-payload",
+    agentState: "hush-state",
+  };
+  const headers = { "idempotency-key": "hush-key" };
+  await service.call("POST", "/v1/requests", { key, body, headers });
+  await service.call("POST", "/v1/requests", { key, body: { ...body, summary: "hush2" }, headers });
+  await service.call("POST", "/v1/requests", { key, body: "{hush-broken" });
+  await service.call("GET", `/v1/requests/${key}?wait=hush`, { key });
+  await service.call("GET", `/v1/requests?agentName=hush-agent`, { key: `${key}x` });
+  // A constraint that a row breaks quotes the row in PostgreSQL's own message.
+  await service.db.query(
+    "alter table approvals add constraint no_hush check (summary <> 'hush-refused')",
+  );
+  const fault = await service.call("POST", "/v1/requests", {
+    key,
+    body: { ...body, summary: "hush-refused" },
+  });
+  assert.equal(fault.status, 500);
+  assert.equal(fault.json.error.code, "internal_error");
+  assert.ok(fault.json.error.message.includes(fault.headers["x-request-id"] ?? "?"));
+  const text = lines.join("");
+  assert.match(text, /no_hush/, "the fault itself is logged by the name of its constraint");
+  const { rows } = await service.db.query(
+    "select token_nonce from reviewers where workspace_id = $1",
+    [workspaceId],
+  );
+  const tokens = rows.map(({ token_nonce }) =>
+    deriveReviewToken(service.keyring.current, token_nonce),
+  );
+  assert.equal(tokens.length, 1);
+  for (const secret of [key, key.slice(3, 30), endpoint.secret, "path-secret", ...tokens]) {
+    assert.equal(text.includes(secret), false);
+  }
+  assert.doesNotMatch(text.replaceAll("no_hush", ""), /hush/);
+});
+
+test("a row that the database refuses harms none of those that were gathered with it", async () => {
+  const { key } = await makeWorkspace(service.db);
+  const replies = await Promise.all(
+    Array.from({ length: 40 }, (_, n) => {
+      const summary = n % 10 === 5 ? "hush-refused" : "fine";
+      return service.call("POST", "/v1/requests", { key, body: { summary, notify: "a@b.co" } });
+    }),
+  );
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    Array.from({ length: 40 }, (_, n) => (n % 10 === 5 ? 500 : 201)),
+  );
+});

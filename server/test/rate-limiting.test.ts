@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { makeWorkspace, minimalBody, startService, type TestService } from "./test-service.ts";
+
+let service: TestService;
+let nowMs = 0;
+before(async () => {
+  service = await startService({ rateLimit: { perSecond: 10, burst: 20 }, clock: () => nowMs });
+});
+after(() => service.stop());
+
+test("a key may burst and is then refused with 429, the seconds to wait, and the standard headers", async () => {
+  const { key } = await makeWorkspace(service.db);
+  for (let n = 19; n >= 0; n -= 1) {
+    const { status, headers } = await service.call("GET", "/v1/requests", { key });
+    assert.equal(status, 200);
+    assert.equal(headers["ratelimit-limit"], "20");
+    assert.equal(headers["ratelimit-remaining"], String(n));
+    assert.match(headers.ratelimit ?? "", new RegExp(`^"per-key";r=${n};t=\\d+$`));
+    assert.equal(headers["ratelimit-policy"], '"per-key";q=20;w=2');
+  }
+  const refused = await service.call("POST", "/v1/requests", { key, body: minimalBody });
+  assert.equal(refused.status, 429);
+  assert.equal(refused.json.error.code, "rate_limited");
+  assert.equal(refused.headers["retry-after"], "1");
+  assert.equal(refused.headers["ratelimit-remaining"], "0");
+  nowMs += 1_000;
+  for (let n = 0; n < 10; n += 1) {
+    assert.equal((await service.call("GET", "/v1/requests", { key })).status, 200);
+  }
+  assert.equal((await service.call("GET", "/v1/requests", { key })).status, 429);
+});
+
+test("one key's calls do not use up another's", async () => {
+  const [one, two] = [await makeWorkspace(service.db), await makeWorkspace(service.db)];
+  for (let n = 0; n < 25; n += 1) await service.call("GET", "/v1/requests", { key: one.key });
+  assert.equal((await service.call("GET", "/v1/requests", { key: one.key })).status, 429);
+  assert.equal((await service.call("GET", "/v1/requests", { key: two.key })).status, 200);
+});
+
+test("health and the API description are not limited", async () => {
+  for (let n = 0; n < 50; n += 1) assert.equal((await service.call("GET", "/healthz")).status, 200);
+});

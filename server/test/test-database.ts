@@ -1,0 +1,45 @@
+// A database of its own for each test file, copied from the template that the test run has migrated.
+
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+
+export const templateName = "countersign_template";
+
+/** Where the test run's PostgreSQL listens; set by scripts/test.ts. */
+export function testDatabaseUrl(): string {
+  const url = process.env.TEST_DATABASE_URL;
+  if (url === undefined) throw new Error("run the tests with `npm test -- FILE`");
+  return url;
+}
+
+export type TestDatabase = { connection: pg.ClientConfig; url: string; drop(): Promise<void> };
+
+export async function makeTestDatabase({ isEmpty = false } = {}): Promise<TestDatabase> {
+  const name = `test_${randomBytes(8).toString("hex")}`;
+  const template = isEmpty ? "template0" : templateName;
+  await asAdministrator(`create database ${name} template ${template}`);
+  const url = withDatabase(testDatabaseUrl(), name);
+  return {
+    connection: { connectionString: url },
+    url,
+    // FORCE ends connections that a test has lost; a test that leaks one is found by the open handle.
+    drop: () => asAdministrator(`drop database ${name} with (force)`),
+  };
+}
+
+/** The same server and role, another database. */
+export function withDatabase(url: string, name: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${name}`;
+  return changed.href;
+}
+
+async function asAdministrator(sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: testDatabaseUrl() });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}

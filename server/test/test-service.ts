@@ -1,0 +1,149 @@
+// The service under test: the real app on a real database, called without a socket. Every answer is checked
+// against the OpenAPI document on the way.
+
+import { randomBytes } from "node:crypto";
+import type { FastifyInstance, InjectOptions } from "fastify";
+import type { DestinationStream } from "pino";
+import { type Keyring, parseKeyring } from "../src/domain/keyring.ts";
+import type { RateLimit } from "../src/domain/rate-limit.ts";
+import { isRefusal } from "../src/domain/refusal.ts";
+import type { WorkspaceSettings } from "../src/domain/workspace-settings.ts";
+import { openLog } from "../src/log.ts";
+import { issueKey } from "../src/operations/issue-key.ts";
+import { createWorkspace } from "../src/operations/manage-workspace.ts";
+import { assembleService } from "../src/service.ts";
+import { type Database, openDatabase } from "../src/storage/database.ts";
+import type { ResolutionWatch } from "../src/storage/resolution-watch.ts";
+import { checkAnswer } from "./openapi-check.ts";
+import { makeTestDatabase, type TestDatabase } from "./test-database.ts";
+
+export type Reply = {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose shape OpenAPI has checked
+  json: any;
+};
+
+export type CallOptions = {
+  key?: string;
+  headers?: Record<string, string>;
+  body?: string | Buffer | object;
+};
+
+export type TestNode = {
+  app: FastifyInstance;
+  db: Database;
+  keyring: Keyring;
+  resolutions: ResolutionWatch;
+  call(
+    method: "GET" | "POST" | "HEAD" | "PUT" | "DELETE" | "PATCH" | "OPTIONS",
+    path: string,
+    options?: CallOptions,
+  ): Promise<Reply>;
+  stop(): Promise<void>;
+};
+
+export type NodeOptions = {
+  rateLimit?: RateLimit | null;
+  clock?: () => number;
+  logDestination?: DestinationStream;
+};
+
+export const testKeyring = parseKeyring(randomBytes(32).toString("base64")) as Keyring;
+
+/** One node on a database; start several to see them work together. */
+export async function startNode(
+  { connection }: Pick<TestDatabase, "connection">,
+  options: NodeOptions = {},
+): Promise<TestNode> {
+  const db = openDatabase({ connection, connectionsMax: 10, onIdleFault: () => {} });
+  const log = openLog({
+    level: options.logDestination === undefined ? "fatal" : "trace",
+    format: "json",
+    ...(options.logDestination === undefined ? {} : { destination: options.logDestination }),
+  });
+  const { app, resolutions } = assembleService({
+    db,
+    connection,
+    keyring: testKeyring,
+    rateLimit: options.rateLimit ?? null,
+    log,
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
+  });
+  await app.ready();
+  return {
+    app,
+    db,
+    keyring: testKeyring,
+    resolutions,
+    call: (method, path, callOptions) => call(app, method, path, callOptions),
+    stop: async () => {
+      await app.close();
+      await db.end();
+    },
+  };
+}
+
+export type TestService = TestNode & { database: TestDatabase };
+
+/** One node on a database of its own, for a whole test file. */
+export async function startService(options: NodeOptions = {}): Promise<TestService> {
+  const database = await makeTestDatabase();
+  const node = await startNode(database, options);
+  return {
+    ...node,
+    database,
+    stop: async () => {
+      await node.stop();
+      await database.drop();
+    },
+  };
+}
+
+/** A workspace for one test, so that tests do not see each other. */
+export async function makeWorkspace(
+  db: Database,
+  settings: Partial<WorkspaceSettings> = {},
+): Promise<{ id: string; key: string; keyId: string }> {
+  const workspace = await createWorkspace(db, { name: "Test", ...settings });
+  if (isRefusal(workspace)) throw new Error(workspace.message);
+  const issued = await issueKey(db, { workspaceId: workspace.id, name: "Test key" });
+  if (isRefusal(issued)) throw new Error(issued.message);
+  return { id: workspace.id, key: issued.key, keyId: issued.id };
+}
+
+export const minimalBody = { summary: "Refund order 1042", notify: "ann@example.com" };
+
+async function call(
+  app: FastifyInstance,
+  method: string,
+  path: string,
+  { key, headers = {}, body }: CallOptions = {},
+): Promise<Reply> {
+  const response = await app.inject({
+    method: method as "GET",
+    url: path,
+    headers: {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { payload: toPayload(body) }),
+  } satisfies InjectOptions);
+  const reply: Reply = {
+    status: response.statusCode,
+    headers: response.headers as Record<string, string>,
+    text: response.body,
+    json: parseIfJson(response.body),
+  };
+  checkAnswer(method, path, reply);
+  return reply;
+}
+
+function toPayload(body: string | Buffer | object): string | Buffer {
+  return typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+}
+
+function parseIfJson(text: string): unknown {
+  return text === "" ? null : JSON.parse(text);
+}
