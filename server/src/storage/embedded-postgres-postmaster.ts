@@ -39,7 +39,7 @@ export async function ensurePostmaster(cluster: Cluster, deadline: number): Prom
     if (postmaster?.isReady) return postmaster;
     if (postmaster === null && (started === null || started.hasEnded())) {
       if (started !== null) {
-        await started.throwIfUnreachable();
+        await started.throwIfNotRunnable();
         // With a lock there, another server is still stopping or its last processes are still
         // ending, which passes. Without one, the server found something wrong that will not pass.
         if (lock === null) failedStarts += 1;
@@ -58,12 +58,21 @@ export async function stopPostmaster(cluster: Cluster): Promise<void> {
   const postmaster = lock === null ? null : await postmasterOf(lock, cluster);
   if (postmaster === null) return;
   const deadline = performance.now() + STOPPED_WITHIN_MS;
-  process.kill(postmaster.pid, "SIGINT"); // PostgreSQL's "fast" way: ends sessions, loses nothing
+  askToStop(postmaster.pid);
   while (performance.now() < deadline) {
     if (!(await isServerOf(cluster, postmaster.pid))) return;
     await pause(POLL_MS);
   }
   throw await faultWithLog("PostgreSQL did not stop", cluster);
+}
+
+/** SIGINT is PostgreSQL's "fast" way to stop: it ends the sessions and loses nothing. */
+function askToStop(pid: number): void {
+  try {
+    process.kill(pid, "SIGINT");
+  } catch (error) {
+    if (!isSystemError(error, "ESRCH")) throw error; // else it has just ended by itself
+  }
 }
 
 export async function faultWithLog(what: string, { logFile }: Cluster) {
@@ -99,7 +108,7 @@ async function postmasterOf({ pid, lines }: Lock, cluster: Cluster): Promise<Pos
 }
 
 async function isServerOf({ data }: Cluster, pid: number): Promise<boolean> {
-  return (await commandLine(pid)).includes(` -D ${data} -c `);
+  return `${await commandLine(pid)} `.includes(` -D ${data} `);
 }
 
 async function commandLine(pid: number): Promise<string> {
@@ -114,7 +123,7 @@ async function commandLine(pid: number): Promise<string> {
   }
 }
 
-type StartedServer = { hasEnded(): boolean; throwIfUnreachable(): Promise<void> };
+type StartedServer = { hasEnded(): boolean; throwIfNotRunnable(): Promise<void> };
 
 async function startServer(cluster: Cluster, stalePid: number | null): Promise<StartedServer> {
   await removeEmptyLock(join(cluster.data, "postmaster.pid"));
@@ -146,7 +155,7 @@ function watch(child: ChildProcess, launch: Launch): StartedServer {
   });
   return {
     hasEnded: () => failure !== null || child.exitCode !== null || child.signalCode !== null,
-    async throwIfUnreachable() {
+    async throwIfNotRunnable() {
       if (failure === null && child.signalCode !== null) return;
       await throwIfUnreachable(launch, child.exitCode);
       if (failure === null) return;

@@ -24,10 +24,12 @@ const DEAD_SERVER_GRACE_MS = 3_000;
 const LOCK_SPACE = 0x434e5453; // "CNTS", so that no other use of advisory locks meets ours
 const LOCK = { inUse: 1, serving: 2, preparing: 3 };
 const TAKE = {
-  pg_try_advisory_lock: "select pg_try_advisory_lock($1, $2) as taken",
-  pg_try_advisory_lock_shared: "select pg_try_advisory_lock_shared($1, $2) as taken",
+  alone: "select pg_try_advisory_lock($1, $2) as taken",
+  shared: "select pg_try_advisory_lock_shared($1, $2) as taken",
 };
 const ROLE = "countersign"; // and the name of its database
+const HAS_ROLE = "select from pg_roles where rolname = 'countersign'";
+const HAS_DATABASE = "select from pg_database where datname = 'countersign'";
 
 export type Purpose = "serve" | "command";
 export type InUse = { inUseBy: number | null };
@@ -50,7 +52,8 @@ export async function beginSession(cluster: Cluster, purpose: Purpose): Promise<
     if ("client" in outcome) return outcome;
     if ("inUseBy" in outcome) {
       const isGraceOver = performance.now() - begun > DEAD_SERVER_GRACE_MS;
-      if (outcome.inUseBy === null || isAlive(outcome.inUseBy) || isGraceOver) return outcome;
+      const isSure = outcome.inUseBy !== null && isAlive(outcome.inUseBy);
+      if (isSure || isGraceOver) return outcome;
     }
     if ("notYet" in outcome) reason = outcome.notYet;
     await pause(RETRY_PAUSE_MS);
@@ -76,11 +79,11 @@ async function tryToBegin(
   const { client } = session;
   try {
     await client.connect();
-    if (!(await take(client, "pg_try_advisory_lock_shared", LOCK.inUse))) {
+    if (!(await take(client, "shared", LOCK.inUse))) {
       await disconnect(client);
       return { notYet: "it is being stopped" };
     }
-    if (purpose === "serve" && !(await take(client, "pg_try_advisory_lock", LOCK.serving))) {
+    if (purpose === "serve" && !(await take(client, "alone", LOCK.serving))) {
       const inUseBy = await findServing(client);
       await endSession(session, cluster);
       return { inUseBy };
@@ -117,7 +120,7 @@ async function isLastUser(client: pg.Client): Promise<boolean> {
   try {
     // In this order, so that of two who leave at the same time the later one finds himself last.
     await client.query("select pg_advisory_unlock_all()");
-    return await take(client, "pg_try_advisory_lock", LOCK.inUse);
+    return await take(client, "alone", LOCK.inUse);
   } catch (error) {
     // Another who leaves at this moment has stopped it already.
     if (isGoneServer(error)) return false;
@@ -152,22 +155,22 @@ async function findServing(client: pg.Client): Promise<number | null> {
 
 /** Gives the ordinary role its database, once, and closes the superuser's own to it. */
 async function prepareDatabase(client: pg.Client, rolePassword: string): Promise<void> {
-  if (await isPrepared(client)) return;
+  if (await has(client, HAS_DATABASE)) return;
+  // Two first starts may get here, and one may be killed between any two statements: so one at a
+  // time, each step only if it is missing, and the database last, for where it is all the rest is.
   await client.query("select pg_advisory_lock($1, $2)", [LOCK_SPACE, LOCK.preparing]);
-  if (!(await isPrepared(client))) {
-    await client.query("revoke connect on database postgres from public");
-    // "if exists" is for a first start that was killed between these statements.
-    await client.query("drop role if exists countersign");
+  await client.query("revoke connect on database postgres from public");
+  if (!(await has(client, HAS_ROLE))) {
     await client.query(await roleStatement(client, rolePassword));
-    // The database comes last: where it is, all the rest is.
+  }
+  if (!(await has(client, HAS_DATABASE))) {
     await client.query("create database countersign owner countersign");
   }
   await client.query("select pg_advisory_unlock($1, $2)", [LOCK_SPACE, LOCK.preparing]);
 }
 
-async function isPrepared(client: pg.Client): Promise<boolean> {
-  const { rowCount } = await client.query("select from pg_database where datname = $1", [ROLE]);
-  return rowCount === 1;
+async function has(client: pg.Client, sql: string): Promise<boolean> {
+  return (await client.query(sql)).rowCount === 1;
 }
 
 /** "create role" takes no parameters, so PostgreSQL itself puts the password into its text. */
