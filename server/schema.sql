@@ -31,7 +31,6 @@ create table api_keys (
   digest bytea not null,
   last_four text not null,
   created_at timestamp(3) with time zone not null default now_ms(),
-  last_used_at timestamp(3) with time zone,
   revoked_at timestamp(3) with time zone,
   constraint api_keys_pkey PRIMARY KEY (workspace_id, id),
   constraint api_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),

@@ -58,7 +58,6 @@ create table api_keys (
   digest bytea not null check (octet_length(digest) = 32),
   last_four text not null,
   created_at timestamptz(3) not null default now_ms(),
-  last_used_at timestamptz(3),
   revoked_at timestamptz(3),
   primary key (workspace_id, id)
 );

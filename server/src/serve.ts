@@ -47,14 +47,14 @@ export async function serve(config: Config): Promise<void> {
 
 /** Migrates, and sets an empty embedded database up. Answers the first key, the first time. */
 async function prepare(store: Store, log: Logger, signal: AbortSignal): Promise<string | null> {
-  for (;;) {
+  for (let tries = 1; ; tries += 1) {
     try {
       const applied = await migrate(store.connection);
       if (applied.length > 0) log.info({ applied: applied.join(", ") }, "migrated the database");
       return store.kind === "embedded" ? await runFirst(store.db) : null;
     } catch (error) {
       if (!isOutOfReach(error) || signal.aborted) throw error;
-      log.warn({ err: error }, "the database is out of reach; trying again");
+      if (tries === 1) log.warn({ err: error }, "the database is out of reach; trying again");
       await pause(migrationRetryMs, undefined, { signal });
     }
   }
@@ -116,6 +116,5 @@ function stopOnSignal(log: Logger, stop: () => Promise<void>): void {
       },
     );
   };
-  process.on("SIGINT", onSignal);
-  process.on("SIGTERM", onSignal);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, onSignal);
 }

@@ -31,10 +31,9 @@ export type ApprovalCalls = {
 
 export async function create({ db, createApproval }: ApprovalCalls, call: Call): Promise<Answer> {
   const idempotencyKey = idempotencyKeyOf(call);
-  const approval = isRefusal(idempotencyKey) ? idempotencyKey : parseNewApproval(call.body);
-  if (isRefusal(approval) || isRefusal(idempotencyKey)) {
-    return refuseKnownCaller(db, call, approval as Refusal);
-  }
+  if (isRefusal(idempotencyKey)) return refuseKnownCaller(db, call, idempotencyKey);
+  const approval = parseNewApproval(call.body);
+  if (isRefusal(approval)) return refuseKnownCaller(db, call, approval);
   const { keyDigest, body } = call;
   const created = await createApproval({ keyDigest, approval, body, idempotencyKey });
   if (isRefusal(created)) return problemOfRefusal(created);
@@ -97,12 +96,17 @@ async function readOrWait(
   const endsAt = performance.now() + waitMs;
   const waiting = resolutions.register(lookup.id);
   try {
-    const found = await readApproval(lookup);
-    if (isRefusal(found) || found.approval.state.kind !== "PENDING") return found;
-    const remainingMs = Math.max(0, endsAt - performance.now());
-    // The end of the approval's own time wakes the caller too, and the read then expires it.
-    await waiting.sleep(found.workspaceId, Math.min(remainingMs, found.expiresInMs + 1), signal);
-    return readApproval(lookup);
+    for (;;) {
+      const found = await readApproval(lookup);
+      const remainingMs = endsAt - performance.now();
+      if (isRefusal(found) || found.approval.state.kind !== "PENDING" || remainingMs <= 0) {
+        return found;
+      }
+      // The end of the approval's own time wakes the caller too, and the next read then expires it.
+      const sleepMs = Math.min(remainingMs, found.expiresInMs + 1);
+      const end = await waiting.sleep(found.workspaceId, sleepMs, signal);
+      if (end === "given_up") return found;
+    }
   } finally {
     waiting.close();
   }

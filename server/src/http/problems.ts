@@ -48,7 +48,7 @@ export function problemOfRefusal({ refusal, message }: Refusal): Answer {
 export function unavailable(): Answer {
   return problem(
     "unavailable",
-    "The database is out of reach at present. Nothing was changed by this call as far as we know; try again in a moment, with the same Idempotency-Key if you sent one.",
+    "The database is out of reach at present. Try again in a moment; a create is safe to repeat with the same Idempotency-Key.",
   );
 }
 

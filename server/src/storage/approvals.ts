@@ -142,7 +142,7 @@ export type ApprovalFilter = {
   agentName: string | null;
   createdAfter: Date | null;
   createdBefore: Date | null;
-  /** Only approvals with a smaller id, that is older ones. */
+  /** Only approvals with a smaller id, that is, older ones. */
   beforeId: string | null;
 };
 
@@ -156,37 +156,35 @@ export async function list(
   filter: ApprovalFilter & { limit: number },
 ): Promise<{ found: FoundApproval[]; hasMore: boolean }> {
   const { rows } = await db.query<FoundRow & { has_more: boolean }>({
-    name: "approvals.list",
-    text: listSql,
-    values: [
-      workspaceId,
-      filter.status,
-      filter.agentName,
-      filter.createdAfter,
-      filter.createdBefore,
-      filter.beforeId,
-      filter.limit,
-    ],
+    name: `approvals.list.${filter.status ?? "any"}`,
+    text: listSql(filter.status),
+    values: [workspaceId, filter.agentName, ...idBounds(filter), filter.limit],
   });
   return { found: rows.map(toFoundApproval), hasMore: rows[0]?.has_more ?? false };
 }
 
-// An approval whose time has passed counts as EXPIRED here even when nobody has expired it yet.
-const listSql = `
+// A statement for each status, so that each can use its index. An approval whose time has passed counts as
+// EXPIRED here even when nobody has expired it yet.
+const statusConditions: Record<ApprovalStatus | "any", string> = {
+  any: "true",
+  PENDING: "a.status = 'PENDING' and a.expires_at > now()",
+  APPROVED: "a.status = 'APPROVED'",
+  REJECTED: "a.status = 'REJECTED'",
+  EXPIRED: `(a.status = 'EXPIRED' or ${isOverdue})`,
+  CANCELLED: "a.status = 'CANCELLED'",
+};
+
+function listSql(status: ApprovalStatus | null): string {
+  return `
   with candidates as (
     select a.id, ${largeBytes} as bytes
     from approvals a
     where a.workspace_id = $1
-      and ($2::text is null
-        or ($2 = 'PENDING' and a.status = 'PENDING' and a.expires_at > now())
-        or ($2 = 'EXPIRED' and ${isOverdue})
-        or ($2 <> 'PENDING' and a.status = $2))
-      and ($3::text is null or a.agent_name = $3)
-      and ($4::timestamptz is null or a.created_at > $4)
-      and ($5::timestamptz is null or a.created_at < $5)
-      and ($6::text is null or a.id < $6)
+      and ${statusConditions[status ?? "any"]}
+      and a.id >= $3 and a.id < $4
+      and ($2::text is null or a.agent_name = $2)
     order by a.id desc
-    limit $7 + 1
+    limit $5 + 1
   ),
   page as (
     select id, count(*) over () as candidates,
@@ -197,7 +195,7 @@ const listSql = `
   fitting as (
     select id, candidates, count(*) over () as fitting
     from page
-    where place <= $7 and (place = 1 or bytes_before + 1 <= ${listBytesMax})
+    where place <= $5 and (place = 1 or bytes_before < ${listBytesMax})
   )
   select ${smallColumns}, ${largeColumns}, ${isOverdue} as is_overdue,
     extract(epoch from a.expires_at - now()) * 1000 as expires_in_ms,
@@ -205,6 +203,25 @@ const listSql = `
   from fitting
   join approvals a on a.workspace_id = $1 and a.id = fitting.id
   order by a.id desc`;
+}
+
+/** An id begins with the millisecond of created_at, so a stretch of time is a stretch of the primary key. */
+function idBounds({ createdAfter, createdBefore, beforeId }: ApprovalFilter): [string, string] {
+  const from = createdAfter === null ? firstId : firstIdAt(createdAfter.getTime() + 1);
+  const until = createdBefore === null ? afterLastId : firstIdAt(createdBefore.getTime());
+  return [from, beforeId !== null && beforeId < until ? beforeId : until];
+}
+
+const firstId = "req_";
+/** Greater than any id: hex digits end with f. */
+const afterLastId = "req_g";
+const timeDigits = 12;
+
+function firstIdAt(ms: number): string {
+  if (ms < 0) return firstId;
+  const digits = ms.toString(16).padStart(timeDigits, "0");
+  return digits.length > timeDigits ? afterLastId : `req_${digits}`;
+}
 
 export type Resolution =
   | { status: "APPROVED"; byEmail: string; note: string | null; edit: JsonText | null }

@@ -11,11 +11,14 @@ const pollWhileDeafMs = 400;
 const reconnectDelayMs = 1_000;
 
 /** The workspace is known, and not empty, once the caller sleeps. */
-type Waiter = { workspaceId: string; wake: () => void };
+type Waiter = { workspaceId: string; wasWoken: boolean; onWake: () => void };
+
+/** Whether the approval is worth reading again, or the caller has gone away or the service is stopping. */
+export type SleepEnd = "read_again" | "given_up";
 
 export type Waiting = {
   /** Ends when the approval may have left PENDING, when the time is over, or when `signal` says so. */
-  sleep(workspaceId: string, ms: number, signal: AbortSignal): Promise<void>;
+  sleep(workspaceId: string, ms: number, signal: AbortSignal): Promise<SleepEnd>;
   close(): void;
 };
 
@@ -45,30 +48,16 @@ export class ResolutionWatch {
 
   /** Registers interest before the approval is read, so that no change between can be missed. */
   register(id: string): Waiting {
-    let wasWoken = false;
-    const waiter: Waiter = {
-      workspaceId: "",
-      wake: () => {
-        wasWoken = true;
-      },
-    };
+    const waiter: Waiter = { workspaceId: "", wasWoken: false, onWake: () => {} };
     const waiters = this.#waiters.get(id) ?? new Set();
     this.#waiters.set(id, waiters.add(waiter));
     this.#waiting += 1;
     return {
-      sleep: (workspaceId, ms, signal) => {
+      sleep: async (workspaceId, ms, signal) => {
         waiter.workspaceId = workspaceId;
-        if (wasWoken || this.#isStopped || signal.aborted) return Promise.resolve();
-        return new Promise((resolve) => {
-          const end = () => {
-            clearTimeout(timer);
-            signal.removeEventListener("abort", end);
-            resolve();
-          };
-          const timer = setTimeout(end, ms);
-          signal.addEventListener("abort", end);
-          waiter.wake = end;
-        });
+        if (!waiter.wasWoken && !signal.aborted) await sleepUntilWoken(waiter, ms, signal);
+        waiter.wasWoken = false;
+        return this.#isStopped || signal.aborted ? "given_up" : "read_again";
       },
       close: () => {
         this.#waiting -= 1;
@@ -155,10 +144,26 @@ export class ResolutionWatch {
   }
 
   #wake(id: string): void {
-    for (const waiter of this.#waiters.get(id) ?? []) waiter.wake();
+    for (const waiter of this.#waiters.get(id) ?? []) {
+      waiter.wasWoken = true;
+      waiter.onWake();
+    }
   }
 
   #wakeAll(): void {
     for (const id of this.#waiters.keys()) this.#wake(id);
   }
+}
+
+function sleepUntilWoken(waiter: Waiter, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener("abort", end);
+    waiter.onWake = end;
+  });
 }
