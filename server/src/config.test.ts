@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { ConfigFault, readConfig } from "./config.ts";
+import { readConfig } from "./config.ts";
+import { OperatorFault } from "./domain/operator-fault.ts";
 
 const secretKey = randomBytes(32).toString("base64");
 
@@ -50,7 +51,7 @@ test("every wrong value is named at once", () => {
         RATE_LIMIT: "-1",
       }),
     (error: Error) => {
-      assert.ok(error instanceof ConfigFault);
+      assert.ok(error instanceof OperatorFault);
       for (const name of ["PORT", "LOG_LEVEL", "PUBLIC_URL", "DATABASE_URL", "RATE_LIMIT"]) {
         assert.ok(error.message.includes(name), `${name} is missing in: ${error.message}`);
       }

@@ -1,8 +1,10 @@
 // The environment, read once and in this file alone. Every wrong value is named before anything starts.
 
 import { resolve } from "node:path";
+import pg from "pg";
 import { z } from "zod";
 import { type Keyring, parseKeyring } from "./domain/keyring.ts";
+import { OperatorFault } from "./domain/operator-fault.ts";
 import type { RateLimit } from "./domain/rate-limit.ts";
 
 export type Config = {
@@ -19,8 +21,6 @@ export type Config = {
   logLevel: LogLevel;
   logFormat: "json" | "text";
 };
-
-export class ConfigFault extends Error {}
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -50,6 +50,7 @@ const schema = z.object({
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, "must begin with postgres:// or postgresql://")
+    .refine(isConnectionString, "is not a connection string")
     .optional(),
   DATABASE_CONNECTIONS: z.coerce.number().int().min(2).max(1000).default(10),
   DATA_DIR: z.string().min(1).default("./data"),
@@ -66,7 +67,7 @@ export function readConfig(
   const parsed = schema.safeParse(withoutEmpty(environment));
   if (!parsed.success) {
     const flaws = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
-    throw new ConfigFault(`The configuration is not usable. ${flaws.join("; ")}.`);
+    throw new OperatorFault(`The configuration is not usable. ${flaws.join("; ")}.`);
   }
   const values = parsed.data;
   return {
@@ -90,11 +91,11 @@ function readKeyring(text: string | undefined, databaseUrl: string | undefined):
   const howTo = "make one with: openssl rand -base64 32";
   if (text === undefined) {
     if (databaseUrl === undefined) return null;
-    throw new ConfigFault(`SECRET_KEY is required with DATABASE_URL; ${howTo}`);
+    throw new OperatorFault(`SECRET_KEY is required with DATABASE_URL; ${howTo}`);
   }
   const keyring = parseKeyring(text);
   if (keyring === null) {
-    throw new ConfigFault(`SECRET_KEY must be 32 bytes in base64, or a list of such; ${howTo}`);
+    throw new OperatorFault(`SECRET_KEY must be 32 bytes in base64, or a list of such; ${howTo}`);
   }
   return keyring;
 }
@@ -102,4 +103,12 @@ function readKeyring(text: string | undefined, databaseUrl: string | undefined):
 /** A variable that is set to nothing counts as not set, as in `PORT= npm start`. */
 function withoutEmpty(environment: Record<string, string | undefined>) {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+}
+
+function isConnectionString(text: string): boolean {
+  try {
+    return new pg.Client({ connectionString: text }).host !== "";
+  } catch {
+    return false;
+  }
 }

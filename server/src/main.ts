@@ -1,35 +1,51 @@
 // Where everything starts: reads the configuration, and runs the command that was asked for.
 
 import { CommanderError } from "commander";
-import { CommandFault } from "./cli/command.ts";
+import pg from "pg";
 import { buildProgram } from "./cli/program.ts";
-import { ConfigFault, readConfig, variables } from "./config.ts";
-import { ServeFault, serve } from "./serve.ts";
+import { readConfig, variables } from "./config.ts";
+import { OperatorFault } from "./domain/operator-fault.ts";
 import { isOutOfReach } from "./storage/database.ts";
-import { EmbeddedPostgresFault } from "./storage/embedded-postgres.ts";
-import { MigrationFault } from "./storage/migrations.ts";
 
-const program = buildProgram({ readConfig, serve: () => serve(readConfig()), variables });
+const program = buildProgram({
+  readConfig,
+  // Loaded on demand: most commands need no server, and start faster without one.
+  serve: async () => (await import("./serve.ts")).serve(readConfig()),
+  variables,
+});
+
+// pg throws some faults of signing in where nobody can catch them.
+process.on("uncaughtException", fail);
 
 try {
   await program.parseAsync();
 } catch (error) {
-  if (error instanceof CommanderError) process.exit(error.exitCode);
+  fail(error);
+}
+
+function fail(error: unknown): never {
+  if (error instanceof CommanderError) {
+    // A command without its sub-command has printed its help, which is what was needed.
+    process.exit(error.code === "commander.help" ? 0 : error.exitCode);
+  }
   process.stderr.write(`${messageOf(error)}\n`);
   process.exit(1);
 }
 
 function messageOf(error: unknown): string {
-  const isExpected = [
-    CommandFault,
-    ConfigFault,
-    ServeFault,
-    EmbeddedPostgresFault,
-    MigrationFault,
-  ].some((kind) => error instanceof kind);
-  if (isExpected && error instanceof Error) return `countersign: ${error.message}`;
-  if (isOutOfReach(error) && error instanceof Error) {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof OperatorFault) return `countersign: ${error.message}`;
+  if (isOutOfReach(error)) {
     return `countersign: the database cannot be reached (${error.message || error.name}). Check DATABASE_URL and whether PostgreSQL runs.`;
   }
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (isSignInRefused(error)) {
+    return `countersign: the database refuses (${error.message}). Check DATABASE_URL.`;
+  }
+  return error.stack ?? error.message;
+}
+
+/** Class 28: wrong role or password. Class 3D: no such database. */
+function isSignInRefused(error: Error): boolean {
+  if (error instanceof pg.DatabaseError) return /^(28|3D)/.test(error.code ?? "");
+  return error.message.startsWith("SASL");
 }

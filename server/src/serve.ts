@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
+import { OperatorFault } from "./domain/operator-fault.ts";
 import { openLog } from "./log.ts";
 import { runFirst } from "./operations/first-run.ts";
 import { assembleService } from "./service.ts";
@@ -17,22 +18,26 @@ const migrationRetryMs = 1_000;
 /** A stop that takes longer than this is cut short. */
 const stopTimeoutMs = 15_000;
 
-export class ServeFault extends Error {}
-
 export async function serve(config: Config): Promise<void> {
   const log = openLog({ level: config.logLevel, format: config.logFormat });
   const stopping = new AbortController();
-  const store = await openStore({ ...config, purpose: "serve", log });
-  if ("inUseBy" in store) throw new ServeFault(alreadyServed(config, store.inUseBy));
-  const { app } = assembleService({ ...store, rateLimit: config.rateLimit, log });
+  const opening = openStore({ ...config, purpose: "serve", log });
+  let app: FastifyInstance | null = null;
   const stop = async () => {
     stopping.abort();
-    await app.close();
-    await store.close();
+    await app?.close();
+    const opened = await opening;
+    if (!("inUseBy" in opened)) await opened.close();
   };
   stopOnSignal(log, stop);
+  const store = await opening;
+  if (stopping.signal.aborted) return;
+  if ("inUseBy" in store) throw new OperatorFault(alreadyServed(config, store.inUseBy));
+  app = assembleService({ ...store, rateLimit: config.rateLimit, log }).app;
   try {
     const isMigrated = prepare(store, log, stopping.signal);
+    // Awaited below in every case; until then a failure must not count as unhandled.
+    isMigrated.catch(() => {});
     // With an embedded database everything is ready before the first call; an external one may be away.
     const firstKey = store.kind === "embedded" ? await isMigrated : null;
     const address = await listen(app, config);
@@ -66,12 +71,12 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : "";
     if (code === "EADDRINUSE") {
-      throw new ServeFault(
+      throw new OperatorFault(
         `Port ${port} on ${host} is in use. Choose another one: PORT=${port + 1} npm start`,
       );
     }
     if (code === "EACCES" || code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
-      throw new ServeFault(`Cannot listen on ${host}:${port} (${code}). Set HOST and PORT.`);
+      throw new OperatorFault(`Cannot listen on ${host}:${port} (${code}). Set HOST and PORT.`);
     }
     throw error;
   }

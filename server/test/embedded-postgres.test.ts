@@ -1,5 +1,6 @@
 // The embedded PostgreSQL against real processes and real kills. Most tests use copies of one
 // DATA_DIR that was made once, because making one takes longer than all the rest.
+
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -26,11 +27,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import pg from "pg";
-import {
-  type EmbeddedPostgres,
-  EmbeddedPostgresFault,
-  useEmbeddedPostgres,
-} from "../src/storage/embedded-postgres.ts";
+import { OperatorFault } from "../src/domain/operator-fault.ts";
+import { type EmbeddedPostgres, useEmbeddedPostgres } from "../src/storage/embedded-postgres.ts";
 
 const NOBODY = 65534;
 const WAIT_MS = 30_000;
@@ -464,7 +462,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 function isFault(text: RegExp) {
-  return (error: unknown) => error instanceof EmbeddedPostgresFault && text.test(error.message);
+  return (error: unknown) => error instanceof OperatorFault && text.test(error.message);
 }
 
 function canEnter(path: string): boolean {

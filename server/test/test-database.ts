@@ -1,7 +1,11 @@
 // A database of its own for each test file, copied from the template that the test run has migrated.
 
 import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
+
+const dropTriesMax = 100;
+const dropPauseMs = 100;
 
 export const templateName = "countersign_template";
 
@@ -22,9 +26,25 @@ export async function makeTestDatabase({ isEmpty = false } = {}): Promise<TestDa
   return {
     connection: { connectionString: url },
     url,
-    // FORCE ends connections that a test has lost; a test that leaks one is found by the open handle.
-    drop: () => asAdministrator(`drop database ${name} with (force)`),
+    drop: () => drop(name),
   };
+}
+
+/**
+ * Force ends connections that a test cut off on purpose. It may not end an autovacuum worker, which is the
+ * superuser's, but that goes away by itself.
+ */
+async function drop(name: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await asAdministrator(`drop database ${name} with (force)`);
+      return;
+    } catch (error) {
+      const isRefused = error instanceof pg.DatabaseError && error.code === "42501";
+      if (!isRefused || tries === dropTriesMax) throw error;
+      await pause(dropPauseMs);
+    }
+  }
 }
 
 /** The same server and role, another database. */

@@ -2,12 +2,10 @@
 // print for people or for machines, and close the store again.
 
 import type { Command } from "commander";
+import { OperatorFault } from "../domain/operator-fault.ts";
 import { isRefusal, type Refusal } from "../domain/refusal.ts";
 import { listMissingMigrations, migrate } from "../storage/migrations.ts";
 import { openStore, type Store, type StoreOptions } from "../storage/store.ts";
-
-/** A command that cannot do what it was asked; its message is the one line on standard error. */
-export class CommandFault extends Error {}
 
 export type CommandConfig = Omit<StoreOptions, "purpose" | "log"> & { publicUrl: string };
 
@@ -32,7 +30,7 @@ export function onStore<Args extends unknown[], Result>(
       // Commander calls with the arguments, the options and the command itself.
       const args = given.slice(0, -1) as Args;
       const result = await withStore(readConfig(), (store) => steps.run(store, ...args));
-      if (isRefusal(result)) throw new CommandFault(result.message);
+      if (isRefusal(result)) throw new OperatorFault(result.message);
       const isJson = command.opts().json === true;
       const text = isJson ? JSON.stringify(steps.toJson(result)) : steps.toText(result);
       process.stdout.write(`${text}\n`);
@@ -54,7 +52,7 @@ export async function withStore<Result>(
 
 export async function openCommandStore(config: CommandConfig): Promise<Store> {
   const store = await openStore({ ...config, purpose: "command", log: toStandardError });
-  if ("inUseBy" in store) throw new CommandFault("the embedded database is in use");
+  if ("inUseBy" in store) throw new OperatorFault("the embedded database is in use");
   return store;
 }
 
@@ -66,13 +64,13 @@ async function requireMigrations(store: Store): Promise<void> {
   }
   const missing = await listMissingMigrations(store.db);
   if (missing.length > 0) {
-    throw new CommandFault("the database is not migrated; run `countersign migrate` first");
+    throw new OperatorFault("the database is not migrated; run `countersign migrate` first");
   }
 }
 
-/** Standard output belongs to the command's result alone. */
+/** Standard output belongs to the command's result alone, standard error to what went wrong. */
 const toStandardError = {
-  info: (message: string) => void process.stderr.write(`${message}\n`),
+  info: () => {},
   warn: (message: string) => void process.stderr.write(`${message}\n`),
 };
 
@@ -95,7 +93,7 @@ export function table(heading: string[], rows: string[][], whenEmpty: string): s
 
 /** Commander's parser for an option that is a whole number; the rule about its bounds is the domain's. */
 export function wholeNumber(text: string): number {
-  if (!/^[0-9]{1,12}$/.test(text)) throw new CommandFault(`${text} is not a whole number`);
+  if (!/^[0-9]{1,12}$/.test(text)) throw new OperatorFault(`${text} is not a whole number`);
   return Number(text);
 }
 

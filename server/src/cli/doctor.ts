@@ -1,14 +1,10 @@
 // countersign doctor: looks at everything that a working service needs, and says what to do about the rest.
 
 import { Command } from "commander";
+import { OperatorFault } from "../domain/operator-fault.ts";
 import type { Database } from "../storage/database.ts";
 import { listMissingMigrations } from "../storage/migrations.ts";
-import {
-  type CommandConfig,
-  CommandFault,
-  openCommandStore,
-  type ReadCommandConfig,
-} from "./command.ts";
+import { type CommandConfig, openCommandStore, type ReadCommandConfig } from "./command.ts";
 
 type Finding = { check: string; state: "ok" | "warning" | "failed"; detail: string };
 
@@ -26,7 +22,7 @@ export function doctorCommand(readConfig: ReadCommandConfig): Command {
     process.stdout.write(`${isJson ? JSON.stringify(findings) : toText(findings)}\n`);
     const failed = findings.filter(({ state }) => state === "failed");
     if (failed.length > 0) {
-      throw new CommandFault(
+      throw new OperatorFault(
         `${failed.length} check(s) failed: ${failed.map(({ check }) => check).join(", ")}`,
       );
     }

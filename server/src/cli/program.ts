@@ -22,8 +22,9 @@ export function buildProgram({ readConfig, serve, variables }: ProgramOptions): 
     .exitOverride()
     .configureOutput({
       // A failing command prints one line.
-      outputError: (text, write) =>
-        write(
+      writeErr: (text) => void process.stdout.write(text),
+      outputError: (text) =>
+        void process.stderr.write(
           `countersign: ${text
             .trim()
             .replace(/^error: /, "")

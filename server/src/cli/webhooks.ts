@@ -2,6 +2,7 @@
 
 import { Command } from "commander";
 import { eventKinds, isEventKind } from "../domain/event.ts";
+import { OperatorFault } from "../domain/operator-fault.ts";
 import {
   disableEndpoint,
   enableEndpoint,
@@ -9,14 +10,7 @@ import {
   rotateEndpointSecret,
 } from "../operations/manage-endpoint.ts";
 import * as endpoints from "../storage/endpoints.ts";
-import {
-  CommandFault,
-  onStore,
-  type Printed,
-  type ReadCommandConfig,
-  several,
-  table,
-} from "./command.ts";
+import { onStore, type Printed, type ReadCommandConfig, several, table } from "./command.ts";
 
 type CreateFlags = { workspace: string; url: string; event?: string[] };
 
@@ -124,7 +118,7 @@ function listCommand(readConfig: ReadCommandConfig): Command {
 
 function toEventKind(text: string) {
   if (isEventKind(text)) return text;
-  throw new CommandFault(`${text} is not an event kind; use ${eventKinds.join(", ")}`);
+  throw new OperatorFault(`${text} is not an event kind; use ${eventKinds.join(", ")}`);
 }
 
 function toJson(endpoint: endpoints.Endpoint): Printed {

@@ -12,8 +12,8 @@ import { onStore, type Printed, type ReadCommandConfig, table, wholeNumber } fro
 type SettingFlags = {
   name?: string;
   plan?: string;
-  included?: number | null;
-  cap?: number | null;
+  included?: number | "plan";
+  cap?: number | "plan";
   expiry?: number;
 };
 
@@ -89,16 +89,16 @@ function withSettings(command: Command, description: string, { isUpdate = false 
     );
 }
 
-function volume(text: string): number | null {
-  return text === "plan" ? null : wholeNumber(text);
+function volume(text: string): number | "plan" {
+  return text === "plan" ? text : wholeNumber(text);
 }
 
 function settingsOf({ name, plan, included, cap, expiry }: SettingFlags): Partial<WorkspaceInput> {
   return {
     ...(name === undefined ? {} : { name }),
     ...(plan === undefined ? {} : { plan }),
-    ...(included === undefined ? {} : { included }),
-    ...(cap === undefined ? {} : { cap }),
+    ...(included === undefined ? {} : { included: included === "plan" ? null : included }),
+    ...(cap === undefined ? {} : { cap: cap === "plan" ? null : cap }),
     ...(expiry === undefined ? {} : { expiryMinutes: expiry }),
   };
 }

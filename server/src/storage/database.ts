@@ -39,7 +39,9 @@ export function openDatabase({
     keepAlive: true,
   });
   // Without a listener the restart of PostgreSQL would end the process.
-  pool.on("error", onIdleFault);
+  pool.on("error", (error) => {
+    if (!pool.ending) onIdleFault(error);
+  });
   return pool;
 }
 

@@ -2,7 +2,7 @@
 // socket, below DATA_DIR, running as long as some process of ours uses it and brought up again if it
 // goes away. The files beside this one do the work; this one holds the life of a use together.
 import { setTimeout as pause } from "node:timers/promises";
-import { openCluster } from "./embedded-postgres-cluster.ts";
+import { openCluster } from "./embedded-postgres/cluster.ts";
 import {
   beginSession,
   type Connection,
@@ -10,12 +10,10 @@ import {
   type InUse,
   type Purpose,
   type Session,
-} from "./embedded-postgres-session.ts";
+} from "./embedded-postgres/session.ts";
 
-export { EmbeddedPostgresFault } from "./embedded-postgres-fault.ts";
-
-const BACKOFF_FIRST_MS = 100;
-const BACKOFF_MAX_MS = 10_000;
+const backoffFirstMs = 100;
+const backoffMaxMs = 10_000;
 
 export type EmbeddedPostgres = {
   /** An ordinary role and its own database; fits pg.ClientConfig. */
@@ -56,7 +54,7 @@ export async function useEmbeddedPostgres(options: {
   /** PostgreSQL or its connection to us died. Nothing else can work until it is back. */
   async function recover(): Promise<void> {
     log.warn("PostgreSQL went away; bringing it up again.");
-    for (let backoffMs = BACKOFF_FIRST_MS; ; backoffMs = Math.min(2 * backoffMs, BACKOFF_MAX_MS)) {
+    for (let backoffMs = backoffFirstMs; ; backoffMs = Math.min(2 * backoffMs, backoffMaxMs)) {
       try {
         const begun = await beginSession(cluster, purpose);
         if ("client" in begun) {

@@ -4,14 +4,13 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
+import { OperatorFault } from "../domain/operator-fault.ts";
 import type { Queryable } from "./database.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "migrations");
 const namePattern = /^[0-9]{4}_[a-z0-9_]+\.sql$/;
 /** Any number does, as long as it stays the same: two nodes starting at once take turns by it. */
 const migrationLock = 7_263_546_281;
-
-export class MigrationFault extends Error {}
 
 type Migration = { name: string; sql: string; checksum: string };
 
@@ -47,7 +46,7 @@ async function applyMissing(client: Queryable, migrations: Migration[]): Promise
       await apply(client, migration);
       names.push(migration.name);
     } else if (checksum !== migration.checksum) {
-      throw new MigrationFault(
+      throw new OperatorFault(
         `The migration ${migration.name} was changed after it had been applied to this database. Migrations are frozen: put the change into a new file.`,
       );
     }

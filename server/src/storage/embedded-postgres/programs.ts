@@ -3,14 +3,15 @@
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { EmbeddedPostgresFault, isSystemError } from "./embedded-postgres-fault.ts";
+import { OperatorFault } from "../../domain/operator-fault.ts";
+import { isSystemError } from "./system-error.ts";
 
-const RUN_TIMEOUT_MS = 120_000;
-const SYSTEM_USER = "postgres";
+const runTimeoutMs = 120_000;
+const systemUser = "postgres";
 
 // The programs get none of our environment: no PG* variable of the operator's shell may bend them,
 // and no secret of ours is to be seen in theirs. LC_ALL keeps their messages English.
-const ENVIRONMENT = {
+const programEnvironment = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
   LC_ALL: "C",
 };
@@ -25,7 +26,7 @@ export async function findPrograms(): Promise<Programs> {
     const { initdb, postgres }: Programs = await import(`@embedded-postgres/${platform}`);
     return { initdb, postgres };
   } catch (cause) {
-    throw new EmbeddedPostgresFault(
+    throw new OperatorFault(
       `There is no embedded PostgreSQL for ${platform}, or it was not installed. Run PostgreSQL yourself and set DATABASE_URL.`,
       { cause },
     );
@@ -43,8 +44,8 @@ export async function accountForNewCluster(): Promise<Account> {
 export async function accountOwning(path: string): Promise<Account> {
   const { uid, gid } = await stat(path);
   if (uid === 0) {
-    throw new EmbeddedPostgresFault(
-      `${path} belongs to root, but PostgreSQL does not run as root. Give it back with: chown -R ${SYSTEM_USER} ${path}`,
+    throw new OperatorFault(
+      `${path} belongs to root, but PostgreSQL does not run as root. Give it back with: chown -R ${systemUser} ${path}`,
     );
   }
   return { uid, gid };
@@ -77,7 +78,7 @@ export async function startInBackground(
   environment: Record<string, string>,
 ): Promise<ChildProcess> {
   const { command, args, identity } = await commandFor(launch);
-  const env = { ...ENVIRONMENT, ...environment };
+  const env = { ...programEnvironment, ...environment };
   const child = spawn(command, args, { ...identity, env, stdio, cwd: "/", detached: true });
   child.unref();
   return child;
@@ -94,10 +95,10 @@ export function run(command: string, args: string[], identity: Partial<Account> 
     // The working directory is one that everybody may enter: PostgreSQL insists on knowing it.
     const child = spawn(command, args, {
       ...identity,
-      env: ENVIRONMENT,
+      env: programEnvironment,
       cwd: "/",
       stdio: ["ignore", "pipe", "pipe"],
-      timeout: RUN_TIMEOUT_MS,
+      timeout: runTimeoutMs,
     });
     let output = "";
     const collect = (chunk: Buffer) => {
@@ -111,14 +112,14 @@ export function run(command: string, args: string[], identity: Partial<Account> 
 }
 
 /** The exit code with which setpriv says that it could not do what was asked of it. */
-const SETPRIV_FAILED = 127;
+const setprivFailedCode = 127;
 
 /** Says so if a program did not run because its user cannot reach the folders; else says nothing. */
 export async function throwIfUnreachable(launch: Launch, code: number | null): Promise<void> {
-  if (code !== null && code !== SETPRIV_FAILED) return;
+  if (code !== null && code !== setprivFailedCode) return;
   const { command } = await commandFor(launch);
   if (command !== "setpriv") return;
-  throw new EmbeddedPostgresFault(
+  throw new OperatorFault(
     `PostgreSQL does not run as root, and the user it runs as instead cannot enter ${dirname(launch.directory)} or ${dirname(launch.program)}. ` +
       "Run this as an ordinary user, or clone into a folder that others may enter and set DATA_DIR to one.",
   );
@@ -158,29 +159,29 @@ async function mayEnter(account: Account, path: string): Promise<boolean> {
 
 async function lookUpSystemUser(): Promise<Account | null> {
   const [uid, gid] = await Promise.all([
-    run("id", ["-u", SYSTEM_USER]),
-    run("id", ["-g", SYSTEM_USER]),
+    run("id", ["-u", systemUser]),
+    run("id", ["-g", systemUser]),
   ]);
   if (uid.code !== 0 || gid.code !== 0) return null;
   return { uid: Number(uid.output), gid: Number(gid.output) };
 }
 
 async function createSystemUser(): Promise<Account> {
-  await run("groupadd", ["--system", "--force", SYSTEM_USER]);
+  await run("groupadd", ["--system", "--force", systemUser]);
   const flags = ["--system", "--no-create-home", "--shell", "/usr/sbin/nologin"];
-  const { output } = await run("useradd", [...flags, "--gid", SYSTEM_USER, SYSTEM_USER]);
+  const { output } = await run("useradd", [...flags, "--gid", systemUser, systemUser]);
   // Whether the user is there counts, not who made it: two first starts may run side by side.
   const account = await lookUpSystemUser();
   if (account !== null) return account;
-  throw new EmbeddedPostgresFault(
-    `PostgreSQL does not run as root, and the system user "${SYSTEM_USER}" could not be made (${output}). Run this as an ordinary user, or set DATABASE_URL.`,
+  throw new OperatorFault(
+    `PostgreSQL does not run as root, and the system user "${systemUser}" could not be made (${output}). Run this as an ordinary user, or set DATABASE_URL.`,
   );
 }
 
 function ourselves(): Account {
   const { geteuid, getegid } = process;
   if (geteuid === undefined || getegid === undefined) {
-    throw new EmbeddedPostgresFault(
+    throw new OperatorFault(
       "The embedded PostgreSQL needs Linux or macOS. Run PostgreSQL yourself and set DATABASE_URL.",
     );
   }

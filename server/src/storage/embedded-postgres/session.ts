@@ -3,33 +3,28 @@
 // so nothing can be stale, unlike a file with a process number in it.
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
-import { type Cluster, SUPERUSER } from "./embedded-postgres-cluster.ts";
-import { EmbeddedPostgresFault } from "./embedded-postgres-fault.ts";
-import {
-  ensurePostmaster,
-  faultWithLog,
-  type Postmaster,
-  stopPostmaster,
-} from "./embedded-postgres-postmaster.ts";
-import { isAlive } from "./embedded-postgres-programs.ts";
+import { OperatorFault } from "../../domain/operator-fault.ts";
+import { type Cluster, superuserName } from "./cluster.ts";
+import { ensurePostmaster, faultWithLog, type Postmaster, stopPostmaster } from "./postmaster.ts";
+import { isAlive } from "./programs.ts";
 
-const USABLE_WITHIN_MS = 60_000;
-const CONNECT_TIMEOUT_MS = 10_000;
-const QUERY_TIMEOUT_MS = 60_000;
-const DISCONNECT_TIMEOUT_MS = 2_000;
-const RETRY_PAUSE_MS = 50;
+const usableWithinMs = 60_000;
+const connectTimeoutMs = 10_000;
+const queryTimeoutMs = 60_000;
+const disconnectTimeoutMs = 2_000;
+const retryPauseMs = 50;
 /** How long the session of a killed server may take to notice that its client is gone. */
-const DEAD_SERVER_GRACE_MS = 3_000;
+const deadServerGraceMs = 3_000;
 
-const LOCK_SPACE = 0x434e5453; // "CNTS", so that no other use of advisory locks meets ours
-const LOCK = { inUse: 1, serving: 2, preparing: 3 };
-const TAKE = {
+const lockSpace = 0x434e5453; // "CNTS", so that no other use of advisory locks meets ours
+const locks = { inUse: 1, serving: 2, preparing: 3 };
+const takeStatements = {
   alone: "select pg_try_advisory_lock($1, $2) as taken",
   shared: "select pg_try_advisory_lock_shared($1, $2) as taken",
 };
-const ROLE = "countersign"; // and the name of its database
-const HAS_ROLE = "select from pg_roles where rolname = 'countersign'";
-const HAS_DATABASE = "select from pg_database where datname = 'countersign'";
+const roleName = "countersign"; // and the name of its database
+const hasRoleSql = "select from pg_roles where rolname = 'countersign'";
+const hasDatabaseSql = "select from pg_database where datname = 'countersign'";
 
 export type Purpose = "serve" | "command";
 export type InUse = { inUseBy: number | null };
@@ -46,17 +41,16 @@ export type Session = { client: pg.Client; connection: Connection };
 export async function beginSession(cluster: Cluster, purpose: Purpose): Promise<Session | InUse> {
   const begun = performance.now();
   let reason = "";
-  while (performance.now() - begun < USABLE_WITHIN_MS) {
-    const postmaster = await ensurePostmaster(cluster, begun + USABLE_WITHIN_MS);
+  while (performance.now() - begun < usableWithinMs) {
+    const postmaster = await ensurePostmaster(cluster, begun + usableWithinMs);
     const outcome = await tryToBegin(cluster, postmaster, purpose);
     if ("client" in outcome) return outcome;
     if ("inUseBy" in outcome) {
-      const isGraceOver = performance.now() - begun > DEAD_SERVER_GRACE_MS;
-      const isSure = outcome.inUseBy !== null && isAlive(outcome.inUseBy);
-      if (isSure || isGraceOver) return outcome;
+      const isGraceOver = performance.now() - begun > deadServerGraceMs;
+      if (isAliveServer(outcome.inUseBy) || isGraceOver) return outcome;
     }
     if ("notYet" in outcome) reason = outcome.notYet;
-    await pause(RETRY_PAUSE_MS);
+    await pause(retryPauseMs);
   }
   throw await faultWithLog(`PostgreSQL did not become usable (${reason})`, cluster);
 }
@@ -66,6 +60,10 @@ export async function endSession({ client }: Session, cluster: Cluster): Promise
   // While we are the last, nobody can begin: who comes now waits, and starts a new server.
   if (await isLastUser(client)) await stopPostmaster(cluster);
   await disconnect(client);
+}
+
+function isAliveServer(pid: number | null): boolean {
+  return pid !== null && isAlive(pid);
 }
 
 type NotYet = { notYet: string };
@@ -79,13 +77,16 @@ async function tryToBegin(
   const { client } = session;
   try {
     await client.connect();
-    if (!(await take(client, "shared", LOCK.inUse))) {
+    if (!(await take(client, "shared", locks.inUse))) {
       await disconnect(client);
       return { notYet: "it is being stopped" };
     }
-    if (purpose === "serve" && !(await take(client, "alone", LOCK.serving))) {
+    if (purpose === "serve" && !(await take(client, "alone", locks.serving))) {
       const inUseBy = await findServing(client);
-      await endSession(session, cluster);
+      // The session of a killed server ends in a moment, and then we serve: stopping PostgreSQL for
+      // that moment would only cost a start. A living server may leave just now, and we be the last.
+      if (isAliveServer(inUseBy)) await endSession(session, cluster);
+      else await disconnect(client);
       return { inUseBy };
     }
     await prepareDatabase(client, cluster.rolePassword);
@@ -102,16 +103,16 @@ function newSession(cluster: Cluster, postmaster: Postmaster, purpose: Purpose):
   const place = { host: postmaster.socketDirectory, port: postmaster.port };
   const client = new pg.Client({
     ...place,
-    user: SUPERUSER,
+    user: superuserName,
     password: cluster.superuserPassword,
     database: "postgres",
     application_name: `countersign ${purpose} ${process.pid}`,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: queryTimeoutMs,
   });
   // A lost connection is noticed by its "end"; without this its "error" would end the process.
   client.on("error", () => {});
-  const role = { user: ROLE, password: cluster.rolePassword, database: ROLE };
+  const role = { user: roleName, password: cluster.rolePassword, database: roleName };
   return { client, connection: { ...place, ...role } };
 }
 
@@ -120,7 +121,7 @@ async function isLastUser(client: pg.Client): Promise<boolean> {
   try {
     // In this order, so that of two who leave at the same time the later one finds himself last.
     await client.query("select pg_advisory_unlock_all()");
-    return await take(client, "alone", LOCK.inUse);
+    return await take(client, "alone", locks.inUse);
   } catch (error) {
     // Another who leaves at this moment has stopped it already.
     if (isGoneServer(error)) return false;
@@ -134,11 +135,15 @@ async function isLastUser(client: pg.Client): Promise<boolean> {
  */
 function isGoneServer(error: unknown): error is Error {
   if (error instanceof pg.DatabaseError) return error.code?.startsWith("57") === true;
-  return error instanceof Error && !(error instanceof EmbeddedPostgresFault);
+  return error instanceof Error && !(error instanceof OperatorFault);
 }
 
-async function take(client: pg.Client, how: keyof typeof TAKE, lock: number): Promise<boolean> {
-  const { rows } = await client.query<{ taken: boolean }>(TAKE[how], [LOCK_SPACE, lock]);
+async function take(
+  client: pg.Client,
+  how: keyof typeof takeStatements,
+  lock: number,
+): Promise<boolean> {
+  const { rows } = await client.query<{ taken: boolean }>(takeStatements[how], [lockSpace, lock]);
   return rows[0]?.taken === true;
 }
 
@@ -148,25 +153,25 @@ async function findServing(client: pg.Client): Promise<number | null> {
     `select substring(application_name from '^countersign serve (\\d+)$')::integer as pid
        from pg_locks join pg_stat_activity using (pid)
       where locktype = 'advisory' and classid = $1 and objid = $2 and granted`,
-    [LOCK_SPACE, LOCK.serving],
+    [lockSpace, locks.serving],
   );
   return rows[0]?.pid ?? null;
 }
 
 /** Gives the ordinary role its database, once, and closes the superuser's own to it. */
 async function prepareDatabase(client: pg.Client, rolePassword: string): Promise<void> {
-  if (await has(client, HAS_DATABASE)) return;
+  if (await has(client, hasDatabaseSql)) return;
   // Two first starts may get here, and one may be killed between any two statements: so one at a
   // time, each step only if it is missing, and the database last, for where it is all the rest is.
-  await client.query("select pg_advisory_lock($1, $2)", [LOCK_SPACE, LOCK.preparing]);
+  await client.query("select pg_advisory_lock($1, $2)", [lockSpace, locks.preparing]);
   await client.query("revoke connect on database postgres from public");
-  if (!(await has(client, HAS_ROLE))) {
+  if (!(await has(client, hasRoleSql))) {
     await client.query(await roleStatement(client, rolePassword));
   }
-  if (!(await has(client, HAS_DATABASE))) {
+  if (!(await has(client, hasDatabaseSql))) {
     await client.query("create database countersign owner countersign");
   }
-  await client.query("select pg_advisory_unlock($1, $2)", [LOCK_SPACE, LOCK.preparing]);
+  await client.query("select pg_advisory_unlock($1, $2)", [lockSpace, locks.preparing]);
 }
 
 async function has(client: pg.Client, sql: string): Promise<boolean> {
@@ -186,6 +191,6 @@ async function roleStatement(client: pg.Client, password: string): Promise<strin
 async function disconnect(client: pg.Client): Promise<void> {
   const patience = new AbortController();
   const { signal } = patience;
-  await Promise.race([client.end(), pause(DISCONNECT_TIMEOUT_MS, undefined, { signal })]);
+  await Promise.race([client.end(), pause(disconnectTimeoutMs, undefined, { signal })]);
   patience.abort();
 }

@@ -17,7 +17,7 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { EmbeddedPostgresFault, isSystemError } from "./embedded-postgres-fault.ts";
+import { OperatorFault } from "../../domain/operator-fault.ts";
 import {
   type Account,
   accountForNewCluster,
@@ -28,15 +28,16 @@ import {
   type Programs,
   runToEnd,
   throwIfUnreachable,
-} from "./embedded-postgres-programs.ts";
+} from "./programs.ts";
+import { isSystemError } from "./system-error.ts";
 
-export const PORT = 5432; // only a part of the socket's name: nothing listens on a network
-export const SUPERUSER = "postgres";
+export const socketPort = 5432; // only a part of the socket's name: nothing listens on a network
+export const superuserName = "postgres";
 
 // sun_path holds 104 bytes on macOS and 108 on Linux, the closing zero included.
-const SOCKET_PATH_BYTES_MAX = 103;
-const LEFTOVER_AGE_MS = 10 * 60_000;
-const UNFINISHED = /^postgres\.new-(\d+)-/;
+const socketPathBytesMax = 103;
+const leftoverAgeMs = 10 * 60_000;
+const unfinishedName = /^postgres\.new-(\d+)-/;
 
 export type Cluster = {
   programs: Programs;
@@ -60,8 +61,8 @@ export async function openCluster(dataDir: string, sayCreating: () => void): Pro
     }
     return await readCluster(home, programs);
   } catch (error) {
-    if (error instanceof EmbeddedPostgresFault || !isSystemError(error)) throw error;
-    throw new EmbeddedPostgresFault(
+    if (error instanceof OperatorFault || !isSystemError(error)) throw error;
+    throw new OperatorFault(
       `DATA_DIR ${dataDir} cannot be used (${error.message}). Set DATA_DIR to a folder that this user may write to, or run as the user who owns it.`,
       { cause: error },
     );
@@ -77,10 +78,10 @@ async function makeDataDirectory(dataDir: string): Promise<string> {
 /** What a first start that was killed left behind. A living one is somebody's work in progress. */
 async function removeUnfinished(root: string): Promise<void> {
   for (const name of await readdir(root)) {
-    const pid = UNFINISHED.exec(name)?.[1];
+    const pid = unfinishedName.exec(name)?.[1];
     if (pid === undefined) continue;
     const directory = join(root, name);
-    const isOld = Date.now() - (await modifiedAt(directory)) > LEFTOVER_AGE_MS;
+    const isOld = Date.now() - (await modifiedAt(directory)) > leftoverAgeMs;
     if (isOld || !isAlive(Number(pid))) await removeDirectory(directory);
   }
 }
@@ -116,7 +117,7 @@ async function initializeCluster(directory: string, programs: Programs, account:
     program: programs.initdb,
     args: [
       `--pgdata=${join(directory, "data")}`,
-      `--username=${SUPERUSER}`,
+      `--username=${superuserName}`,
       `--pwfile=${passwordFile}`,
       "--auth=scram-sha-256",
       "--encoding=UTF8",
@@ -134,9 +135,7 @@ async function initializeCluster(directory: string, programs: Programs, account:
   const { code, output } = await runToEnd(launch);
   if (code !== 0) {
     await throwIfUnreachable(launch, code);
-    throw new EmbeddedPostgresFault(
-      `PostgreSQL's initdb could not make the database. It said: ${output}`,
-    );
+    throw new OperatorFault(`PostgreSQL's initdb could not make the database. It said: ${output}`);
   }
   if (!isOurselves(account)) await chown(passwordFile, 0, 0);
 }
@@ -159,8 +158,8 @@ async function readCluster(home: string, programs: Programs): Promise<Cluster> {
 /** A path too long for a socket is replaced by a short one in the folder for temporary files. */
 async function findSocketDirectory(home: string, account: Account): Promise<string> {
   const usual = join(home, "socket");
-  const bytes = Buffer.byteLength(join(usual, `.s.PGSQL.${PORT}`));
-  if (bytes <= SOCKET_PATH_BYTES_MAX) return usual;
+  const bytes = Buffer.byteLength(join(usual, `.s.PGSQL.${socketPort}`));
+  if (bytes <= socketPathBytesMax) return usual;
   const hash = createHash("sha256").update(home).digest("hex").slice(0, 16);
   const short = join(await realpath(tmpdir()), `countersign-${hash}`);
   await makePrivateDirectory(short);
@@ -168,7 +167,7 @@ async function findSocketDirectory(home: string, account: Account): Promise<stri
   // Anybody may have made this name before us in such a folder, and would then own the socket.
   const found = await lstat(short);
   if (!found.isDirectory() || found.uid !== account.uid || (found.mode & 0o077) !== 0) {
-    throw new EmbeddedPostgresFault(
+    throw new OperatorFault(
       `${short} is to hold PostgreSQL's socket, but it is not a directory of its user alone. Remove it, or set DATA_DIR to a shorter path.`,
     );
   }

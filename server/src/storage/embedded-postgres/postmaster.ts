@@ -7,25 +7,26 @@ import { open, readFile, rename, rm, stat } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Cluster, PORT } from "./embedded-postgres-cluster.ts";
-import { EmbeddedPostgresFault, isSystemError } from "./embedded-postgres-fault.ts";
+import { OperatorFault } from "../../domain/operator-fault.ts";
+import { type Cluster, socketPort } from "./cluster.ts";
 import {
   isOurselves,
   type Launch,
   run,
   startInBackground,
   throwIfUnreachable,
-} from "./embedded-postgres-programs.ts";
+} from "./programs.ts";
+import { isSystemError } from "./system-error.ts";
 
-const POLL_MS = 10;
-const RESTART_PAUSE_MS = 100;
-const STOPPED_WITHIN_MS = 60_000;
-const FAILED_STARTS_MAX = 3;
-const EMPTY_LOCK_AGE_MS = 5_000;
-const LOG_BYTES_MAX = 4 * 1024 * 1024;
-const LOG_TAIL_BYTES = 4096;
-const LOG_TAIL_LINES = 8;
-const MIB = 1024 * 1024;
+const pollMs = 10;
+const restartPauseMs = 100;
+const stoppedWithinMs = 60_000;
+const failedStartsMax = 3;
+const emptyLockAgeMs = 5_000;
+const logBytesMax = 4 * 1024 * 1024;
+const logTailBytes = 4096;
+const logTailLines = 8;
+const mebibyte = 1024 * 1024;
 
 export type Postmaster = { pid: number; socketDirectory: string; port: number; isReady: boolean };
 
@@ -43,12 +44,12 @@ export async function ensurePostmaster(cluster: Cluster, deadline: number): Prom
         // With a lock there, another server is still stopping or its last processes are still
         // ending, which passes. Without one, the server found something wrong that will not pass.
         if (lock === null) failedStarts += 1;
-        if (failedStarts === FAILED_STARTS_MAX) break;
-        await pause(RESTART_PAUSE_MS);
+        if (failedStarts === failedStartsMax) break;
+        await pause(restartPauseMs);
       }
       started = await startServer(cluster, lock?.pid ?? null);
     }
-    await pause(POLL_MS);
+    await pause(pollMs);
   }
   throw await faultWithLog("PostgreSQL did not start", cluster);
 }
@@ -57,11 +58,11 @@ export async function stopPostmaster(cluster: Cluster): Promise<void> {
   const lock = await readLock(cluster);
   const postmaster = lock === null ? null : await postmasterOf(lock, cluster);
   if (postmaster === null) return;
-  const deadline = performance.now() + STOPPED_WITHIN_MS;
+  const deadline = performance.now() + stoppedWithinMs;
   askToStop(postmaster.pid);
   while (performance.now() < deadline) {
     if (!(await isServerOf(cluster, postmaster.pid))) return;
-    await pause(POLL_MS);
+    await pause(pollMs);
   }
   throw await faultWithLog("PostgreSQL did not stop", cluster);
 }
@@ -77,7 +78,7 @@ function askToStop(pid: number): void {
 
 export async function faultWithLog(what: string, { logFile }: Cluster) {
   const lines = await lastLines(logFile);
-  return new EmbeddedPostgresFault(`${what}. The last lines of its log ${logFile} are:\n${lines}`);
+  return new OperatorFault(`${what}. The last lines of its log ${logFile} are:\n${lines}`);
 }
 
 type Lock = { pid: number | null; lines: string[] };
@@ -127,7 +128,7 @@ type StartedServer = { hasEnded(): boolean; throwIfNotRunnable(): Promise<void> 
 
 async function startServer(cluster: Cluster, stalePid: number | null): Promise<StartedServer> {
   await removeEmptyLock(join(cluster.data, "postmaster.pid"));
-  await removeEmptyLock(join(cluster.socketDirectory, `.s.PGSQL.${PORT}.lock`));
+  await removeEmptyLock(join(cluster.socketDirectory, `.s.PGSQL.${socketPort}.lock`));
   const launch: Launch = {
     program: cluster.programs.postgres,
     args: ["-D", cluster.data, ...settings(cluster).flatMap((setting) => ["-c", setting])],
@@ -159,7 +160,7 @@ function watch(child: ChildProcess, launch: Launch): StartedServer {
       if (failure === null && child.signalCode !== null) return;
       await throwIfUnreachable(launch, child.exitCode);
       if (failure === null) return;
-      throw new EmbeddedPostgresFault(
+      throw new OperatorFault(
         `${launch.program} cannot be run on this system (${failure.message}). Run PostgreSQL yourself and set DATABASE_URL.`,
       );
     },
@@ -170,7 +171,7 @@ function watch(child: ChildProcess, launch: Launch): StartedServer {
 async function removeEmptyLock(path: string): Promise<void> {
   try {
     const { size, mtimeMs } = await stat(path);
-    if (size === 0 && Date.now() - mtimeMs > EMPTY_LOCK_AGE_MS) await rm(path, { force: true });
+    if (size === 0 && Date.now() - mtimeMs > emptyLockAgeMs) await rm(path, { force: true });
   } catch (error) {
     if (!isSystemError(error, "ENOENT")) throw error;
   }
@@ -179,7 +180,7 @@ async function removeEmptyLock(path: string): Promise<void> {
 function settings({ socketDirectory }: Cluster): string[] {
   return [
     "listen_addresses=",
-    `port=${PORT}`,
+    `port=${socketPort}`,
     `unix_socket_directories=${quoteListItem(socketDirectory)}`,
     "unix_socket_permissions=0700",
     `shared_buffers=${sharedBuffersMib()}MB`,
@@ -202,7 +203,7 @@ function quoteListItem(path: string): string {
 function sharedBuffersMib(): number {
   const limit = process.constrainedMemory();
   const memory = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
-  return Math.min(1024, Math.max(128, Math.floor(memory / 8 / MIB)));
+  return Math.min(1024, Math.max(128, Math.floor(memory / 8 / mebibyte)));
 }
 
 /** The log is ours to bound: before a start that finds it long, it makes room for a new one. */
@@ -210,7 +211,7 @@ async function openLog({ logFile, account }: Cluster) {
   const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = constants;
   const openIt = () => open(logFile, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);
   let log = await openIt();
-  if ((await log.stat()).size > LOG_BYTES_MAX) {
+  if ((await log.stat()).size > logBytesMax) {
     await log.close();
     await rename(logFile, `${logFile}.previous`);
     log = await openIt();
@@ -221,8 +222,8 @@ async function openLog({ logFile, account }: Cluster) {
 
 async function lastLines(logFile: string): Promise<string> {
   try {
-    const text = (await readFile(logFile)).subarray(-LOG_TAIL_BYTES).toString();
-    return text.trimEnd().split("\n").slice(-LOG_TAIL_LINES).join("\n");
+    const text = (await readFile(logFile)).subarray(-logTailBytes).toString();
+    return text.trimEnd().split("\n").slice(-logTailLines).join("\n");
   } catch (error) {
     if (isSystemError(error, "ENOENT")) return "(there is no log yet)";
     throw error;

@@ -1,0 +1,6 @@
+// What keeps the program from working and only its operator can mend: a setting, a folder, a database.
+
+/** Its message is the one line that the operator reads: what was wrong, and what to do. */
+export class OperatorFault extends Error {
+  override name = "OperatorFault";
+}

@@ -1,0 +1,429 @@
+// The program as a person runs it: real processes, real signals, a DATA_DIR of its own for each test. Most
+// are copies of the one that the first tests make, because making one takes longer than all the rest.
+
+import assert from "node:assert/strict";
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
+import { openDatabase } from "../src/storage/database.ts";
+import { makeTestDatabase, testDatabaseUrl, withDatabase } from "./test-database.ts";
+import { makeWorkspace, minimalBody } from "./test-service.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+const waitMs = 60_000;
+/** A stop takes some milliseconds. This is far more, and far less than the 30 s of a waiting caller. */
+const stopMs = 10_000;
+const hasCurl = spawnSync("curl", ["--version"]).status === 0;
+
+const folder = mkdtempSync(join(tmpdir(), "cs-start-"));
+const template = join(folder, "template");
+const dataDirs = [template];
+const programs: Program[] = [];
+/** What the first start printed and was asked, for the later ones to find again. */
+let kept: { key: string; requestId: string; requestText: string };
+
+before(() => chmodSync(folder, 0o755)); // PostgreSQL is another user's when this is root's
+
+after(async () => {
+  for (const { child } of programs) child.kill("SIGKILL");
+  const left = dataDirs.filter((dataDir) => postmasterPid(dataDir) !== null);
+  for (const dataDir of left) process.kill(postmasterPid(dataDir) ?? 0, "SIGQUIT");
+  await until(() => dataDirs.every((dataDir) => postmasterPid(dataDir) === null));
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  assert.deepEqual(left, [], "a PostgreSQL was left running");
+});
+
+describe("the first start", { timeout: 120_000 }, () => {
+  let first: Program;
+  let address: string;
+
+  before(async () => {
+    first = start({ DATA_DIR: template });
+    address = await addressOf(first);
+  });
+
+  test("prints its address, an API key that works, and a curl line with both", async () => {
+    const key = /^ {2}API key {3}(cs_[0-9A-Za-z]{49}) /m.exec(first.output)?.[1] ?? "";
+    const created = await call(address, key, "POST", "/v1/requests", minimalBody);
+    assert.equal(created.status, 201, first.output);
+    kept = { key, requestId: idIn(created.text), requestText: created.text };
+    assert.match(curlLineOf(first), new RegExp(`^curl ${address}/v1/requests .*${key}`));
+    assert.equal(first.output.split(key).length - 1, 2, "the key is shown there and nowhere else");
+    assert.equal(first.errors, "");
+  });
+
+  test("the printed curl line, pasted into a shell as it is, creates a request", async (t) => {
+    if (!hasCurl) return t.skip("curl is not installed here");
+    // The status is asked for beside the line, not in it: the line has to work as it was printed.
+    writeFileSync(join(folder, ".curlrc"), 'silent\nwrite-out = "\\n%{http_code}"\n');
+    const { stdout } = await promisify(execFile)("bash", ["-c", curlLineOf(first)], {
+      env: { PATH: process.env.PATH, CURL_HOME: folder },
+    });
+    const [body = "", status] = stdout.split("\n");
+    assert.equal(status, "201", stdout);
+    const read = await call(address, kept.key, "GET", `/v1/requests/${idIn(body)}`);
+    assert.equal(read.text, body);
+  });
+
+  test("a second start on its DATA_DIR is refused in one line that names the process", async () => {
+    const second = start({ DATA_DIR: template });
+    const { code } = await second.ended;
+    assert.notEqual(code, 0);
+    assertOneLine(second.errors, new RegExp(`process ${first.pid} already serves`));
+    assert.equal(second.output, "");
+    const { status } = await call(address, kept.key, "GET", `/v1/requests/${kept.requestId}`);
+    assert.equal(status, 200, "the first one goes on");
+  });
+
+  test("SIGINT stops it and its PostgreSQL, with exit code 0", async () => {
+    const pid = postmasterPid(template);
+    assert.notEqual(pid, null);
+    await stop(first, "SIGINT");
+    assert.equal(postmasterPid(template), null);
+    assert.equal(isAlive(pid ?? 0), false);
+    assert.equal(first.errors, "");
+  });
+});
+
+describe("every later start", { concurrency: 2, timeout: 120_000 }, () => {
+  test("finds the data again, and prints no key", async (t) => {
+    const dataDir = copyOfTemplate();
+    const begun = performance.now();
+    const program = start({ DATA_DIR: dataDir });
+    const address = await addressOf(program);
+    t.diagnostic(`ready ${Math.round(performance.now() - begun)} ms after the second start`);
+    assert.doesNotMatch(program.output, /cs_[0-9A-Za-z]/);
+    await assertKept(address);
+    await stop(program, "SIGINT");
+    assert.equal(postmasterPid(dataDir), null);
+  });
+
+  test("SIGINT sent twice in a row stops as cleanly as once", async () => {
+    const dataDir = copyOfTemplate();
+    const program = start({ DATA_DIR: dataDir });
+    await addressOf(program);
+    program.child.kill("SIGINT");
+    await stop(program, "SIGINT");
+    assert.equal(postmasterPid(dataDir), null);
+    assert.equal(program.errors, "");
+  });
+
+  test("SIGINT while it is still starting leaves no PostgreSQL behind", async () => {
+    const dataDir = copyOfTemplate();
+    const program = start({ DATA_DIR: dataDir });
+    await until(() => postmasterPid(dataDir) !== null);
+    const pid = postmasterPid(dataDir) ?? 0;
+    program.child.kill("SIGINT");
+    await program.ended;
+    const wasLeft = isAlive(pid);
+    if (wasLeft) {
+      process.kill(pid, "SIGQUIT");
+      await until(() => !isAlive(pid));
+    }
+    assert.equal(wasLeft, false, "PostgreSQL outlived the program that had started it");
+  });
+
+  test("after kill -9 it serves the same data", async () => {
+    const dataDir = copyOfTemplate();
+    const killed = start({ DATA_DIR: dataDir });
+    const created = await createRequest(await addressOf(killed));
+    await kill(killed);
+    const next = start({ DATA_DIR: dataDir });
+    const address = await addressOf(next);
+    await assertKept(address);
+    const read = await call(address, kept.key, "GET", `/v1/requests/${idIn(created)}`);
+    assert.equal(read.text, created);
+    await stop(next, "SIGINT");
+    assert.equal(postmasterPid(dataDir), null);
+  });
+
+  test("after kill -9 of PostgreSQL too it recovers and serves the same data", async () => {
+    const dataDir = copyOfTemplate();
+    const killed = start({ DATA_DIR: dataDir });
+    const created = await createRequest(await addressOf(killed));
+    const pid = postmasterPid(dataDir) ?? 0;
+    await kill(killed);
+    process.kill(pid, "SIGKILL");
+    const next = start({ DATA_DIR: dataDir });
+    const address = await addressOf(next);
+    await assertKept(address);
+    const read = await call(address, kept.key, "GET", `/v1/requests/${idIn(created)}`);
+    assert.equal(read.text, created);
+    await stop(next, "SIGINT");
+    assert.equal(postmasterPid(dataDir), null);
+  });
+
+  test("SIGTERM answers a caller who waits, and then ends with exit code 0", async () => {
+    const dataDir = copyOfTemplate();
+    const program = start({ DATA_DIR: dataDir });
+    const address = await addressOf(program);
+    const waiting = call(address, kept.key, "GET", `/v1/requests/${kept.requestId}?wait=30`);
+    // Answered after the waiting call has arrived, because the process reads one call after the other.
+    await assertKept(address);
+    await stop(program, "SIGTERM");
+    const { status, text } = await waiting;
+    assert.equal(status, 200);
+    assert.equal(text, kept.requestText);
+    assert.match(text, /"status":"PENDING"/);
+    assert.equal(postmasterPid(dataDir), null);
+  });
+
+  test("a port in use is told in one line, and leaves no PostgreSQL behind", async () => {
+    const dataDir = copyOfTemplate();
+    const holder = createServer().listen(0, "127.0.0.1");
+    try {
+      await once(holder, "listening");
+      const { port } = holder.address() as AddressInfo;
+      const program = start({ DATA_DIR: dataDir, PORT: String(port) });
+      const { code } = await program.ended;
+      assert.notEqual(code, 0);
+      assertOneLine(program.errors, new RegExp(`Port ${port} .*in use`));
+      assert.doesNotMatch(program.output, /countersign is running/);
+      assert.equal(postmasterPid(dataDir), null);
+    } finally {
+      holder.close();
+    }
+  });
+
+  test("a wrong setting is told in one line that names it, before anything is started", async () => {
+    const databaseUrl = "postgres://nobody@127.0.0.1:1/nothing";
+    const wrong: [name: string, environment: Record<string, string>][] = [
+      ["PORT", { PORT: "abc" }],
+      ["SECRET_KEY", { SECRET_KEY: "short" }],
+      ["SECRET_KEY", { DATABASE_URL: databaseUrl }],
+      ["PUBLIC_URL", { PUBLIC_URL: "nonsense" }],
+      ["DATABASE_URL", { DATABASE_URL: "mysql://localhost/x", SECRET_KEY: newSecretKey() }],
+    ];
+    for (const [name, environment] of wrong) {
+      const dataDir = newDataDir();
+      const program = start({ DATA_DIR: dataDir, ...environment });
+      const { code } = await program.ended;
+      assert.notEqual(code, 0, name);
+      assertOneLine(program.errors, new RegExp(`\\b${name}\\b`));
+      assert.equal(program.output, "");
+      assert.equal(existsSync(dataDir), false, "nothing was started");
+    }
+  });
+});
+
+describe("a start on an external database", { concurrency: 2, timeout: 120_000 }, () => {
+  test("migrates it and serves, and logs nothing but lines of JSON", async () => {
+    await withEmptyDatabase(async (environment) => {
+      const program = start(environment);
+      const address = await addressOf(program);
+      const key = await makeKey(environment.DATABASE_URL);
+      const created = await call(address, key, "POST", "/v1/requests", minimalBody);
+      assert.equal(created.status, 201);
+      await stop(program, "SIGTERM");
+      for (const line of program.output.trim().split("\n")) JSON.parse(line);
+      assert.equal(program.errors, "");
+      assert.equal(existsSync(environment.DATA_DIR), false, "nothing was started beside it");
+    });
+  });
+
+  test("two nodes at once on one empty database both come up, and work on the same data", async () => {
+    await withEmptyDatabase(async (environment) => {
+      const nodes = [start(environment), start(environment)];
+      const addresses = await Promise.all(nodes.map(addressOf));
+      const [one = "", other = ""] = addresses;
+      const key = await makeKey(environment.DATABASE_URL);
+      const created = await call(one, key, "POST", "/v1/requests", minimalBody);
+      assert.equal(created.status, 201);
+      const read = await call(other, key, "GET", `/v1/requests/${idIn(created.text)}`);
+      assert.equal(read.text, created.text);
+      await Promise.all(nodes.map((node) => stop(node, "SIGTERM")));
+      const migrated = nodes.filter(({ output }) => output.includes("migrated the database"));
+      assert.equal(migrated.length, 1, "one of them migrates, the other waits for it");
+    });
+  });
+
+  test("that refuses or cannot be named fails in one line that says what to look at", async () => {
+    const refused = {
+      "no such database": withDatabase(testDatabaseUrl(), "nowhere"),
+      "not a URL": "postgres://nobody@ho:st:x/y",
+    };
+    const said: Record<string, string> = {};
+    for (const [what, url] of Object.entries(refused)) {
+      const dataDir = newDataDir();
+      const program = start({ DATABASE_URL: url, SECRET_KEY: newSecretKey(), DATA_DIR: dataDir });
+      const { code } = await program.ended;
+      assert.notEqual(code, 0, what);
+      said[what] = program.errors;
+    }
+    for (const [what, errors] of Object.entries(said)) {
+      assert.match(errors, /^[^\n]*DATABASE_URL[^\n]*\n$/, what);
+    }
+  });
+});
+
+type Program = {
+  child: ChildProcess;
+  pid: number;
+  /** All that it has written so far. */
+  output: string;
+  errors: string;
+  ended: Promise<{ code: number | null; signal: string | null }>;
+};
+
+function start(environment: Record<string, string>): Program {
+  const child = spawn(process.execPath, ["server/src/main.ts", "serve"], {
+    cwd: root,
+    // Nothing of the test run's own environment but the way to the programs.
+    env: { PATH: process.env.PATH, PORT: "0", ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const ended = once(child, "close", { signal: AbortSignal.timeout(2 * waitMs) });
+  const program: Program = {
+    child,
+    pid: child.pid ?? 0,
+    output: "",
+    errors: "",
+    ended: ended.then(([code, signal]) => ({ code, signal })),
+  };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    program.output += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    program.errors += text;
+  });
+  programs.push(program);
+  return program;
+}
+
+/** Where the program says that it listens, once it is ready there. */
+async function addressOf(program: Program): Promise<string> {
+  const find = () =>
+    /^ {2}Address {3}(http:\S+)$/m.exec(program.output)?.[1] ??
+    /"address":"(http:[^"]+)"/.exec(program.output)?.[1];
+  await until(() => find() !== undefined || hasEnded(program));
+  const address = find();
+  assert.ok(address !== undefined, `it ended while it started: ${program.errors}`);
+  const deadline = performance.now() + waitMs;
+  while ((await fetch(`${address}/readyz`)).status !== 200) {
+    assert.ok(performance.now() < deadline, `it never became ready: ${program.output}`);
+    await pause(20);
+  }
+  return address;
+}
+
+async function stop(program: Program, signal: "SIGINT" | "SIGTERM"): Promise<void> {
+  const begun = performance.now();
+  program.child.kill(signal);
+  assert.deepEqual(await program.ended, { code: 0, signal: null }, program.errors);
+  const ms = performance.now() - begun;
+  assert.ok(ms < stopMs, `stopping took ${Math.round(ms)} ms`);
+}
+
+async function kill(program: Program): Promise<void> {
+  program.child.kill("SIGKILL");
+  await program.ended;
+}
+
+function hasEnded({ child }: Program): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+function curlLineOf({ output }: Program): string {
+  return /^ {2}(curl .*)$/m.exec(output)?.[1] ?? "";
+}
+
+function assertOneLine(text: string, pattern: RegExp): void {
+  assert.match(text, /^[^\n]+\n$/, "exactly one line");
+  assert.match(text, pattern);
+}
+
+async function assertKept(address: string): Promise<void> {
+  const { status, text } = await call(address, kept.key, "GET", `/v1/requests/${kept.requestId}`);
+  assert.equal(status, 200);
+  assert.equal(text, kept.requestText);
+}
+
+async function createRequest(address: string): Promise<string> {
+  const { status, text } = await call(address, kept.key, "POST", "/v1/requests", minimalBody);
+  assert.equal(status, 201);
+  return text;
+}
+
+async function call(address: string, key: string, method: string, path: string, body?: object) {
+  const response = await fetch(address + path, {
+    method,
+    headers: { authorization: `Bearer ${key}` },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+function idIn(text: string): string {
+  return /"id":"(req_[0-9a-f]+)"/.exec(text)?.[1] ?? "";
+}
+
+type ExternalEnvironment = { DATABASE_URL: string; SECRET_KEY: string; DATA_DIR: string };
+
+async function withEmptyDatabase(
+  work: (environment: ExternalEnvironment) => Promise<void>,
+): Promise<void> {
+  const database = await makeTestDatabase({ isEmpty: true });
+  const dataDir = newDataDir();
+  try {
+    await work({ DATABASE_URL: database.url, SECRET_KEY: newSecretKey(), DATA_DIR: dataDir });
+  } finally {
+    await database.drop();
+  }
+}
+
+async function makeKey(url: string): Promise<string> {
+  const connection = { connectionString: url };
+  const db = openDatabase({ connection, connectionsMax: 2, onIdleFault: () => {} });
+  try {
+    return (await makeWorkspace(db)).key;
+  } finally {
+    await db.end();
+  }
+}
+
+function newSecretKey(): string {
+  return randomBytes(32).toString("base64");
+}
+
+function newDataDir(): string {
+  const path = join(folder, randomBytes(3).toString("hex"));
+  dataDirs.push(path);
+  return path;
+}
+
+function copyOfTemplate(): string {
+  const dataDir = newDataDir();
+  execFileSync("cp", ["-a", template, dataDir]);
+  return dataDir;
+}
+
+/** The process number of the living PostgreSQL of this DATA_DIR. */
+function postmasterPid(dataDir: string): number | null {
+  const lock = join(dataDir, "postgres/data/postmaster.pid");
+  if (!existsSync(lock)) return null;
+  const pid = Number.parseInt(readFileSync(lock, "utf8"), 10);
+  return pid > 0 && isAlive(pid) ? pid : null;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + waitMs;
+  while (!condition()) {
+    assert.ok(performance.now() < deadline, `waited in vain for ${condition}`);
+    await pause(5);
+  }
+}
