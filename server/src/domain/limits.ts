@@ -32,6 +32,7 @@ export const gatheredCreateBytesMax = 32 * 1024;
 export const gatheredReadBytesMax = 512 * 1024;
 export const gatheredItemsMax = 64;
 export const gatheredBatchesInFlightMax = 2;
+export const gatheredWaitingMax = 10_000;
 
 export const groupMembersMax = 100;
 export const webhookUrlCharactersMax = 2_000;

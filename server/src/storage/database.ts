@@ -90,8 +90,14 @@ const unreachableSocketCodes = new Set([
 const unreachableMessages =
   /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed/;
 
+/** More calls wait for the database than it could answer in good time. */
+export class DatabaseBusy extends Error {
+  override name = "DatabaseBusy";
+}
+
 /** True when the database cannot be asked at present, whatever was asked. Safe to try again later. */
 export function isOutOfReach(error: unknown): boolean {
+  if (error instanceof DatabaseBusy) return true;
   if (error instanceof AggregateError) return error.errors.some(isOutOfReach);
   if (!(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";

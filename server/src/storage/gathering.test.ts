@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { gatheredWaitingMax } from "../domain/limits.ts";
+import { DatabaseBusy } from "./database.ts";
 import { gather } from "./gathering.ts";
 
 /** A batch operation whose batches end when the test says so. */
@@ -60,4 +62,24 @@ test("a fault of a batch is told to its callers and to nobody else", async () =>
   await settle();
   batches[2]?.end();
   assert.equal(await third, "r3");
+});
+
+test("when the database is out of reach, those who wait behind learn it at once", async () => {
+  const { batches, call } = controlled();
+  const calls = Array.from({ length: 10 }, (_, n) => call(n));
+  const lost = Object.assign(new Error("gone"), { code: "ECONNREFUSED" });
+  batches[0]?.fail(lost);
+  batches[1]?.end();
+  const results = await Promise.allSettled(calls);
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ["rejected", "fulfilled", ...Array(8).fill("rejected")],
+  );
+  assert.equal(batches.length, 2);
+});
+
+test("more callers than can be served in good time are turned away", async () => {
+  const { call } = controlled();
+  for (let n = 0; n < gatheredWaitingMax + 2; n += 1) void call(n);
+  await assert.rejects(call(0), DatabaseBusy);
 });

@@ -1,7 +1,12 @@
 // Gathers calls that come while others are under way, and carries each gathering out as one batch.
 // The first caller never waits: a lone call leaves at once, and under load the batches grow by themselves.
 
-import { gatheredBatchesInFlightMax, gatheredItemsMax } from "../domain/limits.ts";
+import {
+  gatheredBatchesInFlightMax,
+  gatheredItemsMax,
+  gatheredWaitingMax,
+} from "../domain/limits.ts";
+import { DatabaseBusy, isOutOfReach } from "./database.ts";
 
 type Waiting<Item, Result> = {
   item: Item;
@@ -29,7 +34,9 @@ export function gather<Item, Result>(
         else resolve(result);
       });
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      // When the database is out of reach those who wait behind would learn the same, only later.
+      const failed = isOutOfReach(error) ? [...batch, ...queue.splice(0)] : batch;
+      for (const { reject } of failed) reject(error);
     }
   }
 
@@ -46,6 +53,10 @@ export function gather<Item, Result>(
 
   return (item) =>
     new Promise((resolve, reject) => {
+      if (queue.length >= gatheredWaitingMax) {
+        reject(new DatabaseBusy("too many calls wait for the database"));
+        return;
+      }
       queue.push({ item, resolve, reject });
       start();
     });
