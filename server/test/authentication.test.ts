@@ -1,20 +1,11 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { apiKeyRandomBytes, formatApiKey } from "../src/domain/api-key.ts";
 import { revokeKey } from "../src/operations/issue-key.ts";
-import {
-  makeWorkspace,
-  minimalBody,
-  startNode,
-  startService,
-  type TestService,
-} from "./test-service.ts";
+import { makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startService();
-});
+const service = await startService();
 after(() => service.stop());
 
 const unknownKey = () => formatApiKey(randomBytes(apiKeyRandomBytes));

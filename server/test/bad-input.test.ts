@@ -1,18 +1,12 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { makeWorkspace, minimalBody, startService, type TestService } from "./test-service.ts";
+import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
-let service: TestService;
-let port: number;
-let workspaceId: string;
-let key: string;
-before(async () => {
-  service = await startService();
-  port = Number(new URL(await service.app.listen({ port: 0, host: "127.0.0.1" })).port);
-  ({ id: workspaceId, key } = await makeWorkspace(service.db));
-});
+const service = await startService();
+const port = Number(new URL(await service.app.listen({ port: 0, host: "127.0.0.1" })).port);
+const { id: workspaceId, key } = await makeWorkspace(service.db);
 after(() => service.stop());
 
 /** Sends bytes over a socket of its own and reads until the server closes it or has answered. */

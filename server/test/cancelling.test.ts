@@ -1,13 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import * as approvals from "../src/storage/approvals.ts";
 import { inOneStatement } from "../src/storage/database.ts";
-import { makeWorkspace, minimalBody, startService, type TestService } from "./test-service.ts";
+import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startService();
-});
+const service = await startService();
 after(() => service.stop());
 
 async function created() {

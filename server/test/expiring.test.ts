@@ -1,22 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import * as approvals from "../src/storage/approvals.ts";
 import { inOneStatement } from "../src/storage/database.ts";
-import {
-  makeWorkspace,
-  minimalBody,
-  startNode,
-  startService,
-  type TestNode,
-  type TestService,
-} from "./test-service.ts";
+import { makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
 
-let service: TestService;
-let otherNode: TestNode;
-before(async () => {
-  service = await startService();
-  otherNode = await startNode(service.database);
-});
+const service = await startService();
+const otherNode = await startNode(service.database);
 after(async () => {
   await otherNode.stop();
   await service.stop();

@@ -1,13 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { createGroup } from "../src/operations/manage-group.ts";
-import { makeWorkspace, minimalBody, startService, type TestService } from "./test-service.ts";
+import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startService();
-});
+const service = await startService();
 after(() => service.stop());
 
 async function makeGroup(workspaceId: string, members: string[]) {

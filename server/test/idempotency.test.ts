@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { createGroup } from "../src/operations/manage-group.ts";
 import {
   makeWorkspace,
@@ -7,15 +7,10 @@ import {
   startNode,
   startService,
   type TestNode,
-  type TestService,
 } from "./test-service.ts";
 
-let service: TestService;
-let otherNode: TestNode;
-before(async () => {
-  service = await startService();
-  otherNode = await startNode(service.database);
-});
+const service = await startService();
+const otherNode = await startNode(service.database);
 after(async () => {
   await otherNode.stop();
   await service.stop();

@@ -1,13 +1,10 @@
 // What PostgreSQL itself refuses, whatever the program does.
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { makeWorkspace, minimalBody, startService, type TestService } from "./test-service.ts";
+import { after, test } from "node:test";
+import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startService();
-});
+const service = await startService();
 after(() => service.stop());
 
 async function refuses(

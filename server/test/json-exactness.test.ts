@@ -1,15 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import fc from "fast-check";
 import { randomJsonText } from "./random-json.ts";
-import { makeWorkspace, startService, type TestService } from "./test-service.ts";
+import { makeWorkspace, startService } from "./test-service.ts";
 
-let service: TestService;
-let key: string;
-before(async () => {
-  service = await startService();
-  ({ key } = await makeWorkspace(service.db));
-});
+const service = await startService();
+const { key } = await makeWorkspace(service.db);
 after(() => service.stop());
 
 type Texts = { payload: string; metadata: string; agentState: string };

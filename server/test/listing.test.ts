@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { makeWorkspace, minimalBody, startService, type TestService } from "./test-service.ts";
+import { after, test } from "node:test";
+import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
-let service: TestService;
-before(async () => {
-  service = await startService();
-});
+const service = await startService();
 after(() => service.stop());
 
 async function filled(count: number, bodyOf: (n: number) => object = () => ({})) {

@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { deriveReviewToken } from "../src/domain/review-link.ts";
 import { registerEndpoint } from "../src/operations/manage-endpoint.ts";
-import { makeWorkspace, startService, type TestService } from "./test-service.ts";
+import { makeWorkspace, startService } from "./test-service.ts";
 
-let service: TestService;
 const lines: string[] = [];
-before(async () => {
-  service = await startService({ logDestination: { write: (line) => void lines.push(line) } });
-});
+const service = await startService({ logDestination: { write: (line) => void lines.push(line) } });
 after(() => service.stop());
 
 type Line = Record<string, unknown>;

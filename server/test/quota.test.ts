@@ -1,20 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import {
-  makeWorkspace,
-  minimalBody,
-  startNode,
-  startService,
-  type TestNode,
-  type TestService,
-} from "./test-service.ts";
+import { after, test } from "node:test";
+import { makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
 
-let service: TestService;
-let otherNode: TestNode;
-before(async () => {
-  service = await startService();
-  otherNode = await startNode(service.database);
-});
+const service = await startService();
+const otherNode = await startNode(service.database);
 after(async () => {
   await otherNode.stop();
   await service.stop();

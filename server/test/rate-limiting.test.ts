@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { makeWorkspace, minimalBody, startService, type TestService } from "./test-service.ts";
+import { after, test } from "node:test";
+import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
-let service: TestService;
 let nowMs = 0;
-before(async () => {
-  service = await startService({ rateLimit: { perSecond: 10, burst: 20 }, clock: () => nowMs });
-});
+const service = await startService({ rateLimit: { perSecond: 10, burst: 20 }, clock: () => nowMs });
 after(() => service.stop());
 
 test("a key may burst and is then refused with 429, the seconds to wait, and the standard headers", async () => {

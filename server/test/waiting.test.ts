@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import * as approvals from "../src/storage/approvals.ts";
 import { inOneStatement } from "../src/storage/database.ts";
@@ -9,15 +9,10 @@ import {
   startNode,
   startService,
   type TestNode,
-  type TestService,
 } from "./test-service.ts";
 
-let service: TestService;
-let otherNode: TestNode;
-before(async () => {
-  service = await startService();
-  otherNode = await startNode(service.database);
-});
+const service = await startService();
+const otherNode = await startNode(service.database);
 after(async () => {
   await otherNode.stop();
   await service.stop();
