@@ -2,7 +2,6 @@
 // from a broken request line to a lost database, becomes the one error envelope here.
 
 import { randomUUID } from "node:crypto";
-import type { Socket } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { bodyBytesMax } from "../domain/limits.ts";
@@ -10,6 +9,7 @@ import type { RateLimit } from "../domain/rate-limit.ts";
 import { isRefusal } from "../domain/refusal.ts";
 import { isNotMigrated, isOutOfReach } from "../storage/database.ts";
 import { authenticate } from "./authenticate.ts";
+import { answerBrokenRequest } from "./broken-requests.ts";
 import { type Answer, type Call, repeated } from "./call.ts";
 import { internalError, problem, problemOfRefusal, unavailable } from "./problems.ts";
 import { RateLimiter } from "./rate-limiter.ts";
@@ -56,7 +56,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
       reply.header("x-request-id", request.id);
       send(reply, notFound());
     },
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket),
+    clientErrorHandler: answerBrokenRequest,
   });
 
   readEveryBodyAsBytes(app);
@@ -221,38 +221,4 @@ function logAnswer(log: Logger, request: FastifyRequest, reply: FastifyReply): v
     },
     "call",
   );
-}
-
-/** Node could not read the request at all, so there is no reply to use: the answer is written by hand. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const { line, answer } = brokenRequestAnswer(error.code);
-  const body = answer.body ?? "";
-  socket.end(
-    `HTTP/1.1 ${line}\r\nX-Request-Id: ${randomUUID()}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
-}
-
-function brokenRequestAnswer(code: string | undefined): { line: string; answer: Answer } {
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
-    const seconds = requestTimeoutMs / 1000;
-    return {
-      line: "408 Request Timeout",
-      answer: problem("request_timeout", `The request did not arrive whole within ${seconds} s.`),
-    };
-  }
-  if (code === "HPE_HEADER_OVERFLOW") {
-    return {
-      line: "431 Request Header Fields Too Large",
-      answer: problem("validation_error", "The address and headers of this request are too large."),
-    };
-  }
-  return {
-    line: "400 Bad Request",
-    answer: problem("validation_error", "This is not a well-formed HTTP request."),
-  };
 }

@@ -1,24 +1,25 @@
 // The calls about approvals, which are named requests on the wire: parse, call an operation, answer.
 
-import { type Approval, type ApprovalStatus, approvalStatuses } from "../domain/approval.ts";
-import {
-  idempotencyKeyCharactersMax,
-  listLimitDefault,
-  listLimitMax,
-  waitersMax,
-  waitSecondsMax,
-} from "../domain/limits.ts";
+import type { Approval } from "../domain/approval.ts";
+import { waitersMax } from "../domain/limits.ts";
 import { parseNewApproval } from "../domain/new-approval.ts";
-import { isRefusal, type Refusal, refuse } from "../domain/refusal.ts";
+import { isRefusal, type Refusal } from "../domain/refusal.ts";
 import { cancelApproval } from "../operations/cancel-approval.ts";
 import type { CreateApproval } from "../operations/create-approval.ts";
 import { listApprovals, type ReadApproval } from "../operations/read-approval.ts";
 import { unknownKey } from "../operations/unknown-key.ts";
 import * as apiKeys from "../storage/api-keys.ts";
-import type { ApprovalFilter } from "../storage/approvals.ts";
 import type { Database } from "../storage/database.ts";
 import type { ResolutionWatch } from "../storage/resolution-watch.ts";
-import { type Answer, type Call, repeated } from "./call.ts";
+import type { Answer, Call } from "./call.ts";
+import {
+  filterOf,
+  hasEntityTag,
+  idempotencyKeyOf,
+  idOf,
+  toCursor,
+  waitSecondsOf,
+} from "./parameters.ts";
 import { problemOfRefusal } from "./problems.ts";
 import { entityTag, representApproval, representList } from "./representations.ts";
 
@@ -57,7 +58,7 @@ export async function read(calls: ApprovalCalls, call: Call): Promise<Answer> {
   noteFacts(call, found);
   const tag = entityTag(found.approval);
   const headers = { etag: tag, "cache-control": "private, no-cache" };
-  return matches(call.header("if-none-match"), tag)
+  return hasEntityTag(call, tag)
     ? { status: 304, headers, body: null }
     : { status: 200, headers, body: representApproval(found.approval) };
 }
@@ -123,122 +124,4 @@ async function refuseKnownCaller(db: Database, call: Call, refusal: Refusal): Pr
 function noteFacts(call: Call, of: { workspaceId: string; approval: Approval }): void {
   call.facts.workspaceId = of.workspaceId;
   call.facts.approvalId = of.approval.id;
-}
-
-const idPattern = /^req_[0-9a-f]{32}$/;
-
-/** Something that cannot be an id is looked up as one that nothing has: unknown and malformed look alike. */
-function idOf(call: Call): string {
-  const id = call.params.id ?? "";
-  return idPattern.test(id) ? id : "";
-}
-
-const idempotencyKeyPattern = new RegExp(`^[\\x20-\\x7e]{1,${idempotencyKeyCharactersMax}}$`);
-
-function idempotencyKeyOf(call: Call): string | null | Refusal {
-  const key = call.header("idempotency-key");
-  if (key === null) return null;
-  if (key !== repeated && idempotencyKeyPattern.test(key)) return key;
-  return refuse(
-    "validation_error",
-    `Idempotency-Key: must be sent once, with 1 to ${idempotencyKeyCharactersMax} printable ASCII characters.`,
-  );
-}
-
-function waitSecondsOf(query: URLSearchParams): number | Refusal {
-  const text = single(query, "wait");
-  if (isRefusal(text)) return text;
-  if (text === null) return 0;
-  const seconds = /^[0-9]{1,2}$/.test(text) ? Number(text) : Number.NaN;
-  return seconds <= waitSecondsMax
-    ? seconds
-    : refuse(
-        "validation_error",
-        `wait: must be a whole number of seconds from 0 to ${waitSecondsMax}.`,
-      );
-}
-
-type ListFilter = ApprovalFilter & { limit: number };
-
-function filterOf(query: URLSearchParams): ListFilter | Refusal {
-  const status = statusOf(query);
-  if (isRefusal(status)) return status;
-  const agentName = single(query, "agentName");
-  if (isRefusal(agentName)) return agentName;
-  const createdAfter = timeOf(query, "createdAfter");
-  if (isRefusal(createdAfter)) return createdAfter;
-  const createdBefore = timeOf(query, "createdBefore");
-  if (isRefusal(createdBefore)) return createdBefore;
-  const limit = limitOf(query);
-  if (isRefusal(limit)) return limit;
-  const beforeId = cursorOf(query);
-  if (isRefusal(beforeId)) return beforeId;
-  return { status, agentName, createdAfter, createdBefore, limit, beforeId };
-}
-
-function statusOf(query: URLSearchParams): ApprovalStatus | null | Refusal {
-  const text = single(query, "status");
-  if (text === null || isRefusal(text)) return text;
-  const status = approvalStatuses.find((each) => each === text);
-  return (
-    status ?? refuse("validation_error", `status: must be one of ${approvalStatuses.join(", ")}.`)
-  );
-}
-
-const timePattern =
-  /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
-
-function timeOf(query: URLSearchParams, name: string): Date | null | Refusal {
-  const text = single(query, name);
-  if (text === null || isRefusal(text)) return text;
-  const time = timePattern.test(text) ? new Date(text) : new Date(Number.NaN);
-  return Number.isNaN(time.getTime())
-    ? refuse(
-        "validation_error",
-        `${name}: must be an ISO 8601 time such as 2026-01-31T12:00:00Z (write + as %2B in a URL).`,
-      )
-    : time;
-}
-
-function limitOf(query: URLSearchParams): number | Refusal {
-  const text = single(query, "limit");
-  if (isRefusal(text)) return text;
-  if (text === null) return listLimitDefault;
-  const limit = /^[0-9]{1,3}$/.test(text) ? Number(text) : 0;
-  return limit >= 1 && limit <= listLimitMax
-    ? limit
-    : refuse("validation_error", `limit: must be a whole number from 1 to ${listLimitMax}.`);
-}
-
-function toCursor(id: string): string {
-  return Buffer.from(id).toString("base64url");
-}
-
-function cursorOf(query: URLSearchParams): string | null | Refusal {
-  const text = single(query, "cursor");
-  if (text === null || isRefusal(text)) return text;
-  const id = Buffer.from(text, "base64url").toString("latin1");
-  return idPattern.test(id)
-    ? id
-    : refuse(
-        "validation_error",
-        "cursor: is not one that a list has answered. Leave it out to begin.",
-      );
-}
-
-/** A query parameter that may come once. Text that PostgreSQL could not take matches nothing anyway. */
-function single(query: URLSearchParams, name: string): string | null | Refusal {
-  const values = query.getAll(name);
-  if (values.length > 1) return refuse("validation_error", `${name}: must be given once.`);
-  const [value] = values;
-  if (value === undefined) return null;
-  return value.includes("\0")
-    ? refuse("validation_error", `${name}: must not contain U+0000.`)
-    : value;
-}
-
-function matches(header: string | null | typeof repeated, tag: string): boolean {
-  if (header === null || header === repeated) return false;
-  const tags = header.split(",").map((each) => each.trim().replace(/^W\//, ""));
-  return tags.includes(tag) || tags.includes("*");
 }
