@@ -20,6 +20,7 @@ export type ServiceOptions = {
   rateLimit: RateLimit | null;
   log: Logger;
   clock?: () => number;
+  requestTimeoutMs?: number;
 };
 
 export type Service = { app: FastifyInstance; resolutions: ResolutionWatch };

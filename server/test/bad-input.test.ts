@@ -4,7 +4,7 @@ import { after, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
-const service = await startService();
+const service = await startService({ requestTimeoutMs: 1_500 });
 const port = Number(new URL(await service.app.listen({ port: 0, host: "127.0.0.1" })).port);
 const { id: workspaceId, key } = await makeWorkspace(service.db);
 after(() => service.stop());
@@ -196,6 +196,14 @@ test("a body that stops half-way or is cut off stores nothing and holds up nobod
   assert.equal(await half, "");
   assert.equal(await dripping, "");
   await pause(50);
+  await storedNothing();
+});
+
+test("a body that never ends is refused with 408 once its time is over", async () => {
+  const started = performance.now();
+  const answer = await raw(`${head("Content-Length: 500")}\r\n\r\n{"summary":"`);
+  assertEnvelope(answer, 408, "request_timeout");
+  assert.ok(performance.now() - started < 4_000);
   await storedNothing();
 });
 

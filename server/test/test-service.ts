@@ -47,6 +47,7 @@ export type TestNode = {
 export type NodeOptions = {
   rateLimit?: RateLimit | null;
   clock?: () => number;
+  requestTimeoutMs?: number;
   logDestination?: DestinationStream;
 };
 
@@ -58,18 +59,19 @@ export async function startNode(
   options: NodeOptions = {},
 ): Promise<TestNode> {
   const db = openDatabase({ connection, connectionsMax: 10, onIdleFault: () => {} });
+  const { logDestination, rateLimit = null, ...rest } = options;
   const log = openLog({
-    level: options.logDestination === undefined ? "fatal" : "trace",
+    level: logDestination === undefined ? "fatal" : "trace",
     format: "json",
-    ...(options.logDestination === undefined ? {} : { destination: options.logDestination }),
+    ...(logDestination === undefined ? {} : { destination: logDestination }),
   });
   const { app, resolutions } = assembleService({
     db,
     connection,
     keyring: testKeyring,
-    rateLimit: options.rateLimit ?? null,
+    rateLimit,
     log,
-    ...(options.clock === undefined ? {} : { clock: options.clock }),
+    ...rest,
   });
   await app.ready();
   return {

@@ -15,8 +15,7 @@ import { internalError, problem, problemOfRefusal, unavailable } from "./problem
 import { RateLimiter } from "./rate-limiter.ts";
 import type { Route } from "./routes.ts";
 
-/** A request must have arrived whole within this time; how long its answer may take is another matter. */
-const requestTimeoutMs = 60_000;
+const requestTimeoutDefaultMs = 60_000;
 const headersTimeoutMs = 15_000;
 const timeoutCheckIntervalMs = 1_000;
 const keepAliveTimeoutMs = 75_000;
@@ -29,6 +28,8 @@ export type AppOptions = {
   log: Logger;
   /** Milliseconds since some fixed time, for the rate limit. */
   clock?: () => number;
+  /** A request must have arrived whole within this time; how long its answer may take is another matter. */
+  requestTimeoutMs?: number;
 };
 
 declare module "fastify" {
@@ -39,14 +40,14 @@ declare module "fastify" {
 }
 
 export function buildApp(options: AppOptions): FastifyInstance {
-  const { log, routes } = options;
+  const { log, routes, requestTimeoutMs = requestTimeoutDefaultMs } = options;
   const app = Fastify({
     genReqId: () => randomUUID(),
     bodyLimit: bodyBytesMax,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
     http: {
-      headersTimeout: headersTimeoutMs,
+      headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
       connectionsCheckingInterval: timeoutCheckIntervalMs,
     },
     routerOptions: { maxParamLength: paramCharactersMax },
