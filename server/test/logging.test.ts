@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
 import { deriveReviewToken } from "../src/domain/review-link.ts";
 import { registerEndpoint } from "../src/operations/manage-endpoint.ts";
@@ -38,6 +40,26 @@ test("every call is one line with its id, route pattern, status and milliseconds
   assert.doesNotMatch(lines.join(""), /nowhere|hush/);
 });
 
+test("a call that cannot be routed or read as HTTP is a line as well", async () => {
+  lines.length = 0;
+  const badAddress = await service.call("GET", "/v1/requests/%");
+  assert.equal(badAddress.status, 404);
+  const address = await service.app.listen({ port: 0, host: "127.0.0.1" });
+  const socket = connect(Number(new URL(address).port), "127.0.0.1");
+  socket.end("hush nonsense\r\n\r\n");
+  const answer = await text(socket);
+  const [, requestId] = /x-request-id: (\S+)/i.exec(answer) ?? [];
+  const entries = logged();
+  assert.deepEqual(
+    entries.map((entry) => [entry.requestId, entry.status]),
+    [
+      [badAddress.headers["x-request-id"], 404],
+      [requestId, 400],
+    ],
+  );
+  assert.doesNotMatch(lines.join(""), /hush/);
+});
+
 test("no key, secret, token or word of a body is ever logged, whatever happens", async () => {
   lines.length = 0;
   const { id: workspaceId, key } = await makeWorkspace(service.db);
@@ -70,8 +92,8 @@ test("no key, secret, token or word of a body is ever logged, whatever happens",
   assert.equal(fault.status, 500);
   assert.equal(fault.json.error.code, "internal_error");
   assert.ok(fault.json.error.message.includes(fault.headers["x-request-id"] ?? "?"));
-  const text = lines.join("");
-  assert.match(text, /no_hush/, "the fault itself is logged by the name of its constraint");
+  const logText = lines.join("");
+  assert.match(logText, /no_hush/, "the fault itself is logged by the name of its constraint");
   const { rows } = await service.db.query(
     "select token_nonce from reviewers where workspace_id = $1",
     [workspaceId],
@@ -81,9 +103,9 @@ test("no key, secret, token or word of a body is ever logged, whatever happens",
   );
   assert.equal(tokens.length, 1);
   for (const secret of [key, key.slice(3, 30), endpoint.secret, "path-secret", ...tokens]) {
-    assert.equal(text.includes(secret), false);
+    assert.equal(logText.includes(secret), false);
   }
-  assert.doesNotMatch(text.replaceAll("no_hush", ""), /hush/);
+  assert.doesNotMatch(logText.replaceAll("no_hush", ""), /hush/);
 });
 
 test("a row that the database refuses harms none of those that were gathered with it", async () => {

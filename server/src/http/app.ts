@@ -9,7 +9,7 @@ import type { RateLimit } from "../domain/rate-limit.ts";
 import { isRefusal } from "../domain/refusal.ts";
 import { isNotMigrated, isOutOfReach } from "../storage/database.ts";
 import { authenticate } from "./authenticate.ts";
-import { answerBrokenRequest } from "./broken-requests.ts";
+import { makeBrokenRequestAnswer } from "./broken-requests.ts";
 import { type Answer, type Call, repeated } from "./call.ts";
 import { internalError, problem, problemOfRefusal, unavailable } from "./problems.ts";
 import { RateLimiter } from "./rate-limiter.ts";
@@ -53,11 +53,13 @@ export function buildApp(options: AppOptions): FastifyInstance {
     routerOptions: { maxParamLength: paramCharactersMax },
     forceCloseConnections: "idle",
     return503OnClosing: false,
+    // An address that cannot be decoded reaches no hook: what hooks do for others is done here.
     frameworkErrors: (_error, request, reply) => {
       reply.header("x-request-id", request.id);
+      reply.raw.once("close", () => logAnswer(log, request, reply));
       send(reply, notFound());
     },
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: makeBrokenRequestAnswer(log),
   });
 
   readEveryBodyAsBytes(app);
@@ -215,7 +217,7 @@ function logAnswer(log: Logger, request: FastifyRequest, reply: FastifyReply): v
     {
       requestId: request.id,
       method: request.method,
-      route: request.routeOptions.url ?? "unknown",
+      route: request.routeOptions?.url ?? "unknown",
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 10) / 10,
       ...request.facts,

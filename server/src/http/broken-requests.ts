@@ -2,41 +2,41 @@
 
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
-import type { Answer } from "./call.ts";
-import { problem } from "./problems.ts";
+import type { Logger } from "pino";
+import { envelope } from "./problems.ts";
 
 /** Node could not read the request at all, so there is no reply to use: the answer is written by hand. */
-export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const { line, answer } = brokenRequestAnswer(error.code);
-  const body = answer.body ?? "";
-  socket.end(
-    `HTTP/1.1 ${line}\r\nX-Request-Id: ${randomUUID()}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+export function makeBrokenRequestAnswer(log: Logger) {
+  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    if (error.code === "ECONNRESET" || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const requestId = randomUUID();
+    const { line, body } = answerOf(error.code);
+    log.info({ requestId, status: Number(line.slice(0, 3)), code: error.code }, "broken call");
+    socket.end(
+      `HTTP/1.1 ${line}\r\nX-Request-Id: ${requestId}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    );
+  };
 }
 
-function brokenRequestAnswer(code: string | undefined): { line: string; answer: Answer } {
+function answerOf(code: string | undefined): { line: string; body: string } {
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
     return {
       line: "408 Request Timeout",
-      answer: problem(
-        "request_timeout",
-        "The request did not arrive whole in time. Send it again.",
-      ),
+      body: envelope("request_timeout", "The request did not arrive whole in time. Send it again."),
     };
   }
   if (code === "HPE_HEADER_OVERFLOW") {
     return {
       line: "431 Request Header Fields Too Large",
-      answer: problem("validation_error", "The address and headers of this request are too large."),
+      body: envelope("validation_error", "The address and headers of this request are too large."),
     };
   }
   return {
     line: "400 Bad Request",
-    answer: problem("validation_error", "This is not a well-formed HTTP request."),
+    body: envelope("validation_error", "This is not a well-formed HTTP request."),
   };
 }

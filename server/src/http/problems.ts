@@ -1,6 +1,6 @@
 // Every error answer: which status a code becomes, and the one envelope around it. No other file knows.
 
-import type { ErrorCode } from "../../../sdk/src/contract.ts";
+import type { ErrorBody, ErrorCode } from "../../../sdk/src/contract.ts";
 import type { Refusal, RefusalCode } from "../domain/refusal.ts";
 import type { Answer } from "./call.ts";
 
@@ -37,8 +37,12 @@ export function problem(
   return {
     status: statusOfCode[code],
     headers: { ...own, ...headers },
-    body: JSON.stringify({ error: { code, message } }),
+    body: envelope(code, message),
   };
+}
+
+export function envelope(code: ErrorCode, message: string): string {
+  return JSON.stringify({ error: { code, message } } satisfies ErrorBody);
 }
 
 export function problemOfRefusal({ refusal, message }: Refusal): Answer {
