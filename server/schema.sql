@@ -76,7 +76,7 @@ create table approvals (
 );
 CREATE INDEX approvals_expiring ON public.approvals USING btree (expires_at) WHERE (status = 'PENDING'::text);
 CREATE UNIQUE INDEX approvals_idempotency_key ON public.approvals USING btree (workspace_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
-CREATE INDEX approvals_pending ON public.approvals USING btree (workspace_id, id) WHERE (status = 'PENDING'::text);
+CREATE INDEX approvals_status ON public.approvals USING btree (workspace_id, status, id);
 CREATE TRIGGER approvals_final_is_final BEFORE UPDATE ON public.approvals FOR EACH ROW WHEN ((old.status <> 'PENDING'::text)) EXECUTE FUNCTION refuse_change_of_final_approval();
 
 create table attempts (

@@ -174,7 +174,7 @@ alter table approvals
 
 create unique index approvals_idempotency_key on approvals (workspace_id, idempotency_key)
   where idempotency_key is not null;
-create index approvals_pending on approvals (workspace_id, id) where status = 'PENDING';
+create index approvals_status on approvals (workspace_id, status, id);
 create index approvals_expiring on approvals (expires_at) where status = 'PENDING';
 
 create function refuse_change_of_final_approval() returns trigger

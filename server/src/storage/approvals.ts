@@ -163,27 +163,32 @@ export async function list(
   return { found: rows.map(toFoundApproval), hasMore: rows[0]?.has_more ?? false };
 }
 
-// A statement for each status, so that each can use its index. An approval whose time has passed counts as
-// EXPIRED here even when nobody has expired it yet.
-const statusConditions: Record<ApprovalStatus | "any", string> = {
-  any: "true",
-  PENDING: "a.status = 'PENDING' and a.expires_at > now()",
-  APPROVED: "a.status = 'APPROVED'",
-  REJECTED: "a.status = 'REJECTED'",
-  EXPIRED: `(a.status = 'EXPIRED' or ${isOverdue})`,
-  CANCELLED: "a.status = 'CANCELLED'",
+// A statement for each status, so that each walks an index in its order and stops after a page. An approval
+// whose time has passed counts as EXPIRED here even when nobody has expired it yet: two walks, merged.
+const statusConditions: Record<ApprovalStatus | "any", string[]> = {
+  any: ["true"],
+  PENDING: ["a.status = 'PENDING' and a.expires_at > now()"],
+  APPROVED: ["a.status = 'APPROVED'"],
+  REJECTED: ["a.status = 'REJECTED'"],
+  EXPIRED: ["a.status = 'EXPIRED'", isOverdue],
+  CANCELLED: ["a.status = 'CANCELLED'"],
 };
 
 function listSql(status: ApprovalStatus | null): string {
+  const walks = statusConditions[status ?? "any"].map(
+    (condition) => `(
+      select a.id, ${largeBytes} as bytes
+      from approvals a
+      where a.workspace_id = $1 and ${condition}
+        and a.id >= $3 and a.id < $4
+        and ($2::text is null or a.agent_name = $2)
+      order by a.id desc
+      limit $5 + 1)`,
+  );
   return `
   with candidates as (
-    select a.id, ${largeBytes} as bytes
-    from approvals a
-    where a.workspace_id = $1
-      and ${statusConditions[status ?? "any"]}
-      and a.id >= $3 and a.id < $4
-      and ($2::text is null or a.agent_name = $2)
-    order by a.id desc
+    select id, bytes from (${walks.join(" union all ")}) as walks
+    order by id desc
     limit $5 + 1
   ),
   page as (
