@@ -1,7 +1,7 @@
 // API keys: `cs_`, 43 random base62 characters (256 bits), and a checksum of 6.
 // The checksum lets a mistyped key fail without asking the database; only the SHA-256 is ever stored.
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -33,7 +33,7 @@ export function isWellFormedApiKey(text: string): boolean {
 }
 
 export function digestOfApiKey(key: string): Buffer {
-  return createHash("sha256").update(key).digest();
+  return hash("sha256", key, "buffer");
 }
 
 export function lastFourOfApiKey(key: string): string {

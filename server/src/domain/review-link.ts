@@ -2,18 +2,18 @@
 // The token is derived from SECRET_KEY and a random nonce, so that a mail that must be sent again can
 // carry the same link, while the database alone, stolen or logged, opens no review page.
 
-import { createHash, createHmac } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
 import type { SecretKey } from "./keyring.ts";
 
 export const reviewLinkNonceBytes = 16;
 
 export function deriveReviewToken(key: SecretKey, nonce: Uint8Array): string {
-  return createHmac("sha256", key.bytes)
+  return createHmac("sha256", key.keyObject)
     .update("countersign review link\0")
     .update(nonce)
     .digest("base64url");
 }
 
 export function digestOfReviewToken(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
+  return hash("sha256", token, "buffer");
 }

@@ -44,5 +44,5 @@ export function unseal(key: SecretKey, record: string, sealed: Uint8Array): stri
 }
 
 function recordKey(key: SecretKey, salt: Uint8Array, record: string): Uint8Array {
-  return new Uint8Array(hkdfSync("sha256", key.bytes, salt, record, 32));
+  return new Uint8Array(hkdfSync("sha256", key.keyObject, salt, record, 32));
 }

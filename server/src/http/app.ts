@@ -65,12 +65,16 @@ export function buildApp(options: AppOptions): FastifyInstance {
   readEveryBodyAsBytes(app);
   app.decorateRequest("keyDigest");
   app.decorateRequest("facts");
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", (request, reply, done) => {
     request.facts = {};
     reply.header("x-request-id", request.id);
+    done();
   });
   closeConnectionsWhenStopping(app);
-  app.addHook("onResponse", async (request, reply) => logAnswer(log, request, reply));
+  app.addHook("onResponse", (request, reply, done) => {
+    logAnswer(log, request, reply);
+    done();
+  });
   app.setErrorHandler((error, request, reply) => send(reply, answerOfFault(error, request, log)));
   app.setNotFoundHandler((_request, reply) => send(reply, notFound()));
 
@@ -80,19 +84,23 @@ export function buildApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>;
+type Guard = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
 
 /** Lets a call pass that carries something like an API key and is within its rate. */
 function makeGuard({ rateLimit, clock = () => performance.now() }: AppOptions): Guard {
   const limiter = rateLimit === null ? null : new RateLimiter(rateLimit);
-  return async (request, reply) => {
+  return (request, reply, done) => {
     const keyDigest = authenticate((name) => headerOf(request, name));
-    if (isRefusal(keyDigest)) return send(reply, problemOfRefusal(keyDigest));
+    if (isRefusal(keyDigest)) {
+      send(reply, problemOfRefusal(keyDigest));
+      return;
+    }
     request.keyDigest = keyDigest;
-    if (limiter === null) return undefined;
+    if (limiter === null) return done();
     const decision = limiter.take(keyDigest, clock());
     reply.headers(limiter.headers(decision));
-    return decision.allowed ? undefined : send(reply, rateLimited());
+    if (decision.allowed) done();
+    else send(reply, rateLimited());
   };
 }
 
@@ -125,8 +133,9 @@ function readEveryBodyAsBytes(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
   // The content type is not enforced, and a malformed one is no reason to refuse a good body.
-  app.addHook("onRequest", async (request) => {
+  app.addHook("onRequest", (request, _reply, done) => {
     delete request.raw.headers["content-type"];
+    done();
   });
 }
 
@@ -136,11 +145,13 @@ function closeConnectionsWhenStopping(app: FastifyInstance): void {
   app.addHook("preClose", async () => {
     isStopping = true;
   });
-  app.addHook("onSend", async (_request, reply) => {
+  app.addHook("onSend", (_request, reply, payload, done) => {
     if (isStopping) reply.header("connection", "close");
+    done(null, payload);
   });
 }
 
+const noQuery = new URLSearchParams();
 const noBody = new Uint8Array();
 
 function toCall(request: FastifyRequest, reply: FastifyReply): Call {
@@ -149,7 +160,7 @@ function toCall(request: FastifyRequest, reply: FastifyReply): Call {
     requestId: request.id,
     keyDigest: request.keyDigest,
     params: request.params as Record<string, string>,
-    query: new URLSearchParams(queryStart === -1 ? "" : request.url.slice(queryStart)),
+    query: queryStart === -1 ? noQuery : new URLSearchParams(request.url.slice(queryStart)),
     body: request.body instanceof Uint8Array ? request.body : noBody,
     header: (name) => headerOf(request, name),
     // Made on demand: few calls wait long enough for their caller to go away.
@@ -213,6 +224,7 @@ function answerOfFault(error: unknown, request: FastifyRequest, log: Logger): An
 
 /** One line per call, with ids and figures only. */
 function logAnswer(log: Logger, request: FastifyRequest, reply: FastifyReply): void {
+  if (!log.isLevelEnabled("info")) return;
   log.info(
     {
       requestId: request.id,

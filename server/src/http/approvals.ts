@@ -53,7 +53,7 @@ export async function read(calls: ApprovalCalls, call: Call): Promise<Answer> {
   const waitSeconds = waitSecondsOf(call.query);
   if (isRefusal(waitSeconds)) return refuseKnownCaller(calls.db, call, waitSeconds);
   const lookup = { keyDigest: call.keyDigest, id: idOf(call) };
-  const found = await readOrWait(calls, lookup, waitSeconds * 1000, call.signal);
+  const found = await readOrWait(calls, lookup, waitSeconds * 1000, call);
   if (isRefusal(found)) return problemOfRefusal(found);
   noteFacts(call, found);
   const tag = entityTag(found.approval);
@@ -91,9 +91,11 @@ async function readOrWait(
   { readApproval, resolutions }: ApprovalCalls,
   lookup: { keyDigest: Buffer; id: string },
   waitMs: number,
-  signal: AbortSignal,
+  call: Call,
 ) {
   if (waitMs === 0 || resolutions.waiting >= waitersMax) return readApproval(lookup);
+  // Taken before the first await, so that a caller who goes away meanwhile is not missed.
+  const { signal } = call;
   const endsAt = performance.now() + waitMs;
   const waiting = resolutions.register(lookup.id);
   try {

@@ -56,6 +56,7 @@ export function entityTag(approval: Approval): string {
 }
 
 function joined(fields: Record<string, JsonText>): string {
-  const members = Object.entries(fields).map(([name, text]) => `"${name}":${text}`);
-  return `{${members.join(",")}}`;
+  let members = "";
+  for (const name in fields) members += `${members === "" ? "" : ","}"${name}":${fields[name]}`;
+  return `{${members}}`;
 }

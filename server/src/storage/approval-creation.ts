@@ -65,9 +65,21 @@ export function creationQuery(rows: NewApprovalRow[], secretKeyId: string) {
   return {
     name: `approvals.insertMany.${size}`,
     text: statementOf(size),
-    values: [secretKeyId, ...values, ...padding],
+    // As many values as sharedParameters, then those of each row.
+    values: [
+      secretKeyId,
+      rows.flatMap(({ reviewers }, n) => reviewers.map(() => n)),
+      rows.flatMap(({ reviewers }) => reviewers.map(({ email }) => email)),
+      rows.flatMap(({ reviewers }) => reviewers.map(({ tokenNonce }) => tokenNonce)),
+      rows.flatMap(({ reviewers }) => reviewers.map(({ tokenDigest }) => tokenDigest)),
+      ...values,
+      ...padding,
+    ],
   };
 }
+
+/** The secret key's id and, as flat arrays over the whole batch, the reviewers with their row's number. */
+const sharedParameters = 5;
 
 /** Batches are filled up with empty rows to a power of two: few statements to prepare, not one per size. */
 const sizes = [1, 2, 4, 8, 16, 32, 64];
@@ -88,9 +100,6 @@ const columns = [
   ["group_key", "text"],
   ["group_name", "text"],
   ["ttl_minutes", "integer"],
-  ["reviewer_emails", "text[]"],
-  ["reviewer_nonces", "bytea[]"],
-  ["reviewer_digests", "bytea[]"],
 ] as const;
 
 function toValues(row: NewApprovalRow): unknown[] {
@@ -110,9 +119,6 @@ function toValues(row: NewApprovalRow): unknown[] {
     row.group?.key ?? null,
     row.group?.name ?? null,
     row.ttlMinutes,
-    row.reviewers.map(({ email }) => email),
-    row.reviewers.map(({ tokenNonce }) => tokenNonce),
-    row.reviewers.map(({ tokenDigest }) => tokenDigest),
   ];
 }
 
@@ -148,7 +154,7 @@ function statementOf(size: number): string {
 function buildStatement(size: number): string {
   const tuples = Array.from({ length: size }, (_, row) => {
     const placeholders = columns.map(
-      ([, type], column) => `$${2 + row * columns.length + column}::${type}`,
+      ([, type], column) => `$${sharedParameters + 1 + row * columns.length + column}::${type}`,
     );
     return `(${row}, ${placeholders.join(", ")})`;
   });
@@ -178,10 +184,12 @@ fresh as materialized (
     row_number() over (partition by c.workspace_id order by c.n) as place
   from caller c
   where not exists (select from known where known.n = c.n)
-    and not exists (
-      select from caller earlier
-      where earlier.n < c.n and earlier.workspace_id = c.workspace_id
-        and earlier.idempotency_key = c.idempotency_key
+    and (
+      c.idempotency_key is null
+      or c.n in (
+        select min(n) from caller where idempotency_key is not null
+        group by workspace_id, idempotency_key
+      )
     )
 ),
 -- The row of the month is locked by this update, so racing statements are counted one after the other.
@@ -221,20 +229,19 @@ event as (
   insert into events (workspace_id, id, approval_id, kind, created_at)
   select workspace_id, event_id, id, 'request.created', created_at from granted
 ),
-reviewer as (
-  insert into reviewers (workspace_id, approval_id, email, secret_key_id, token_nonce, token_digest)
-  select g.workspace_id, g.id, r.email, $1::text, r.nonce, r.digest
+asked as materialized (
+  select g.workspace_id, g.id as approval_id, g.event_id, new_id('rev_') as id, r.email, r.nonce, r.digest
   from granted g
-  join input i on i.n = g.n
-  cross join lateral unnest(i.reviewer_emails, i.reviewer_nonces, i.reviewer_digests)
-    as r (email, nonce, digest)
-  returning workspace_id, id, approval_id
+  join unnest((select $2::integer[]), (select $3::text[]), (select $4::bytea[]), (select $5::bytea[]))
+    as r (n, email, nonce, digest) on r.n = g.n
+),
+reviewer as (
+  insert into reviewers (workspace_id, id, approval_id, email, secret_key_id, token_nonce, token_digest)
+  select workspace_id, id, approval_id, email, $1::text, nonce, digest from asked
 ),
 mail as (
   insert into deliveries (workspace_id, event_id, reviewer_id)
-  select g.workspace_id, g.event_id, reviewer.id
-  from granted g
-  join reviewer on reviewer.workspace_id = g.workspace_id and reviewer.approval_id = g.id
+  select workspace_id, event_id, id from asked
 ),
 webhook as (
   insert into deliveries (workspace_id, event_id, endpoint_id, state)

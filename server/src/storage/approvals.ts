@@ -85,6 +85,8 @@ export async function findByKeys(
 }
 
 // Rows too large to travel with others come back without their large columns, and are read again alone.
+// The arrays stand in sub-selects because the planner would look at their length otherwise, find a plan for
+// just this length cheaper each time, and so plan every single read anew: half the speed at low load.
 export const findByKeysSql = `
   select k.workspace_id, a.id as found_id, ${smallColumns},
     ${largeBytes} > ${gatheredReadBytesMax} as is_large,
@@ -94,7 +96,7 @@ export const findByKeysSql = `
     case when ${largeBytes} <= ${gatheredReadBytesMax} then a.edit end as edit,
     ${isOverdue} as is_overdue,
     extract(epoch from a.expires_at - now()) * 1000 as expires_in_ms
-  from unnest($1::bytea[], $2::text[]) with ordinality as lookup (key_digest, id, n)
+  from unnest((select $1::bytea[]), (select $2::text[])) with ordinality as lookup (key_digest, id, n)
   left join api_keys k on k.digest = lookup.key_digest and k.revoked_at is null
   left join approvals a on a.workspace_id = k.workspace_id and a.id = lookup.id
   order by lookup.n`;
