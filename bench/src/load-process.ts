@@ -6,6 +6,9 @@ import { fileURLToPath } from "node:url";
 import type { Connection } from "./service.ts";
 import type { Statement } from "./workloads.ts";
 
+/** Asked after each call: notes when it was sent and answered, and says whether to go on. */
+export type NoteCall = (sentAt: number) => boolean;
+
 /** Calls are made from the start, and counted once the ramp is over. */
 export type Pace = { clients: number; rampMs: number; measureMs: number };
 export type HttpLoad = Pace & { kind: "http"; port: number; requests: string[]; status: number };

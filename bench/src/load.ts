@@ -2,11 +2,8 @@
 // last one is answered. It speaks just enough HTTP/1.1 to cost little beside the service it measures.
 
 import { connect } from "node:net";
-import type { HttpLoad, LoadResult, Pace, StatementLoad } from "./load-process.ts";
+import type { HttpLoad, LoadResult, NoteCall, Pace, StatementLoad } from "./load-process.ts";
 import { loopStatements } from "./statement-loop.ts";
-
-/** Asked after each call: notes when it was sent and answered, and says whether to go on. */
-export type Record = (sentAt: number) => boolean;
 
 process.on("message", async (load: HttpLoad | StatementLoad) => {
   try {
@@ -19,7 +16,7 @@ process.on("message", async (load: HttpLoad | StatementLoad) => {
 process.on("SIGINT", () => {});
 process.on("disconnect", () => process.exit());
 
-function run(load: HttpLoad | StatementLoad, record: Record): Promise<unknown> {
+function run(load: HttpLoad | StatementLoad, record: NoteCall): Promise<unknown> {
   if (load.kind === "statements") return loopStatements(load, record);
   const requests = load.requests.map((request) => Buffer.from(request));
   let turn = 0;
@@ -29,7 +26,7 @@ function run(load: HttpLoad | StatementLoad, record: Record): Promise<unknown> {
 
 async function measure(
   { rampMs, measureMs }: Pace,
-  work: (record: Record) => Promise<unknown>,
+  work: (record: NoteCall) => Promise<unknown>,
 ): Promise<LoadResult> {
   const begins = performance.now() + rampMs;
   const ends = begins + measureMs;
@@ -45,7 +42,7 @@ async function measure(
   return { perSecond, p50Ms: quantile(0.5), p99Ms: quantile(0.99) };
 }
 
-function runClient(load: HttpLoad, next: () => Buffer, record: Record): Promise<void> {
+function runClient(load: HttpLoad, next: () => Buffer, record: NoteCall): Promise<void> {
   return new Promise((resolve, reject) => {
     let sentAt = 0;
     let answer = noAnswer;

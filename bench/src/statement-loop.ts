@@ -2,11 +2,10 @@
 
 import { randomBytes } from "node:crypto";
 import { openDatabase } from "../../server/src/storage/database.ts";
-import type { Record } from "./load.ts";
-import type { StatementLoad } from "./load-process.ts";
+import type { NoteCall, StatementLoad } from "./load-process.ts";
 import type { Statement } from "./workloads.ts";
 
-export async function loopStatements(load: StatementLoad, record: Record): Promise<void> {
+export async function loopStatements(load: StatementLoad, record: NoteCall): Promise<void> {
   const { connection, clients, statements } = load;
   const db = openDatabase({ connection, connectionsMax: clients, onIdleFault: () => {} });
   async function loop(_: unknown, client: number): Promise<void> {
