@@ -10,6 +10,17 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const stamp = join(root, "node_modules", ".countersign-setup");
 const pinnedNode = join(root, "node_modules", ".bin", "node");
 
+// Whatever the user's settings or NODE_ENV leave out: Node 24 is a dev dependency that an install script
+// unpacks, and PostgreSQL's programs are optional ones.
+const installOptions = [
+  "--include=dev",
+  "--include=optional",
+  "--ignore-scripts=false",
+  "--no-audit",
+  "--no-fund",
+  "--loglevel=error",
+];
+
 const wanted = createHash("sha256")
   .update(readFileSync(join(root, "package-lock.json")))
   .update(`${process.platform}-${process.arch}`)
@@ -25,9 +36,9 @@ async function install() {
   rmSync(stamp, { force: true });
   const started = Date.now();
   const stopProgress = showProgress(started);
-  const { code, output } = await run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+  const { code, output } = await run("npm", ["ci", ...installOptions]);
   stopProgress();
-  if (code !== 0) {
+  if (code !== 0 || !existsSync(pinnedNode)) {
     process.stderr.write(`${output}\n`);
     process.stderr.write(
       "Installing the dependencies failed; the lines above say why. Once that is mended, run the same command again.\n",
