@@ -119,6 +119,20 @@ test("unknown paths are 404 and wrong methods 405, with what is allowed", async 
   }
 });
 
+test("no cache keeps an answer unseen, and no browser guesses its type", async () => {
+  const { key, id } = await created();
+  for (const [path, caching] of [
+    [`/v1/requests/${id}`, "private, no-cache"],
+    ["/v1/requests/req_0", "no-store"],
+    ["/v1/requests/%", "no-store"],
+    ["/healthz", "no-store"],
+  ]) {
+    const { headers } = await service.call("GET", path ?? "", { key });
+    assert.equal(headers["cache-control"], caching, path);
+    assert.equal(headers["x-content-type-options"], "nosniff");
+  }
+});
+
 test("every answer names its call, and no two share the name", async () => {
   const names = new Set<string>();
   for (const path of ["/healthz", "/readyz", "/nowhere", "/v1/requests", "/v1/openapi.json"]) {

@@ -22,6 +22,9 @@ const keepAliveTimeoutMs = 75_000;
 /** Above Node's limit on headers and request line together, so that no id is too long to be unknown. */
 const paramCharactersMax = 20_000;
 
+/** What every answer carries unless its route says otherwise: nothing of it is kept or guessed at. */
+const defaultHeaders = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+
 export type AppOptions = {
   routes: Route[];
   rateLimit: RateLimit | null;
@@ -55,7 +58,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     return503OnClosing: false,
     // An address that cannot be decoded reaches no hook: what hooks do for others is done here.
     frameworkErrors: (_error, request, reply) => {
-      reply.header("x-request-id", request.id);
+      reply.headers({ "x-request-id": request.id, ...defaultHeaders });
       reply.raw.once("close", () => logAnswer(log, request, reply));
       send(reply, notFound());
     },
@@ -67,7 +70,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   app.decorateRequest("facts");
   app.addHook("onRequest", (request, reply, done) => {
     request.facts = {};
-    reply.header("x-request-id", request.id);
+    reply.headers({ "x-request-id": request.id, ...defaultHeaders });
     done();
   });
   closeConnectionsWhenStopping(app);
