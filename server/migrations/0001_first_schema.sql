@@ -17,7 +17,7 @@ create table plans (
   name text primary key,
   -- Requests a month; null is no limit.
   included integer check (included >= 0),
-  -- With overage, requests beyond the included ones succeed up to the cap.
+  -- With overage, requests beyond the included ones succeed up to the cap. Without, a cap only lowers.
   has_overage boolean not null,
   cap integer check (cap >= 0),
   has_groups boolean not null
@@ -27,7 +27,7 @@ insert into plans (name, included, has_overage, cap, has_groups) values
   ('hobby', 100, false, null, false),
   ('pro', 2000, true, 20000, true),
   ('scale', 20000, true, 200000, true),
-  ('unlimited', null, true, null, true);
+  ('unlimited', null, false, null, true);
 
 create table workspaces (
   id text collate "C" primary key default new_id('ws_'),

@@ -43,19 +43,28 @@ export const variables: readonly (readonly [name: string, meaning: string])[] = 
 
 const burstSeconds = 2;
 
+function wholeNumber(min: number, max: number) {
+  const rule = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^[0-9]{1,9}$/, rule)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, rule);
+}
+
 const schema = z.object({
   HOST: z.string().min(1).default("127.0.0.1"),
-  PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
+  PORT: wholeNumber(0, 65_535).default(3000),
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, "must begin with postgres:// or postgresql://")
     .refine(isConnectionString, "is not a connection string")
     .optional(),
-  DATABASE_CONNECTIONS: z.coerce.number().int().min(2).max(1000).default(10),
+  DATABASE_CONNECTIONS: wholeNumber(2, 1000).default(10),
   DATA_DIR: z.string().min(1).default("./data"),
   SECRET_KEY: z.string().optional(),
-  RATE_LIMIT: z.coerce.number().min(0).max(1_000_000).default(100),
+  RATE_LIMIT: wholeNumber(0, 1_000_000).default(100),
   LOG_LEVEL: z.enum(logLevels).default("info"),
   LOG_FORMAT: z.enum(["json", "text"]).optional(),
 });

@@ -1,21 +1,26 @@
 // Where everything starts: reads the configuration, and runs the command that was asked for.
 
 import { CommanderError } from "commander";
-import pg from "pg";
 import { buildProgram } from "./cli/program.ts";
 import { readConfig, variables } from "./config.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
-import { isOutOfReach } from "./storage/database.ts";
+import { isOutOfReach, isSignInRefused } from "./storage/database.ts";
 
 const program = buildProgram({
   readConfig,
   // Loaded on demand: most commands need no server, and start faster without one.
-  serve: async () => (await import("./serve.ts")).serve(readConfig()),
+  serve: async ({ isJson }) => {
+    const { serve } = await import("./serve.ts");
+    const config = readConfig();
+    await serve(isJson ? { ...config, logFormat: "json" } : config);
+  },
   variables,
 });
 
 // pg throws some faults of signing in where nobody can catch them.
 process.on("uncaughtException", fail);
+// Whoever read our output has gone away (`… | head`): a server stops as if told to, a command just ends.
+process.stdout.on("error", () => process.emit("SIGTERM", "SIGTERM"));
 
 try {
   await program.parseAsync();
@@ -35,17 +40,11 @@ function fail(error: unknown): never {
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof OperatorFault) return `countersign: ${error.message}`;
-  if (isOutOfReach(error)) {
-    return `countersign: the database cannot be reached (${error.message || error.name}). Check DATABASE_URL and whether PostgreSQL runs.`;
-  }
   if (isSignInRefused(error)) {
     return `countersign: the database refuses (${error.message}). Check DATABASE_URL.`;
   }
+  if (isOutOfReach(error)) {
+    return `countersign: the database cannot be reached (${error.message || error.name}). Check DATABASE_URL and whether PostgreSQL runs.`;
+  }
   return error.stack ?? error.message;
-}
-
-/** Class 28: wrong role or password. Class 3D: no such database. */
-function isSignInRefused(error: Error): boolean {
-  if (error instanceof pg.DatabaseError) return /^(28|3D)/.test(error.code ?? "");
-  return error.message.startsWith("SASL");
 }

@@ -15,6 +15,8 @@ import { openStore, type Store } from "./storage/store.ts";
 import { welcome } from "./welcome.ts";
 
 const migrationRetryMs = 1_000;
+/** How long connections get to end by themselves when the service stops. */
+const connectionGraceMs = 3_000;
 /** A stop that takes longer than this is cut short. */
 const stopTimeoutMs = 15_000;
 
@@ -25,7 +27,10 @@ export async function serve(config: Config): Promise<void> {
   let app: FastifyInstance | null = null;
   const stop = async () => {
     stopping.abort();
+    // A request that never arrives whole would hold up the stop for as long as its sender likes.
+    const impatience = setTimeout(() => app?.server.closeAllConnections(), connectionGraceMs);
     await app?.close();
+    clearTimeout(impatience);
     const opened = await opening;
     if (!("inUseBy" in opened)) await opened.close();
   };
@@ -35,12 +40,14 @@ export async function serve(config: Config): Promise<void> {
   if ("inUseBy" in store) throw new OperatorFault(alreadyServed(config, store.inUseBy));
   app = assembleService({ ...store, rateLimit: config.rateLimit, log }).app;
   try {
-    const isMigrated = prepare(store, log, stopping.signal);
+    const isMigrated = migrateWithPatience(store, log, stopping.signal);
     // Awaited below in every case; until then a failure must not count as unhandled.
     isMigrated.catch(() => {});
     // With an embedded database everything is ready before the first call; an external one may be away.
-    const firstKey = store.kind === "embedded" ? await isMigrated : null;
+    if (store.kind === "embedded") await isMigrated;
     const address = await listen(app, config);
+    // Only now, when nothing can keep it from being shown: the first key is shown once.
+    const firstKey = store.kind === "embedded" ? await runFirst(store.db) : null;
     showWelcome(config, store, { address, firstKey }, log);
     await isMigrated;
   } catch (error) {
@@ -50,13 +57,12 @@ export async function serve(config: Config): Promise<void> {
   }
 }
 
-/** Migrates, and sets an empty embedded database up. Answers the first key, the first time. */
-async function prepare(store: Store, log: Logger, signal: AbortSignal): Promise<string | null> {
+async function migrateWithPatience(store: Store, log: Logger, signal: AbortSignal): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       const applied = await migrate(store.connection);
       if (applied.length > 0) log.info({ applied: applied.join(", ") }, "migrated the database");
-      return store.kind === "embedded" ? await runFirst(store.db) : null;
+      return;
     } catch (error) {
       if (!isOutOfReach(error) || signal.aborted) throw error;
       if (tries === 1) log.warn({ err: error }, "the database is out of reach; trying again");

@@ -173,6 +173,26 @@ test("requests that are no proper HTTP are answered in the envelope, and the pro
   await storedNothing();
 });
 
+test("legal but unusual HTTP is answered in the envelope too", async () => {
+  const noHost = await raw(`GET /v1/requests/x HTTP/1.1\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+  assertEnvelope(noHost, 404, "not_found");
+  const expecting = await raw(`${head("Expect: the-unexpected\r\nContent-Length: 1")}\r\n\r\n{`);
+  assertEnvelope(expecting, 400, "invalid_json");
+  for (const method of ["QUERY", "PROPFIND", "SEARCH", "PURGE"]) {
+    const answer = await raw(`${method} /v1/requests HTTP/1.1\r\nHost: x\r\n\r\n`);
+    assertEnvelope(answer, 405, "method_not_allowed");
+    assert.match(answer, /allow: POST, GET, HEAD/i);
+  }
+  assertEnvelope(await raw("PROPFIND /nowhere HTTP/1.1\r\nHost: x\r\n\r\n"), 404, "not_found");
+});
+
+test("the answer 413 reaches a caller who sends all of its body before reading", async () => {
+  const body = "x".repeat(5 * 1024 * 1024);
+  const answer = await raw(`${head(`Content-Length: ${body.length}`)}\r\n\r\n${body}`);
+  assertEnvelope(answer, 413, "body_too_large");
+  await storedNothing();
+});
+
 test("headers that come twice are not believed", async () => {
   const body = JSON.stringify(minimalBody);
   const length = `Content-Length: ${body.length}`;

@@ -92,6 +92,32 @@ test("20 concurrent creates with one key make one request, on one node and on tw
   }
 });
 
+test("repeats of the request that took the last of the quota are answered with it, never 402", async () => {
+  for (const padding of ["", "x".repeat(40_000)]) {
+    const { key } = await makeWorkspace(service.db, { plan: "hobby", included: 1 });
+    const body = { ...minimalBody, payload: padding };
+    const replies = await Promise.all(
+      Array.from({ length: 60 }, (_, n) =>
+        create(key, "same", body, n % 2 === 0 ? service : otherNode),
+      ),
+    );
+    assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([201]));
+    assert.equal(new Set(replies.map(({ json }) => json.id)).size, 1);
+  }
+});
+
+test("of one key with two bodies in the same moment one is created and the other refused", async () => {
+  const { id, key } = await makeWorkspace(service.db);
+  const replies = await Promise.all(
+    Array.from({ length: 40 }, (_, n) =>
+      create(key, "same", { ...minimalBody, summary: n % 2 === 0 ? "even" : "odd" }),
+    ),
+  );
+  const statuses = replies.map(({ status }) => status).sort();
+  assert.deepEqual(statuses, [...Array(20).fill(201), ...Array(20).fill(422)]);
+  assert.equal(await countApprovals(id), 1);
+});
+
 test("racing batches on two nodes with overlapping keys create each key once, and harm nobody else", async () => {
   const { id, key } = await makeWorkspace(service.db);
   const replies = await Promise.all(

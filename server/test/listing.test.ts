@@ -99,6 +99,7 @@ test("a wrong parameter is refused by name", async () => {
     [`cursor=${Buffer.from("' or 1=1 --").toString("base64url")}`, "cursor"],
     ["createdAfter=yesterday", "createdAfter"],
     ["createdBefore=2026-13-01", "createdBefore"],
+    ["createdBefore=2026-02-30", "createdBefore"],
     ["createdAfter=2026-01-01T00:00:00+02:00", "createdAfter"],
     ["agentName=%00", "agentName"],
   ]) {

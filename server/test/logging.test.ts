@@ -43,7 +43,7 @@ test("every call is one line with its id, route pattern, status and milliseconds
 test("a call that cannot be routed or read as HTTP is a line as well", async () => {
   lines.length = 0;
   const badAddress = await service.call("GET", "/v1/requests/%");
-  assert.equal(badAddress.status, 404);
+  assert.equal(badAddress.status, 401);
   const address = await service.app.listen({ port: 0, host: "127.0.0.1" });
   const socket = connect(Number(new URL(address).port), "127.0.0.1");
   socket.end("hush nonsense\r\n\r\n");
@@ -53,7 +53,7 @@ test("a call that cannot be routed or read as HTTP is a line as well", async () 
   assert.deepEqual(
     entries.map((entry) => [entry.requestId, entry.status]),
     [
-      [badAddress.headers["x-request-id"], 404],
+      [badAddress.headers["x-request-id"], 401],
       [requestId, 400],
     ],
   );

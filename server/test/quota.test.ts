@@ -61,7 +61,7 @@ test("the plans carry the published numbers", async () => {
     { name: "hobby", included: 100, has_overage: false, cap: null, has_groups: false },
     { name: "pro", included: 2000, has_overage: true, cap: 20_000, has_groups: true },
     { name: "scale", included: 20_000, has_overage: true, cap: 200_000, has_groups: true },
-    { name: "unlimited", included: null, has_overage: true, cap: null, has_groups: true },
+    { name: "unlimited", included: null, has_overage: false, cap: null, has_groups: true },
   ]);
 });
 
@@ -69,6 +69,18 @@ test("the unlimited plan has no limit, but counts", async () => {
   const { id, key } = await makeWorkspace(service.db);
   assert.deepEqual(await race(key, 250), { 201: 250 });
   assert.equal((await rowsOf(id)).used, 250);
+});
+
+test("a workspace's own numbers limit it on any plan", async () => {
+  for (const settings of [
+    { plan: "unlimited", included: 3 },
+    { plan: "unlimited", cap: 3 },
+    { plan: "hobby", cap: 3 },
+    { plan: "scale", included: 1, cap: 3 },
+  ]) {
+    const { key } = await makeWorkspace(service.db, settings);
+    assert.deepEqual(await race(key, 6), { 201: 3, 402: 3 }, JSON.stringify(settings));
+  }
 });
 
 test("a limit of 0 lets nothing through", async () => {

@@ -12,7 +12,7 @@ import { workspaceCommand } from "./workspaces.ts";
 
 export type ProgramOptions = {
   readConfig: ReadCommandConfig;
-  serve: () => Promise<void>;
+  serve: (flags: { isJson: boolean }) => Promise<void>;
   variables: readonly (readonly [name: string, meaning: string])[];
 };
 
@@ -46,8 +46,9 @@ and works whether or not the server is running.`,
   program
     .command("serve")
     .description("run the service until Ctrl-C")
+    .option("--json", "log JSON, for machines")
     .addHelpText("after", environmentHelp(variables))
-    .action(serve);
+    .action((flags: { json?: boolean }) => serve({ isJson: flags.json === true }));
   program.addCommand(migrateCommand(readConfig));
   program.addCommand(workspaceCommand(readConfig));
   program.addCommand(keyCommand(readConfig));

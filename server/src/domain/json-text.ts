@@ -37,11 +37,30 @@ class MalformedJson extends Error {}
 
 type Container = {
   isObject: boolean;
-  /** Keys seen so far; null in arrays and below the depth that we still describe. */
-  keys: Set<string> | null;
+  comparesKeys: boolean;
   key: string;
+  /** Keys seen so far, once there are two: most objects of a hostile text would be small and many. */
+  firstKey: string | null;
+  keys: Set<string> | null;
   index: number;
 };
+
+function newContainer(isObject: boolean, comparesKeys: boolean): Container {
+  return { isObject, comparesKeys, key: "", firstKey: null, keys: null, index: 0 };
+}
+
+/** Notes the current key of an object, and says whether the object had it before. */
+function isRepeatedKey(container: Container): boolean {
+  const { key, firstKey } = container;
+  if (firstKey === null) {
+    container.firstKey = key;
+    return false;
+  }
+  container.keys ??= new Set([firstKey]);
+  if (container.keys.has(key)) return true;
+  container.keys.add(key);
+  return false;
+}
 
 /** What the scanner meets next: a value, what separates or ends values, or the end of the document. */
 type Expected = "value" | "separator" | "end";
@@ -62,8 +81,11 @@ const closeBrace = 0x7d;
 class Scanner {
   readonly #text: string;
   #at = 0;
-  /** Containers that are open here, outermost first. Deeper than the limit only their kind is kept. */
+  /** Containers that are open here, outermost first. */
   readonly #open: Container[] = [];
+  /** Too deep to be described: all of them are one of these two, for a hostile text may hold millions. */
+  readonly #deepObject = newContainer(true, false);
+  readonly #deepArray = newContainer(false, false);
   readonly #members: JsonMember[] = [];
   #memberStart = 0;
   #flaw: JsonFlaw | null = null;
@@ -115,8 +137,8 @@ class Scanner {
   #openContainer(isObject: boolean): Expected {
     const isTooDeep = this.#levelInside(isObject) > jsonDepthMax;
     if (isTooDeep) this.#flaw ??= { kind: "too_deep", path: this.#path(1) };
-    const keys = isObject && !isTooDeep ? new Set<string>() : null;
-    const container: Container = { isObject, keys, key: "", index: 0 };
+    const deep = isObject ? this.#deepObject : this.#deepArray;
+    const container = isTooDeep ? deep : newContainer(isObject, isObject);
     this.#open.push(container);
     this.#at += 1;
     this.#skipSpace();
@@ -163,11 +185,8 @@ class Scanner {
     container.key = hasEscape
       ? (JSON.parse(this.#text.slice(start, this.#at)) as string)
       : this.#text.slice(start + 1, this.#at - 1);
-    if (container.keys !== null) {
-      if (container.keys.has(container.key)) {
-        this.#flaw ??= { kind: "duplicate_key", path: this.#path(this.#open.length) };
-      }
-      container.keys.add(container.key);
+    if (container.comparesKeys && isRepeatedKey(container)) {
+      this.#flaw ??= { kind: "duplicate_key", path: this.#path(this.#open.length) };
     }
     this.#skipSpace();
     if (this.#text.charCodeAt(this.#at) !== colon) this.#fail("expected : after the key here");

@@ -4,10 +4,10 @@
 import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { bodyBytesMax } from "../domain/limits.ts";
+import { bodyBytesMax, waitSecondsMax } from "../domain/limits.ts";
 import type { RateLimit } from "../domain/rate-limit.ts";
 import { isRefusal } from "../domain/refusal.ts";
-import { isNotMigrated, isOutOfReach } from "../storage/database.ts";
+import { isUnavailable } from "../storage/database.ts";
 import { authenticate } from "./authenticate.ts";
 import { makeBrokenRequestAnswer } from "./broken-requests.ts";
 import { type Answer, type Call, repeated } from "./call.ts";
@@ -19,6 +19,8 @@ const requestTimeoutDefaultMs = 60_000;
 const headersTimeoutMs = 15_000;
 const timeoutCheckIntervalMs = 1_000;
 const keepAliveTimeoutMs = 75_000;
+/** A connection on which nothing moves is closed: above the longest wait, so that it cuts only who does not read. */
+const idleConnectionTimeoutMs = (waitSecondsMax + 30) * 1_000;
 /** Above Node's limit on headers and request line together, so that no id is too long to be unknown. */
 const paramCharactersMax = 20_000;
 
@@ -52,16 +54,14 @@ export function buildApp(options: AppOptions): FastifyInstance {
     http: {
       headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
       connectionsCheckingInterval: timeoutCheckIntervalMs,
+      // Without a Host header Node would answer outside the envelope; nothing here depends on it.
+      requireHostHeader: false,
     },
+    connectionTimeout: idleConnectionTimeoutMs,
     routerOptions: { maxParamLength: paramCharactersMax },
     forceCloseConnections: "idle",
     return503OnClosing: false,
-    // An address that cannot be decoded reaches no hook: what hooks do for others is done here.
-    frameworkErrors: (_error, request, reply) => {
-      reply.headers({ "x-request-id": request.id, ...defaultHeaders });
-      reply.raw.once("close", () => logAnswer(log, request, reply));
-      send(reply, notFound());
-    },
+    rewriteUrl: ({ url = "/" }) => withDecodablePath(url),
     clientErrorHandler: makeBrokenRequestAnswer(log),
   });
 
@@ -79,11 +79,14 @@ export function buildApp(options: AppOptions): FastifyInstance {
     done();
   });
   app.setErrorHandler((error, request, reply) => send(reply, answerOfFault(error, request, log)));
-  app.setNotFoundHandler((_request, reply) => send(reply, notFound()));
+  app.setNotFoundHandler((request, reply) => send(reply, answerOfNoRoute(request, routes)));
+  // An expectation that we do not know may be ignored; Node would answer it outside the envelope.
+  app.server.on("checkExpectation", (request, response) => {
+    app.server.emit("request", request, response);
+  });
 
   const guard = makeGuard(options);
   for (const route of routes) addRoute(app, route, guard);
-  for (const path of new Set(routes.map(({ path }) => path))) addMethodRefusals(app, path, routes);
   return app;
 }
 
@@ -117,19 +120,38 @@ function addRoute(app: FastifyInstance, route: Route, guard: Guard): void {
 }
 
 /** A known path with a method it does not have is told which ones it has. */
-function addMethodRefusals(app: FastifyInstance, path: string, routes: Route[]): void {
-  const own = routes.filter((route) => route.path === path).map(({ method }) => method);
-  const allowed: string[] = own.includes("GET") ? [...own, "HEAD"] : own;
-  const answer = problem(
+function answerOfNoRoute({ url }: FastifyRequest, routes: Route[]): Answer {
+  const [path = ""] = url.split("?");
+  const methods = routes
+    .filter((route) => matchesPath(route.path, path))
+    .map((route) => route.method);
+  if (methods.length === 0) return notFound();
+  const allowed = (methods.includes("GET") ? [...methods, "HEAD"] : methods).join(", ");
+  return problem(
     "method_not_allowed",
-    `This path answers ${allowed.join(", ")} only. See /v1/openapi.json for every call.`,
-    { allow: allowed.join(", ") },
+    `This path answers ${allowed} only. See /v1/openapi.json for every call.`,
+    { allow: allowed },
   );
-  app.route({
-    method: app.supportedMethods.filter((method) => !allowed.includes(method)),
-    url: path,
-    handler: (_request, reply) => send(reply, answer),
-  });
+}
+
+function matchesPath(pattern: string, path: string): boolean {
+  const parts = path.split("/");
+  const patternParts = pattern.split("/");
+  return (
+    parts.length === patternParts.length &&
+    patternParts.every((part, at) => (part.startsWith(":") ? parts[at] !== "" : part === parts[at]))
+  );
+}
+
+/** A path whose escapes cannot be decoded is taken literally, so that it is as unknown as any other. */
+function withDecodablePath(url: string): string {
+  const [path = "", ...query] = url.split("?");
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return [path.replaceAll("%", "%25"), ...query].join("?");
+  }
 }
 
 function readEveryBodyAsBytes(app: FastifyInstance): void {
@@ -137,7 +159,7 @@ function readEveryBodyAsBytes(app: FastifyInstance): void {
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
   // The content type is not enforced, and a malformed one is no reason to refuse a good body.
   app.addHook("onRequest", (request, _reply, done) => {
-    delete request.raw.headers["content-type"];
+    request.raw.headers["content-type"] = "application/octet-stream";
     done();
   });
 }
@@ -210,14 +232,16 @@ function rateLimited(): Answer {
 function answerOfFault(error: unknown, request: FastifyRequest, log: Logger): Answer {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
+    // Fastify would close the connection at once, and the answer be lost to whoever is still sending. Kept
+    // open, the rest is read and dropped, for as long as a request may take to arrive.
     return problem("body_too_large", `The body may have at most ${bodyBytesMax} bytes (4 MiB).`, {
-      connection: "close",
+      connection: "keep-alive",
     });
   }
   if (code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH") {
     return problem("validation_error", "The body is shorter or longer than Content-Length says.");
   }
-  if (isOutOfReach(error) || isNotMigrated(error)) {
+  if (isUnavailable(error)) {
     log.warn({ requestId: request.id, err: error }, "the database is out of reach");
     return unavailable();
   }
@@ -232,7 +256,7 @@ function logAnswer(log: Logger, request: FastifyRequest, reply: FastifyReply): v
     {
       requestId: request.id,
       method: request.method,
-      route: request.routeOptions?.url ?? "unknown",
+      route: request.routeOptions.url ?? "unknown",
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 10) / 10,
       ...request.facts,

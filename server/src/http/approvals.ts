@@ -1,7 +1,7 @@
 // The calls about approvals, which are named requests on the wire: parse, call an operation, answer.
 
 import type { Approval } from "../domain/approval.ts";
-import { waitersMax } from "../domain/limits.ts";
+import { gatheredCreateBytesMax, waitersMax } from "../domain/limits.ts";
 import { parseNewApproval } from "../domain/new-approval.ts";
 import { isRefusal, type Refusal } from "../domain/refusal.ts";
 import { cancelApproval } from "../operations/cancel-approval.ts";
@@ -31,10 +31,15 @@ export type ApprovalCalls = {
 };
 
 export async function create({ db, createApproval }: ApprovalCalls, call: Call): Promise<Answer> {
-  const idempotencyKey = idempotencyKeyOf(call);
-  if (isRefusal(idempotencyKey)) return refuseKnownCaller(db, call, idempotencyKey);
+  // Reading a large body costs time that only a known caller may take.
+  const isLarge = call.body.length > gatheredCreateBytesMax;
+  if (isLarge && (await apiKeys.findWorkspaceId(db, call.keyDigest)) === null) {
+    return problemOfRefusal(unknownKey());
+  }
   const approval = parseNewApproval(call.body);
   if (isRefusal(approval)) return refuseKnownCaller(db, call, approval);
+  const idempotencyKey = idempotencyKeyOf(call);
+  if (isRefusal(idempotencyKey)) return refuseKnownCaller(db, call, idempotencyKey);
   const { keyDigest, body } = call;
   const created = await createApproval({ keyDigest, approval, body, idempotencyKey });
   if (isRefusal(created)) return problemOfRefusal(created);
@@ -99,20 +104,26 @@ async function readOrWait(
   const endsAt = performance.now() + waitMs;
   const waiting = resolutions.register(lookup.id);
   try {
-    for (;;) {
-      const found = await readApproval(lookup);
+    let isOver = false;
+    while (!isOver) {
+      const pending = await findPending(readApproval, lookup);
       const remainingMs = endsAt - performance.now();
-      if (isRefusal(found) || found.approval.state.kind !== "PENDING" || remainingMs <= 0) {
-        return found;
-      }
+      if (pending === null || remainingMs <= 0) break;
       // The end of the approval's own time wakes the caller too, and the next read then expires it.
-      const sleepMs = Math.min(remainingMs, found.expiresInMs + 1);
-      const end = await waiting.sleep(found.workspaceId, sleepMs, signal);
-      if (end === "given_up") return found;
+      const sleepMs = Math.min(remainingMs, pending.expiresInMs + 1);
+      isOver = (await waiting.sleep(pending.workspaceId, sleepMs, signal)) === "given_up";
     }
+    return readApproval(lookup);
   } finally {
     waiting.close();
   }
+}
+
+/** What a caller must remember while it sleeps: not the approval itself, which may be megabytes. */
+async function findPending(readApproval: ReadApproval, lookup: { keyDigest: Buffer; id: string }) {
+  const found = await readApproval(lookup);
+  if (isRefusal(found) || found.approval.state.kind !== "PENDING") return null;
+  return { workspaceId: found.workspaceId, expiresInMs: found.expiresInMs };
 }
 
 /** A call without a valid key learns only that, whatever else is wrong with it. */

@@ -1,6 +1,6 @@
 // Whether the process lives, and whether it can do its work.
 
-import { isNotMigrated, isOutOfReach, type Queryable } from "../storage/database.ts";
+import { isUnavailable, type Queryable } from "../storage/database.ts";
 import { listMissingMigrations } from "../storage/migrations.ts";
 import type { Answer } from "./call.ts";
 import { problem, unavailable } from "./problems.ts";
@@ -15,7 +15,7 @@ export async function readyz(db: Queryable): Promise<Answer> {
     if (missing.length === 0) return { status: 200, body: JSON.stringify({ status: "ready" }) };
     return problem("unavailable", `The database still lacks ${missing.length} migration(s).`);
   } catch (error) {
-    if (isOutOfReach(error) || isNotMigrated(error)) return unavailable();
+    if (isUnavailable(error)) return unavailable();
     throw error;
   }
 }

@@ -77,13 +77,19 @@ const timePattern =
 function timeOf(query: URLSearchParams, name: string): Date | null | Refusal {
   const text = single(query, name);
   if (text === null || isRefusal(text)) return text;
-  const time = timePattern.test(text) ? new Date(text) : new Date(Number.NaN);
+  const time = timePattern.test(text) && isRealDay(text) ? new Date(text) : new Date(Number.NaN);
   return Number.isNaN(time.getTime())
     ? refuse(
         "validation_error",
         `${name}: must be an ISO 8601 time such as 2026-01-31T12:00:00Z (write + as %2B in a URL).`,
       )
     : time;
+}
+
+/** Date would read the 30th of February as a day in March. */
+function isRealDay(text: string): boolean {
+  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split("-").map(Number);
+  return day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
 function limitOf(query: URLSearchParams): number | Refusal {

@@ -42,18 +42,15 @@ const conflictRetriesMax = 5;
 
 export function makeCreateApproval(db: Database, keyring: Keyring): CreateApproval {
   const secretKeyId = keyring.current.id;
-  const insertGathered = gather((rows: creation.NewApprovalRow[]) =>
-    insertBatch(db, rows, secretKeyId),
-  );
+  const carryOut = (rows: creation.NewApprovalRow[]) => insertBatch(db, rows, secretKeyId);
+  const insertGathered = gather(carryOut);
+  const insertLarge = gather(carryOut, { itemsMax: 1 });
   return async (input) => {
     const asked = await findAsked(db, input);
     if (isRefusal(asked)) return (await findReplay(db, input)) ?? asked;
     const row = toRow(input, asked, keyring);
-    const isLarge = input.body.length > gatheredCreateBytesMax;
-    for (;;) {
-      const result = await (isLarge ? insertAlone(db, row, secretKeyId) : insertGathered(row));
-      if (result.kind !== "again") return conclude(db, input, asked, result);
-    }
+    const insert = input.body.length > gatheredCreateBytesMax ? insertLarge : insertGathered;
+    return conclude(db, input, asked, await insert(row));
   };
 }
 
@@ -169,20 +166,21 @@ function isRace(error: unknown): boolean {
 
 async function conclude(
   db: Database,
-  { approval }: CreateInput,
+  input: CreateInput,
   { approver }: Asked,
-  result: Exclude<creation.CreationResult, { kind: "again" }>,
+  result: creation.CreationResult,
 ): Promise<Created | Refusal> {
   switch (result.kind) {
     case "unknown_key":
       return unknownKey();
     case "quota_exceeded":
-      return quotaExceeded(result);
+      // The last of the quota may have gone, a moment ago, to the very request that this one repeats.
+      return (await findReplay(db, input)) ?? quotaExceeded(result);
     case "known":
       return replay(db, result);
     case "created": {
       const { workspaceId, id, createdAt, expiresAt } = result;
-      const { notify, ttlMinutes, ...echoed } = approval;
+      const { notify, ttlMinutes, ...echoed } = input.approval;
       const state = { kind: "PENDING" } as const;
       const created: Approval = { ...echoed, id, approver, createdAt, expiresAt, state };
       return { workspaceId, approval: created, isReplay: false };
@@ -199,7 +197,7 @@ function quotaExceeded(result: { plan: string; monthlyLimit: number }): Refusal 
   );
 }
 
-/** A group that has vanished since does not undo an answer that was given under the same key. */
+/** Neither a group that has vanished since nor a used-up quota undoes an answer given under the same key. */
 async function findReplay(db: Database, input: CreateInput): Promise<Created | Refusal | null> {
   if (input.idempotencyKey === null) return null;
   const known = await approvals.findByIdempotencyKey(db, {

@@ -28,8 +28,6 @@ export type CreationResult =
   | { kind: "created"; workspaceId: string; id: string; createdAt: Date; expiresAt: Date }
   /** The idempotency key was used before. */
   | { kind: "known"; workspaceId: string; id: string; isSameBody: boolean }
-  /** The idempotency key is used by an earlier row of the same batch: ask again, it will be known. */
-  | { kind: "again" }
   | { kind: "quota_exceeded"; workspaceId: string; plan: string; monthlyLimit: number };
 
 /** The name of the index that refuses a statement whose idempotency key another one has just taken. */
@@ -53,7 +51,7 @@ export async function insertMany(
   secretKeyId: string,
 ): Promise<CreationResult[]> {
   const { rows: results } = await tx.query<CreationRow>(creationQuery(rows, secretKeyId));
-  return results.map(toResult);
+  return toResults(rows, results);
 }
 
 /** The statement with its values; the benchmark gives the very same one to pgbench. */
@@ -122,6 +120,28 @@ function toValues(row: NewApprovalRow): unknown[] {
   ];
 }
 
+/**
+ * Of several rows of a batch with one idempotency key the statement considers the first. The others share
+ * its fate: what it created is known to them, and what it was refused they are refused.
+ */
+function toResults(rows: NewApprovalRow[], found: CreationRow[]): CreationResult[] {
+  const firsts = new Map<string, { result: CreationResult; bodyDigest: Buffer }>();
+  return rows.map(({ idempotency }, at) => {
+    const row = found[at];
+    if (row === undefined) throw new Error("the create statement answered too few rows");
+    const result = toResult(row);
+    if (idempotency === null || row.workspace_id === null) return result;
+    const { key, bodyDigest } = idempotency;
+    const name = `${row.workspace_id} ${key}`;
+    if (row.is_fresh) firsts.set(name, { result, bodyDigest });
+    const first = firsts.get(name);
+    if (first === undefined || first.result === result) return result;
+    if (first.result.kind !== "created") return first.result;
+    const { workspaceId, id } = first.result;
+    return { kind: "known", workspaceId, id, isSameBody: first.bodyDigest.equals(bodyDigest) };
+  });
+}
+
 function toResult(row: CreationRow): CreationResult {
   const workspaceId = row.workspace_id;
   if (workspaceId === null) return { kind: "unknown_key" };
@@ -132,13 +152,8 @@ function toResult(row: CreationRow): CreationResult {
     const { id, created_at: createdAt, expires_at: expiresAt } = row;
     return { kind: "created", workspaceId, id, createdAt, expiresAt };
   }
-  if (!row.is_fresh) return { kind: "again" };
-  return {
-    kind: "quota_exceeded",
-    workspaceId,
-    plan: row.plan,
-    monthlyLimit: row.monthly_limit,
-  };
+  const { plan, monthly_limit: monthlyLimit } = row;
+  return { kind: "quota_exceeded", workspaceId, plan, monthlyLimit };
 }
 
 const statements = new Map<number, string>();
@@ -167,8 +182,8 @@ with input as materialized (
 caller as materialized (
   select i.n, i.idempotency_key, i.body_digest, k.workspace_id, w.plan,
     coalesce(i.ttl_minutes, w.expiry_minutes) as ttl_minutes,
-    case when p.has_overage then coalesce(w.cap, p.cap) else coalesce(w.included, p.included) end
-      as monthly_limit
+    case when p.has_overage then coalesce(w.cap, p.cap)
+      else least(coalesce(w.included, p.included), w.cap) end as monthly_limit
   from input i
   join api_keys k on k.digest = i.key_digest and k.revoked_at is null
   join workspaces w on w.id = k.workspace_id

@@ -29,7 +29,7 @@ export function openDatabase({
   onIdleFault,
 }: DatabaseOptions): Database {
   const pool = new pg.Pool({
-    ...connection,
+    ...withSessionSettings(connection),
     max: connectionsMax,
     application_name: connection.application_name ?? "countersign",
     connectionTimeoutMillis: connectionTimeoutMs,
@@ -43,6 +43,14 @@ export function openDatabase({
     if (!pool.ending) onIdleFault(error);
   });
   return pool;
+}
+
+/** What our statements count on, whatever an operator has set for the role or the database. */
+export function withSessionSettings(connection: pg.ClientConfig): pg.ClientConfig {
+  return {
+    options: "-c default_transaction_isolation=read\\ committed -c datestyle=ISO -c timezone=UTC",
+    ...connection,
+  };
 }
 
 /** Runs several statements in one transaction on one connection. */
@@ -109,6 +117,17 @@ export function isOutOfReach(error: unknown): boolean {
     code === "25006" ||
     unreachableMessages.test(error.message)
   );
+}
+
+/** True when the database does not let us in. Class 28: wrong role or password. Class 3D: no such database. */
+export function isSignInRefused(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return /^(28|3D)/.test(error.code ?? "");
+  return error instanceof Error && error.message.startsWith("SASL");
+}
+
+/** True when a call could not be served for the database's sake, and may be repeated later. */
+export function isUnavailable(error: unknown): boolean {
+  return isOutOfReach(error) || isSignInRefused(error) || isNotMigrated(error);
 }
 
 /** True when the schema is missing or older than this program: nobody has migrated yet. */

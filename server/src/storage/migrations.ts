@@ -5,7 +5,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { OperatorFault } from "../domain/operator-fault.ts";
-import type { Queryable } from "./database.ts";
+import { type Queryable, withSessionSettings } from "./database.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "migrations");
 const namePattern = /^[0-9]{4}_[a-z0-9_]+\.sql$/;
@@ -19,9 +19,13 @@ export async function migrate(connection: pg.ClientConfig): Promise<string[]> {
   const migrations = await readMigrations();
   // A connection of its own, without the pool's time limits: a migration may take long, and so may
   // waiting for another node's. Closing it gives the lock back in every case.
-  const client = new pg.Client({ ...connection, application_name: "countersign migrate" });
+  const client = new pg.Client({
+    ...withSessionSettings(connection),
+    application_name: "countersign migrate",
+  });
   await client.connect();
   try {
+    await requireUtf8(client);
     await client.query("select pg_advisory_lock($1)", [migrationLock]);
     return await applyMissing(client, migrations);
   } finally {
@@ -34,6 +38,16 @@ export async function listMissingMigrations(db: Queryable): Promise<string[]> {
   const migrations = await readMigrations();
   const applied = await listApplied(db);
   return migrations.map(({ name }) => name).filter((name) => !applied.has(name));
+}
+
+/** Another encoding could not store what agents write. */
+async function requireUtf8(client: Queryable): Promise<void> {
+  const { rows } = await client.query<{ server_encoding: string }>("show server_encoding");
+  const encoding = rows[0]?.server_encoding ?? "unknown";
+  if (encoding === "UTF8") return;
+  throw new OperatorFault(
+    `The database's encoding is ${encoding}, but must be UTF8. Make one with: create database countersign encoding 'UTF8' template template0`,
+  );
 }
 
 async function applyMissing(client: Queryable, migrations: Migration[]): Promise<string[]> {

@@ -4,7 +4,7 @@
 
 import pg from "pg";
 import * as approvals from "./approvals.ts";
-import type { Database } from "./database.ts";
+import { type Database, withSessionSettings } from "./database.ts";
 
 const pollWhileListeningMs = 5_000;
 const pollWhileDeafMs = 400;
@@ -80,7 +80,7 @@ export class ResolutionWatch {
 
   async #listen(): Promise<void> {
     const client = new pg.Client({
-      ...this.#connection,
+      ...withSessionSettings(this.#connection),
       application_name: "countersign listen",
       keepAlive: true,
       connectionTimeoutMillis: reconnectDelayMs * 5,
