@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import pg from "pg";
 import { type EmbeddedPostgres, useEmbeddedPostgres } from "../src/storage/embedded-postgres.ts";
 import { migrate } from "../src/storage/migrations.ts";
+import { makeTestDatabase, testDatabaseUrl } from "./test-database.ts";
 import { makeWorkspace, minimalBody, startNode, type TestNode } from "./test-service.ts";
 
 let folder: string;
@@ -113,4 +115,41 @@ test("a decision made after the database came back still wakes those who wait", 
   const started = performance.now();
   assert.equal((await waiting).json.status, "CANCELLED");
   assert.ok(performance.now() - started < 1_000);
+});
+
+test("a database that no longer lets us in is 503, and its own settings bend nothing", async () => {
+  const database = await makeTestDatabase();
+  const name = new URL(database.url).pathname.slice(1);
+  const administrator = new pg.Client({ connectionString: testDatabaseUrl() });
+  await administrator.connect();
+  await administrator.query(
+    `alter database ${name} set default_transaction_isolation = 'serializable'`,
+  );
+  await administrator.query(`alter database ${name} set datestyle = 'German'`);
+  await administrator.query(`alter database ${name} set timezone = 'Asia/Kathmandu'`);
+  const other = await startNode(database);
+  try {
+    const { key: otherKey } = await makeWorkspace(other.db);
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, () =>
+        other.call("POST", "/v1/requests", { key: otherKey, body: minimalBody }),
+      ),
+    );
+    assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([201]));
+    const lifeMs = Date.parse(replies[0]?.json.expiresAt) - Date.parse(replies[0]?.json.createdAt);
+    assert.equal(lifeMs, 1440 * 60_000);
+    const cut = "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1";
+    await administrator.query(`alter database ${name} with allow_connections false`);
+    await administrator.query(cut, [name]);
+    for (const path of ["/readyz", "/v1/requests"]) {
+      const reply = await other.call("GET", path, { key: otherKey });
+      assert.deepEqual([reply.status, reply.json.error.code], [503, "unavailable"]);
+    }
+    await administrator.query(`alter database ${name} with allow_connections true`);
+    assert.equal((await other.call("GET", "/readyz")).status, 200);
+  } finally {
+    await other.stop();
+    await administrator.end();
+    await database.drop();
+  }
 });

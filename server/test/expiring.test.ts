@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import * as approvals from "../src/storage/approvals.ts";
 import { inOneStatement } from "../src/storage/database.ts";
 import { makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
@@ -94,6 +95,30 @@ test("200 racing cancels, decisions and reads around the end leave one final sta
       events.map(({ kind }) => kind),
       [`request.${json.status.toLowerCase()}`],
     );
+  }
+});
+
+test("a list looks again at what ran out while it expired something else", async () => {
+  const { workspaceId, key, id } = await overdue();
+  const other = await service.call("POST", "/v1/requests", { key, body: minimalBody });
+  await service.db.query(
+    "update approvals set expires_at = now_ms() + interval '300 milliseconds' where workspace_id = $1 and id = $2",
+    [workspaceId, other.json.id],
+  );
+  const blocker = await service.db.connect();
+  try {
+    await blocker.query("begin");
+    await blocker.query("select from approvals where workspace_id = $1 and id = $2 for update", [
+      workspaceId,
+      id,
+    ]);
+    const listing = service.call("GET", "/v1/requests", { key });
+    await pause(600);
+    await blocker.query("rollback");
+    const statuses = (await listing).json.data.map((each: { status: string }) => each.status);
+    assert.deepEqual(statuses, ["EXPIRED", "EXPIRED"]);
+  } finally {
+    blocker.release();
   }
 });
 

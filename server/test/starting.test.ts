@@ -6,7 +6,7 @@ import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "nod
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -173,6 +173,51 @@ describe("every later start", { concurrency: 2, timeout: 120_000 }, () => {
     assert.equal(text, kept.requestText);
     assert.match(text, /"status":"PENDING"/);
     assert.equal(postmasterPid(dataDir), null);
+  });
+
+  test("requests that never arrive whole do not hold up a stop", async () => {
+    const dataDir = copyOfTemplate();
+    const program = start({ DATA_DIR: dataDir });
+    const port = Number(new URL(await addressOf(program)).port);
+    const half = ["POST /v1/requests HTTP/1.1\r\nHo", "POST /v1/requests HTTP/1.1\r\nHost: x\r\n"];
+    const body = `${half[1]}Authorization: Bearer ${kept.key}\r\nContent-Length: 99\r\n\r\n{"su`;
+    const sockets = [...half, body].map((text) => {
+      const socket = connect(port, "127.0.0.1");
+      socket.on("error", () => {});
+      socket.write(text);
+      return socket;
+    });
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    await pause(200);
+    await stop(program, "SIGTERM");
+    assert.equal(postmasterPid(dataDir), null);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  test("it stops as cleanly when nobody reads its output any more", async () => {
+    const dataDir = copyOfTemplate();
+    const program = start({ DATA_DIR: dataDir });
+    const address = await addressOf(program);
+    program.child.stdout?.destroy();
+    await fetch(`${address}/healthz`);
+    await until(() => hasEnded(program));
+    assert.equal(program.child.exitCode, 0, program.errors);
+    assert.equal(program.errors, "");
+    assert.equal(postmasterPid(dataDir), null);
+  });
+
+  test("a first start that finds its port in use leaves the first key for the next one to show", async () => {
+    const dataDir = newDataDir();
+    const holder = createServer().listen(0, "127.0.0.1");
+    await once(holder, "listening");
+    const { port } = holder.address() as AddressInfo;
+    const refused = start({ DATA_DIR: dataDir, PORT: String(port) });
+    assert.notEqual((await refused.ended).code, 0);
+    holder.close();
+    const program = start({ DATA_DIR: dataDir });
+    await addressOf(program);
+    assert.match(program.output, /API key {3}cs_/);
+    await stop(program, "SIGINT");
   });
 
   test("a port in use is told in one line, and leaves no PostgreSQL behind", async () => {

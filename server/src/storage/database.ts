@@ -119,9 +119,12 @@ export function isOutOfReach(error: unknown): boolean {
   );
 }
 
-/** True when the database does not let us in. Class 28: wrong role or password. Class 3D: no such database. */
+/**
+ * True when the database does not let us in. Class 28: wrong role or password. Class 3D: no such database.
+ * 55000: it takes no connections.
+ */
 export function isSignInRefused(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return /^(28|3D)/.test(error.code ?? "");
+  if (error instanceof pg.DatabaseError) return /^(28|3D|55000)/.test(error.code ?? "");
   return error instanceof Error && error.message.startsWith("SASL");
 }
 
