@@ -195,21 +195,24 @@ class Scanner {
 
   /** Reads a string and says whether it holds an escape. */
   #string(): boolean {
+    // A local name: this loop sees most characters of most texts.
+    const text = this.#text;
     let hasEscape = false;
     let at = this.#at + 1;
     for (;;) {
-      const code = this.#text.charCodeAt(at);
-      if (code === quote) break;
-      if (code === backslash) {
+      const code = text.charCodeAt(at);
+      if (code >= 0x20 && code !== quote && code !== backslash) {
+        at += 1;
+      } else if (code === quote) {
+        break;
+      } else if (code === backslash) {
         hasEscape = true;
         at += this.#escapeLength(at);
-      } else if (code < 0x20) {
-        this.#at = at;
-        this.#fail("a control character inside a string must be escaped");
       } else if (Number.isNaN(code)) {
         this.#fail("this string has no end");
       } else {
-        at += 1;
+        this.#at = at;
+        this.#fail("a control character inside a string must be escaped");
       }
     }
     this.#at = at + 1;
