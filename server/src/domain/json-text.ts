@@ -20,10 +20,12 @@ export type ScannedJson =
 
 /** Scans one JSON document. Time is linear in its length and the stack does not grow with its depth. */
 export function scanJson(text: string): ScannedJson {
+  const scanner = new Scanner(text);
   try {
-    return new Scanner(text).scan();
+    return scanner.scan();
   } catch (error) {
     if (error instanceof MalformedJson) return { kind: "malformed", message: error.message };
+    if (error instanceof HopelesslyDeep) return scanner.conclude();
     throw error;
   }
 }
@@ -34,6 +36,10 @@ export function toJsonText(value: string | number | boolean | null | readonly st
 }
 
 class MalformedJson extends Error {}
+
+/** So deep that nobody means well: whether the rest is JSON at all is no longer worth finding out. */
+class HopelesslyDeep extends Error {}
+const hopelessDepth = 100_000;
 
 type Container = {
   isObject: boolean;
@@ -106,6 +112,14 @@ class Scanner {
       : { kind: "other", flaw: this.#flaw };
   }
 
+  /** What is known of a document that was given up in the middle: the member at hand is flawed. */
+  conclude(): ScannedJson {
+    const [outermost] = this.#open;
+    if (!outermost?.isObject) return { kind: "other", flaw: this.#flaw };
+    const flawed: JsonMember = { name: outermost.key, text: toJsonText(null), flaw: this.#flaw };
+    return { kind: "object", members: [...this.#members, flawed] };
+  }
+
   /** Reads a scalar, an empty container, or the opening of a container. */
   #value(): Expected {
     const code = this.#text.charCodeAt(this.#at);
@@ -137,6 +151,7 @@ class Scanner {
   #openContainer(isObject: boolean): Expected {
     const isTooDeep = this.#levelInside(isObject) > jsonDepthMax;
     if (isTooDeep) this.#flaw ??= { kind: "too_deep", path: this.#path(1) };
+    if (this.#open.length >= hopelessDepth) throw new HopelesslyDeep();
     const deep = isObject ? this.#deepObject : this.#deepArray;
     const container = isTooDeep ? deep : newContainer(isObject, isObject);
     this.#open.push(container);
@@ -229,9 +244,8 @@ class Scanner {
 
   #number(): void {
     numberPattern.lastIndex = this.#at;
-    const match = numberPattern.exec(this.#text);
-    if (match === null) this.#fail("expected a value here");
-    else this.#at += match[0].length;
+    if (!numberPattern.test(this.#text)) this.#fail("expected a value here");
+    this.#at = numberPattern.lastIndex;
   }
 
   #literal(word: string): void {
