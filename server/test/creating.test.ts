@@ -170,3 +170,25 @@ test("ids begin with req_ and sort by the time of creation", async () => {
   }
   assert.deepEqual([...ids].sort(), ids);
 });
+
+test("a create and a read are one statement each, and concurrent ones share theirs", async () => {
+  const { key } = await makeWorkspace(service.db);
+  let statements = 0;
+  const count = () => {
+    statements += 1;
+  };
+  service.db.on("acquire", count);
+  try {
+    const { json } = await service.call("POST", "/v1/requests", { key, body: minimalBody });
+    assert.equal(statements, 1);
+    await service.call("GET", `/v1/requests/${json.id}`, { key });
+    assert.equal(statements, 2);
+    const many = Array.from({ length: 60 }, () =>
+      service.call("POST", "/v1/requests", { key, body: minimalBody }),
+    );
+    await Promise.all(many);
+    assert.ok(statements - 2 < 20, `${statements - 2} statements for 60 creates`);
+  } finally {
+    service.db.off("acquire", count);
+  }
+});
