@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -17,6 +17,7 @@ import { unseal } from "../src/domain/sealed-secret.ts";
 import { secretRecordOf } from "../src/operations/manage-endpoint.ts";
 import { type Database, openDatabase } from "../src/storage/database.ts";
 import * as endpoints from "../src/storage/endpoints.ts";
+import { postmasterPid } from "./postmaster.ts";
 import { makeTestDatabase, type TestDatabase, withDatabase } from "./test-database.ts";
 import { makeWorkspace, minimalBody } from "./test-service.ts";
 
@@ -53,9 +54,9 @@ after(async () => {
   for (const server of servers) server.kill("SIGKILL");
   await db.end();
   await database.drop();
-  const left = postmasterPid();
+  const left = postmasterPid(dataDir);
   if (left !== null) process.kill(left, "SIGQUIT");
-  await until(() => postmasterPid() === null);
+  await until(() => postmasterPid(dataDir) === null);
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   assert.equal(left, null, "a PostgreSQL was left running");
 });
@@ -425,7 +426,7 @@ describe("on an embedded database", { timeout: 120_000 }, () => {
     assert.equal(create.code, 0, create.stderr);
     workspace = JSON.parse(create.stdout).id;
     assert.equal(create.stderr, "");
-    assert.equal(postmasterPid(), null, "PostgreSQL stops with the command");
+    assert.equal(postmasterPid(dataDir), null, "PostgreSQL stops with the command");
   });
 
   test("commands work on it while no server runs, and leave no PostgreSQL behind", async () => {
@@ -436,13 +437,13 @@ describe("on an embedded database", { timeout: 120_000 }, () => {
     ]);
     ({ key } = jsonOf(issued));
     assert.deepEqual(jsonOf(listed)[0].id, workspace);
-    assert.equal(postmasterPid(), null);
+    assert.equal(postmasterPid(dataDir), null);
   });
 
   test("a failing command leaves no PostgreSQL behind either", async () => {
     const revoke = await runOn(embedded, "key", "revoke", "key_nope");
     assertMistake(revoke, "unknown key", /no key key_nope/);
-    assert.equal(postmasterPid(), null);
+    assert.equal(postmasterPid(dataDir), null);
   });
 
   test("commands work on it while a server runs, and a revoked key's very next call is refused", async () => {
@@ -464,9 +465,13 @@ describe("on an embedded database", { timeout: 120_000 }, () => {
     jsonOf(await runOn(embedded, "key", "revoke", second.id, "--json"));
     assert.equal(await statusOf(server.address, second.key), 401);
     assert.equal(await statusOf(server.address, key), 201, "the other key still works");
-    assert.notEqual(postmasterPid(), null, "a command does not take the server's PostgreSQL away");
+    assert.notEqual(
+      postmasterPid(dataDir),
+      null,
+      "a command does not take the server's PostgreSQL away",
+    );
     await server.stop();
-    assert.equal(postmasterPid(), null);
+    assert.equal(postmasterPid(dataDir), null);
     const list = jsonOf(await runOn(embedded, "workspace", "list", "--json"));
     assert.equal(list[0].requestsThisMonth, 3);
   });
@@ -659,19 +664,6 @@ async function statusOf(address: string, key: string): Promise<number> {
   });
   await response.text();
   return response.status;
-}
-
-/** The process number of the living PostgreSQL of the embedded database. */
-function postmasterPid(): number | null {
-  const lock = join(dataDir, "postgres/data/postmaster.pid");
-  if (!existsSync(lock)) return null;
-  const pid = Number.parseInt(readFileSync(lock, "utf8"), 10);
-  try {
-    process.kill(pid, 0);
-    return pid;
-  } catch {
-    return null;
-  }
 }
 
 async function until(condition: () => boolean): Promise<void> {

@@ -29,6 +29,7 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { OperatorFault } from "../src/domain/operator-fault.ts";
 import { type EmbeddedPostgres, useEmbeddedPostgres } from "../src/storage/embedded-postgres.ts";
+import { postmasterPid } from "./postmaster.ts";
 
 const NOBODY = 65534;
 const WAIT_MS = 30_000;
@@ -432,19 +433,6 @@ function unfinishedIn(dataDir: string): string[] {
   if (!existsSync(dataDir)) return [];
   const names = readdirSync(dataDir).filter((name) => name.startsWith("postgres.new"));
   return names.map((name) => join(dataDir, name));
-}
-
-/** The process number of the living server of this DATA_DIR. */
-function postmasterPid(dataDir: string): number | null {
-  const lock = join(dataDir, "postgres/data/postmaster.pid");
-  if (!existsSync(lock)) return null;
-  const pid = Number.parseInt(readFileSync(lock, "utf8"), 10);
-  try {
-    process.kill(pid, 0);
-    return pid;
-  } catch {
-    return null;
-  }
 }
 
 function killPostmaster(dataDir: string): void {

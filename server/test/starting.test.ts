@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { openDatabase } from "../src/storage/database.ts";
+import { isAlive, postmasterPid } from "./postmaster.ts";
 import { makeTestDatabase, testDatabaseUrl, withDatabase } from "./test-database.ts";
 import { makeWorkspace, minimalBody } from "./test-service.ts";
 
@@ -447,22 +448,6 @@ function copyOfTemplate(): string {
   const dataDir = newDataDir();
   execFileSync("cp", ["-a", template, dataDir]);
   return dataDir;
-}
-
-/** The process number of the living PostgreSQL of this DATA_DIR. */
-function postmasterPid(dataDir: string): number | null {
-  const lock = join(dataDir, "postgres/data/postmaster.pid");
-  if (!existsSync(lock)) return null;
-  const pid = Number.parseInt(readFileSync(lock, "utf8"), 10);
-  return pid > 0 && isAlive(pid) ? pid : null;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
 }
 
 async function until(condition: () => boolean): Promise<void> {

@@ -68,7 +68,10 @@ function membersOf(body: Uint8Array): Members | Refusal {
   }
   const scanned = scanJson(text);
   if (scanned.kind === "malformed") {
-    return refuse("invalid_json", `The body is not valid JSON: ${scanned.message}.`);
+    return refuse(
+      "invalid_json",
+      `The body is not valid JSON: ${scanned.message}. Nothing was created; mend it and send it again.`,
+    );
   }
   if (scanned.kind === "other") {
     return refuse("validation_error", "The body must be a JSON object with summary and notify.");

@@ -74,7 +74,10 @@ async function findAsked(
     );
   }
   if (caller.group === null) {
-    return refuse("unknown_group", `notify: this workspace has no group with the key ${key}.`);
+    return refuse(
+      "unknown_group",
+      `notify: this workspace has no group with the key ${key}. Check the key, or create the group first.`,
+    );
   }
   if (caller.group.members.length === 0) {
     return refuse(

@@ -59,5 +59,8 @@ export async function listApprovals(
 }
 
 export function unknownApproval(): Refusal {
-  return refuse("not_found", "There is no request with this id in this workspace.");
+  return refuse(
+    "not_found",
+    "There is no request with this id in this workspace. Check the id, and that this API key belongs to the workspace that created it.",
+  );
 }
