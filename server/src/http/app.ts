@@ -19,7 +19,10 @@ const requestTimeoutDefaultMs = 60_000;
 const headersTimeoutMs = 15_000;
 const timeoutCheckIntervalMs = 1_000;
 const keepAliveTimeoutMs = 75_000;
-/** A connection on which nothing moves is closed: above the longest wait, so that it cuts only who does not read. */
+/**
+ * A connection on which nothing moves is closed. Above the longest wait, so that it cuts only who does not
+ * read; Node gives an answer that is half sent one more such period.
+ */
 const idleConnectionTimeoutMs = (waitSecondsMax + 30) * 1_000;
 /** Above Node's limit on headers and request line together, so that no id is too long to be unknown. */
 const paramCharactersMax = 20_000;
