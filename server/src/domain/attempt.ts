@@ -1,0 +1,46 @@
+// How one try of a delivery can end: two closed lists, stored on the attempt and shown wherever attempts are.
+// Few classes on purpose: what a stranger's host answers to a connection is not ours to map.
+
+export const webhookOutcomes = [
+  /** Answered with 2xx. */
+  "delivered",
+  /** Answered with another status, which is recorded beside it. */
+  "http_status",
+  /** Answered with a redirect, which is never followed. */
+  "redirected",
+  /** Not over within the deadline, whatever it was busy with. */
+  "timed_out",
+  "name_not_resolved",
+  /** The address is private or special, and not allowed. Nothing was sent. */
+  "address_not_allowed",
+  /** Refused, unreachable, or lost before the answer was there. */
+  "connection_failed",
+  "tls_failed",
+  /** What came back is not HTTP. */
+  "broken_response",
+] as const;
+
+export type WebhookOutcome = (typeof webhookOutcomes)[number];
+
+export const mailOutcomes = [
+  /** Taken by the mail server. */
+  "delivered",
+  /** There is no mail server: kept, and shown at /dev/mail. */
+  "kept",
+  /** The mail server refuses this message for good (5xx). */
+  "refused",
+  /** The mail server wants it later (4xx). */
+  "deferred",
+  "timed_out",
+  "connection_failed",
+  "tls_failed",
+  /** The mail server does not take our user name and password. */
+  "sign_in_failed",
+] as const;
+
+export type MailOutcome = (typeof mailOutcomes)[number];
+
+/** The process ended while it was under way, so nobody knows how it went. It is tried again. */
+export const interrupted = "interrupted";
+
+export type AttemptOutcome = WebhookOutcome | MailOutcome | typeof interrupted;
