@@ -62,6 +62,7 @@ create table approvals (
   resolved_at timestamp(3) with time zone,
   resolved_by_email text,
   resolution_note text,
+  remind_at timestamp(3) with time zone,
   constraint approvals_pkey PRIMARY KEY (workspace_id, id),
   constraint approvals_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint approvals_workspace_id_group_id_fkey FOREIGN KEY (workspace_id, group_id) REFERENCES groups(workspace_id, id),
@@ -76,6 +77,7 @@ create table approvals (
 );
 CREATE INDEX approvals_expiring ON public.approvals USING btree (expires_at) WHERE (status = 'PENDING'::text);
 CREATE UNIQUE INDEX approvals_idempotency_key ON public.approvals USING btree (workspace_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+CREATE INDEX approvals_reminding ON public.approvals USING btree (remind_at) WHERE ((status = 'PENDING'::text) AND (remind_at IS NOT NULL));
 CREATE INDEX approvals_status ON public.approvals USING btree (workspace_id, status, id);
 CREATE TRIGGER approvals_final_is_final BEFORE UPDATE ON public.approvals FOR EACH ROW WHEN ((old.status <> 'PENDING'::text)) EXECUTE FUNCTION refuse_change_of_final_approval();
 
@@ -88,8 +90,10 @@ create table attempts (
   outcome text,
   http_status integer,
   response_start text,
+  duration_ms integer,
   constraint attempts_pkey PRIMARY KEY (workspace_id, delivery_id, number),
   constraint attempts_workspace_id_delivery_id_fkey FOREIGN KEY (workspace_id, delivery_id) REFERENCES deliveries(workspace_id, id),
+  constraint attempts_duration_ms_check CHECK ((duration_ms >= 0)),
   constraint attempts_number_check CHECK ((number >= 1)),
   constraint attempts_outcome_with_end CHECK (((outcome IS NULL) = (finished_at IS NULL)))
 );
@@ -107,19 +111,25 @@ create table deliveries (
   leased_until timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now_ms(),
   finished_at timestamp(3) with time zone,
+  recipient text,
+  round integer not null default 1,
+  attempts_before integer not null default 0,
   constraint deliveries_pkey PRIMARY KEY (workspace_id, id),
   constraint deliveries_workspace_id_endpoint_id_fkey FOREIGN KEY (workspace_id, endpoint_id) REFERENCES endpoints(workspace_id, id),
   constraint deliveries_workspace_id_event_id_fkey FOREIGN KEY (workspace_id, event_id) REFERENCES events(workspace_id, id),
   constraint deliveries_workspace_id_reviewer_id_fkey FOREIGN KEY (workspace_id, reviewer_id) REFERENCES reviewers(workspace_id, id),
+  constraint deliveries_attempts_before_check CHECK ((attempts_before >= 0)),
   constraint deliveries_attempts_check CHECK ((attempts >= 0)),
   constraint deliveries_finished_has_time CHECK (((state = ANY (ARRAY['delivered'::text, 'failed'::text])) = (finished_at IS NOT NULL))),
   constraint deliveries_lease_whole CHECK (((lease_token IS NULL) = (leased_until IS NULL))),
-  constraint deliveries_one_destination CHECK ((num_nonnulls(endpoint_id, reviewer_id) = 1)),
+  constraint deliveries_one_destination CHECK ((num_nonnulls(endpoint_id, reviewer_id, recipient) = 1)),
+  constraint deliveries_round_check CHECK ((round >= 1)),
   constraint deliveries_state_check CHECK ((state = ANY (ARRAY['due'::text, 'delivered'::text, 'failed'::text, 'skipped'::text])))
 );
-CREATE UNIQUE INDEX deliveries_destination_key ON public.deliveries USING btree (workspace_id, event_id, COALESCE(endpoint_id, reviewer_id));
+CREATE UNIQUE INDEX deliveries_destination_key ON public.deliveries USING btree (workspace_id, event_id, COALESCE(endpoint_id, reviewer_id, recipient));
 CREATE INDEX deliveries_due_to_endpoint ON public.deliveries USING btree (endpoint_id, due_at) WHERE ((state = 'due'::text) AND (endpoint_id IS NOT NULL));
-CREATE INDEX deliveries_due_to_reviewer ON public.deliveries USING btree (due_at) WHERE ((state = 'due'::text) AND (reviewer_id IS NOT NULL));
+CREATE INDEX deliveries_due_to_mailbox ON public.deliveries USING btree (workspace_id, due_at) WHERE ((state = 'due'::text) AND (endpoint_id IS NULL));
+CREATE INDEX deliveries_unsuccessful ON public.deliveries USING btree (workspace_id, id) WHERE (state = ANY (ARRAY['failed'::text, 'skipped'::text]));
 
 create table endpoint_secrets (
   workspace_id text collate "C" not null,
@@ -141,23 +151,38 @@ create table endpoints (
   created_at timestamp(3) with time zone not null default now_ms(),
   disabled_at timestamp(3) with time zone,
   disabled_reason text,
+  failing_since timestamp(3) with time zone,
+  warned_at timestamp(3) with time zone,
   constraint endpoints_pkey PRIMARY KEY (workspace_id, id),
   constraint endpoints_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint endpoints_disabled_with_reason CHECK (((disabled_at IS NULL) = (disabled_reason IS NULL))),
-  constraint endpoints_event_kinds_check CHECK ((cardinality(event_kinds) > 0))
+  constraint endpoints_event_kinds_check CHECK ((cardinality(event_kinds) > 0)),
+  constraint endpoints_warned_of_failing CHECK (((warned_at IS NULL) OR (failing_since IS NOT NULL)))
 );
 
 create table events (
   workspace_id text collate "C" not null,
   id text collate "C" not null default new_id('evt_'::text),
-  approval_id text collate "C" not null,
+  approval_id text collate "C",
   kind text not null,
   created_at timestamp(3) with time zone not null default now_ms(),
-  constraint events_once_per_approval UNIQUE (workspace_id, approval_id, kind),
+  endpoint_id text collate "C",
+  reviewer_id text collate "C",
+  detail jsonb,
   constraint events_pkey PRIMARY KEY (workspace_id, id),
   constraint events_workspace_id_approval_id_fkey FOREIGN KEY (workspace_id, approval_id) REFERENCES approvals(workspace_id, id),
-  constraint events_kind_check CHECK ((kind = ANY (ARRAY['request.created'::text, 'request.approved'::text, 'request.rejected'::text, 'request.expired'::text, 'request.cancelled'::text])))
+  constraint events_workspace_id_endpoint_id_fkey FOREIGN KEY (workspace_id, endpoint_id) REFERENCES endpoints(workspace_id, id),
+  constraint events_workspace_id_reviewer_id_fkey FOREIGN KEY (workspace_id, reviewer_id) REFERENCES reviewers(workspace_id, id),
+  constraint events_subject_of_kind CHECK (
+CASE
+    WHEN (kind = ANY (ARRAY['request.created'::text, 'request.approved'::text, 'request.rejected'::text, 'request.expired'::text, 'request.cancelled'::text, 'request.expiring'::text])) THEN ((approval_id IS NOT NULL) AND (endpoint_id IS NULL) AND (reviewer_id IS NULL))
+    WHEN (kind = ANY (ARRAY['webhook.test'::text, 'endpoint.failing'::text, 'endpoint.disabled'::text])) THEN ((approval_id IS NULL) AND (endpoint_id IS NOT NULL) AND (reviewer_id IS NULL))
+    WHEN (kind = 'mail.failed'::text) THEN ((approval_id IS NOT NULL) AND (endpoint_id IS NULL) AND (reviewer_id IS NOT NULL))
+    ELSE false
+END)
 );
+CREATE INDEX events_mail_failed ON public.events USING btree (workspace_id, created_at) WHERE (kind = 'mail.failed'::text);
+CREATE UNIQUE INDEX events_once_per_approval ON public.events USING btree (workspace_id, approval_id, kind, COALESCE(reviewer_id, ''::text)) WHERE (approval_id IS NOT NULL);
 
 create table group_members (
   workspace_id text collate "C" not null,
@@ -247,10 +272,12 @@ create table workspaces (
   cap integer,
   expiry_minutes integer not null default 1440,
   created_at timestamp(3) with time zone not null default now_ms(),
+  reminder_percent integer default 10,
   constraint workspaces_pkey PRIMARY KEY (id),
   constraint workspaces_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name),
   constraint workspaces_cap_check CHECK ((cap >= 0)),
   constraint workspaces_expiry_minutes_check CHECK (((expiry_minutes >= 5) AND (expiry_minutes <= 10080))),
   constraint workspaces_included_check CHECK ((included >= 0)),
-  constraint workspaces_name_check CHECK ((name <> ''::text))
+  constraint workspaces_name_check CHECK ((name <> ''::text)),
+  constraint workspaces_reminder_percent_check CHECK (((reminder_percent >= 1) AND (reminder_percent <= 50)))
 );

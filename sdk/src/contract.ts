@@ -10,6 +10,9 @@ export type EventKind =
   | "request.expired"
   | "request.cancelled";
 
+/** Sent to one endpoint because somebody wants to see whether it works. */
+export type TestEventKind = "webhook.test";
+
 /** Any JSON value: opaque to the service, echoed exactly as it was sent. */
 export type Opaque = unknown;
 
@@ -54,6 +57,18 @@ export type ApprovalRequestList = {
   data: ApprovalRequest[];
   hasMore: boolean;
   nextCursor: string | null;
+};
+
+/** The snapshot inside a webhook: a request without `object`, its creation time named `createdAtRequest`. */
+export type WebhookData = Omit<ApprovalRequest, "object" | "createdAt"> & {
+  createdAtRequest: string;
+};
+
+/** The body of every webhook. */
+export type WebhookEvent = {
+  event: EventKind | TestEventKind;
+  createdAt: string;
+  data: WebhookData;
 };
 
 export type ErrorCode =

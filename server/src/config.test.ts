@@ -2,14 +2,20 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { readConfig } from "./config.ts";
+import { makeAddressPolicy } from "./domain/network-address.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
 
 const secretKey = randomBytes(32).toString("base64");
 
 test("an empty environment gives the documented defaults", () => {
   const config = readConfig({}, false);
+  const policy = makeAddressPolicy(config.webhookAllowed);
   assert.deepEqual(
-    { ...config, dataDir: config.dataDir.endsWith("/data") },
+    {
+      ...config,
+      dataDir: config.dataDir.endsWith("/data"),
+      webhookAllowed: ["127.0.0.1", "::1", "10.0.0.1"].map((each) => policy.flawOf(each) === null),
+    },
     {
       host: "127.0.0.1",
       port: 3000,
@@ -19,6 +25,11 @@ test("an empty environment gives the documented defaults", () => {
       dataDir: true,
       keyring: null,
       rateLimit: { perSecond: 100, burst: 200 },
+      role: "all",
+      smtpUrl: null,
+      mailFrom: { name: "Countersign", address: "countersign@localhost" },
+      webhookAllowed: [true, true, false],
+      webhookRetryDelaysMs: [30_000, 300_000],
       logLevel: "info",
       logFormat: "json",
     },
@@ -40,6 +51,28 @@ test("what is set is taken, and what is set to nothing counts as not set", () =>
   assert.equal(readConfig({ PORT: "4000" }).publicUrl, "http://localhost:4000");
 });
 
+test("mail and webhooks are set by their variables", () => {
+  const config = readConfig({
+    ROLE: "worker",
+    SMTP_URL: "smtps://user:pa%40ss@smtp.example",
+    MAIL_FROM: "Approvals <approvals@example.com>",
+    WEBHOOK_ALLOW_CIDRS: "10.0.0.0/8, fd00::/8",
+    WEBHOOK_RETRY_DELAYS: "500ms,2h",
+  });
+  assert.equal(config.role, "worker");
+  assert.equal(config.smtpUrl, "smtps://user:pa%40ss@smtp.example");
+  assert.deepEqual(config.mailFrom, { name: "Approvals", address: "approvals@example.com" });
+  assert.deepEqual(config.webhookRetryDelaysMs, [500, 7_200_000]);
+  const policy = makeAddressPolicy(config.webhookAllowed);
+  const isAllowed = (address: string) => policy.flawOf(address) === null;
+  assert.deepEqual(["10.1.2.3", "fd00::1", "127.0.0.1"].map(isAllowed), [true, true, false]);
+});
+
+test("with an external database webhooks reach no private address unless told so", () => {
+  const config = readConfig({ DATABASE_URL: "postgres://x/y", SECRET_KEY: secretKey });
+  assert.deepEqual(config.webhookAllowed, []);
+});
+
 test("every wrong value is named at once", () => {
   assert.throws(
     () =>
@@ -49,10 +82,17 @@ test("every wrong value is named at once", () => {
         PUBLIC_URL: "ftp://x",
         DATABASE_URL: "mysql://x",
         RATE_LIMIT: "-1",
+        ROLE: "boss",
+        SMTP_URL: "http://mail.example",
+        MAIL_FROM: "a@b.example, c@d.example",
+        WEBHOOK_ALLOW_CIDRS: "10.0.0.0/99",
+        WEBHOOK_RETRY_DELAYS: "1s,2s,3s",
       }),
     (error: Error) => {
       assert.ok(error instanceof OperatorFault);
-      for (const name of ["PORT", "LOG_LEVEL", "PUBLIC_URL", "DATABASE_URL", "RATE_LIMIT"]) {
+      const names =
+        "PORT LOG_LEVEL PUBLIC_URL DATABASE_URL RATE_LIMIT ROLE SMTP_URL MAIL_FROM WEBHOOK_ALLOW_CIDRS WEBHOOK_RETRY_DELAYS";
+      for (const name of names.split(" ")) {
         assert.ok(error.message.includes(name), `${name} is missing in: ${error.message}`);
       }
       assert.equal(error.message.includes("\n"), false);

@@ -3,9 +3,14 @@
 import { resolve } from "node:path";
 import pg from "pg";
 import { z } from "zod";
+import { parseDurationsMs } from "./domain/duration.ts";
 import { type Keyring, parseKeyring } from "./domain/keyring.ts";
+import { webhookAttemptsMax } from "./domain/limits.ts";
+import { type Mailbox, parseMailbox } from "./domain/mailbox.ts";
+import { type Cidr, loopbackCidrs, parseCidrs } from "./domain/network-address.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
 import type { RateLimit } from "./domain/rate-limit.ts";
+import { flawOfSmtpUrl } from "./domain/smtp-url.ts";
 
 export type Config = {
   host: string;
@@ -18,12 +23,23 @@ export type Config = {
   /** Null means the one kept under dataDir; always there when databaseUrl is. */
   keyring: Keyring | null;
   rateLimit: RateLimit | null;
+  role: Role;
+  /** Null means that mails are kept and shown at /dev/mail. */
+  smtpUrl: string | null;
+  mailFrom: Mailbox;
+  /** Private ranges that webhooks may reach nevertheless. */
+  webhookAllowed: readonly Cidr[];
+  /** The waits before the second attempt and the third. */
+  webhookRetryDelaysMs: readonly number[];
   logLevel: LogLevel;
   logFormat: "json" | "text";
 };
 
 const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
+
+const roles = ["all", "api", "worker"] as const;
+export type Role = (typeof roles)[number];
 
 /** Every variable with its meaning and default, as `countersign serve --help` prints them. */
 export const variables: readonly (readonly [name: string, meaning: string])[] = [
@@ -36,6 +52,20 @@ export const variables: readonly (readonly [name: string, meaning: string])[] = 
     "SECRET_KEY",
     "32 bytes in base64 that protect secrets at rest; a comma-separated list, newest first, allows rotation (made and kept under DATA_DIR; required with DATABASE_URL)",
   ],
+  [
+    "SMTP_URL",
+    "the mail server, such as smtps://user:password@smtp.example or smtp://localhost:25 (none: mails are kept and shown at /dev/mail)",
+  ],
+  [
+    "MAIL_FROM",
+    "the sender, such as Countersign <approvals@example.com> (countersign@ the host of PUBLIC_URL)",
+  ],
+  [
+    "WEBHOOK_ALLOW_CIDRS",
+    "private ranges that webhooks may reach, such as 10.0.0.0/8,::1/128 (none; loopback with the embedded PostgreSQL)",
+  ],
+  ["WEBHOOK_RETRY_DELAYS", "waits before the second and the third attempt (30s,5m)"],
+  ["ROLE", "what this process does: all, api or worker (all)"],
   ["RATE_LIMIT", "calls a second per API key, with a burst of twice that; 0 turns it off (100)"],
   ["LOG_LEVEL", `${logLevels.join(", ")} (info)`],
   ["LOG_FORMAT", "json, or text for people (text on a terminal, else json)"],
@@ -65,6 +95,26 @@ const schema = z.object({
   DATA_DIR: z.string().min(1).default("./data"),
   SECRET_KEY: z.string().optional(),
   RATE_LIMIT: wholeNumber(0, 1_000_000).default(100),
+  ROLE: z.enum(roles).default("all"),
+  SMTP_URL: z.string().superRefine(refuseFlawedSmtpUrl).optional(),
+  MAIL_FROM: z
+    .string()
+    .transform(parseMailbox)
+    .refine(isThere, "must be one address, such as Countersign <approvals@example.com>")
+    .optional(),
+  WEBHOOK_ALLOW_CIDRS: z
+    .string()
+    .transform(parseCidrs)
+    .refine(isThere, "must be a list of ranges, such as 10.0.0.0/8,::1/128")
+    .optional(),
+  WEBHOOK_RETRY_DELAYS: z
+    .string()
+    .default("30s,5m")
+    .transform(parseDurationsMs)
+    .refine(
+      (delays) => isThere(delays) && delays.length < webhookAttemptsMax,
+      `must be at most ${webhookAttemptsMax - 1} durations, such as 30s,5m`,
+    ),
   LOG_LEVEL: z.enum(logLevels).default("info"),
   LOG_FORMAT: z.enum(["json", "text"]).optional(),
 });
@@ -79,10 +129,11 @@ export function readConfig(
     throw new OperatorFault(`The configuration is not usable. ${flaws.join("; ")}.`);
   }
   const values = parsed.data;
+  const publicUrl = (values.PUBLIC_URL ?? `http://localhost:${values.PORT}`).replace(/\/+$/, "");
   return {
     host: values.HOST,
     port: values.PORT,
-    publicUrl: (values.PUBLIC_URL ?? `http://localhost:${values.PORT}`).replace(/\/+$/, ""),
+    publicUrl,
     databaseUrl: values.DATABASE_URL ?? null,
     databaseConnectionsMax: values.DATABASE_CONNECTIONS,
     dataDir: resolve(values.DATA_DIR),
@@ -91,6 +142,15 @@ export function readConfig(
       values.RATE_LIMIT === 0
         ? null
         : { perSecond: values.RATE_LIMIT, burst: values.RATE_LIMIT * burstSeconds },
+    role: values.ROLE,
+    smtpUrl: values.SMTP_URL ?? null,
+    mailFrom: values.MAIL_FROM ?? {
+      name: "Countersign",
+      address: `countersign@${new URL(publicUrl).hostname}`,
+    },
+    webhookAllowed:
+      values.WEBHOOK_ALLOW_CIDRS ?? (values.DATABASE_URL === undefined ? loopbackCidrs : []),
+    webhookRetryDelaysMs: values.WEBHOOK_RETRY_DELAYS ?? [],
     logLevel: values.LOG_LEVEL,
     logFormat: values.LOG_FORMAT ?? (isTerminal ? "text" : "json"),
   };
@@ -112,6 +172,15 @@ function readKeyring(text: string | undefined, databaseUrl: string | undefined):
 /** A variable that is set to nothing counts as not set, as in `PORT= npm start`. */
 function withoutEmpty(environment: Record<string, string | undefined>) {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+}
+
+function isThere<Value>(value: Value | null): value is Value {
+  return value !== null;
+}
+
+function refuseFlawedSmtpUrl(text: string, context: z.RefinementCtx): void {
+  const flaw = flawOfSmtpUrl(text);
+  if (flaw !== null) context.addIssue({ code: "custom", message: flaw });
 }
 
 function isConnectionString(text: string): boolean {

@@ -5,14 +5,23 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
+import { makeAddressPolicy } from "./domain/network-address.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
+import type { DevMail } from "./http/dev-mail.ts";
 import { openLog } from "./log.ts";
+import { makeAnnounceDue } from "./operations/announce-due.ts";
+import { composeMail, type MailOrigin } from "./operations/compose-mail.ts";
 import { runFirst } from "./operations/first-run.ts";
+import { buildRawMail, MailSender } from "./outbound/send-mail.ts";
+import { WebhookSender } from "./outbound/send-webhook.ts";
 import { assembleService } from "./service.ts";
 import { isOutOfReach } from "./storage/database.ts";
+import { Listener } from "./storage/listener.ts";
 import { migrate } from "./storage/migrations.ts";
 import { openStore, type Store } from "./storage/store.ts";
+import { makeTerminalMail } from "./terminal-mail.ts";
 import { welcome } from "./welcome.ts";
+import { Worker } from "./worker/worker.ts";
 
 const migrationRetryMs = 1_000;
 /** How long connections get to end by themselves when the service stops. */
@@ -24,13 +33,10 @@ export async function serve(config: Config): Promise<void> {
   const log = openLog({ level: config.logLevel, format: config.logFormat });
   const stopping = new AbortController();
   const opening = openStore({ ...config, purpose: "serve", log });
-  let app: FastifyInstance | null = null;
+  let node: Node | null = null;
   const stop = async () => {
     stopping.abort();
-    // A request that never arrives whole would hold up the stop for as long as its sender likes.
-    const impatience = setTimeout(() => app?.server.closeAllConnections(), connectionGraceMs);
-    await app?.close();
-    clearTimeout(impatience);
+    await node?.stop();
     const opened = await opening;
     if (!("inUseBy" in opened)) await opened.close();
   };
@@ -38,23 +44,113 @@ export async function serve(config: Config): Promise<void> {
   const store = await opening;
   if (stopping.signal.aborted) return;
   if ("inUseBy" in store) throw new OperatorFault(alreadyServed(config, store.inUseBy));
-  app = assembleService({ ...store, rateLimit: config.rateLimit, log }).app;
+  node = assembleNode(config, store, log);
   try {
     const isMigrated = migrateWithPatience(store, log, stopping.signal);
     // Awaited below in every case; until then a failure must not count as unhandled.
     isMigrated.catch(() => {});
     // With an embedded database everything is ready before the first call; an external one may be away.
     if (store.kind === "embedded") await isMigrated;
-    const address = await listen(app, config);
+    const address = node.app === null ? null : await listen(node.app, config);
+    if (address !== null) node.listensAt(address);
     // Only now, when nothing can keep it from being shown: the first key is shown once.
     const firstKey = store.kind === "embedded" ? await runFirst(store.db) : null;
     showWelcome(config, store, { address, firstKey }, log);
     await isMigrated;
+    if (!stopping.signal.aborted) node.worker?.start();
   } catch (error) {
     if (stopping.signal.aborted) return;
     await stop();
     throw error;
   }
+}
+
+/** What one process runs, by its role. */
+type Node = {
+  app: FastifyInstance | null;
+  worker: Worker | null;
+  listensAt: (address: string) => void;
+  stop: () => Promise<void>;
+};
+
+function assembleNode(config: Config, store: Store, log: Logger): Node {
+  const listener = new Listener(store.connection);
+  const origin = { keyring: store.keyring, publicUrl: config.publicUrl };
+  const outgoing =
+    config.role === "api" ? null : assembleWorker({ config, store, listener, origin, log });
+  const worker = outgoing?.worker ?? null;
+  const app =
+    config.role === "worker"
+      ? null
+      : assembleService({
+          ...store,
+          listener,
+          rateLimit: config.rateLimit,
+          onDue: worker === null ? makeAnnounceDue(store.db) : () => worker.wake(),
+          devMail: config.smtpUrl === null ? devMailOf(config, origin) : null,
+          log,
+        }).app;
+  listener.start();
+  const stop = async () => {
+    await Promise.all([app === null ? null : closeApp(app), outgoing?.stop()]);
+    await listener.stop();
+  };
+  const listensAt = (address: string) => {
+    // On a port that the system chose, links can be right only once it has.
+    if (config.port === 0 && config.publicUrl.endsWith(":0")) origin.publicUrl = address;
+  };
+  return { app, worker, listensAt, stop };
+}
+
+async function closeApp(app: FastifyInstance): Promise<void> {
+  // A request that never arrives whole would hold up the stop for as long as its sender likes.
+  const impatience = setTimeout(() => app.server.closeAllConnections(), connectionGraceMs);
+  await app.close();
+  clearTimeout(impatience);
+}
+
+type WorkerParts = {
+  config: Config;
+  store: Store;
+  listener: Listener;
+  origin: MailOrigin;
+  log: Logger;
+};
+
+function assembleWorker({ config, store, listener, origin, log }: WorkerParts) {
+  const { smtpUrl, mailFrom: from } = config;
+  const db = store.openWorkerPool();
+  const webhooks = new WebhookSender({ policy: makeAddressPolicy(config.webhookAllowed) });
+  const mails = smtpUrl === null ? null : new MailSender({ smtpUrl, from });
+  const isAtTerminal = store.kind === "embedded" || config.logFormat === "text";
+  const tell = makeTerminalMail((text) => process.stdout.write(text));
+  const worker = new Worker({
+    db,
+    listener,
+    keyring: store.keyring,
+    sendWebhook: (message) => webhooks.send(message),
+    webhookRetryDelaysMs: config.webhookRetryDelaysMs,
+    mail: {
+      send: mails === null ? null : (mail) => mails.send(mail),
+      origin,
+      onKept: isAtTerminal ? tell : () => {},
+    },
+    log,
+  });
+  const stop = async () => {
+    await worker.stop();
+    webhooks.close();
+    mails?.close();
+    await db.end();
+  };
+  return { worker, stop };
+}
+
+function devMailOf({ mailFrom }: Config, origin: MailOrigin): DevMail {
+  return {
+    compose: (mail) => composeMail(mail, origin),
+    toRaw: (mail) => buildRawMail(mail, mailFrom),
+  };
 }
 
 async function migrateWithPatience(store: Store, log: Logger, signal: AbortSignal): Promise<void> {
@@ -93,14 +189,25 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
 function showWelcome(
   config: Config,
   store: Store,
-  facts: { address: string; firstKey: string | null },
+  { address, firstKey }: { address: string | null; firstKey: string | null },
   log: Logger,
 ): void {
-  if (store.kind === "embedded" || config.logFormat === "text") {
-    process.stdout.write(welcome({ ...facts, kind: store.kind, dataDir: config.dataDir }));
+  const isMailKept = config.smtpUrl === null;
+  if (address !== null && (store.kind === "embedded" || config.logFormat === "text")) {
+    const { kind } = store;
+    process.stdout.write(welcome({ address, firstKey, kind, dataDir: config.dataDir, isMailKept }));
   } else {
-    log.info({ address: facts.address }, "serving");
+    log.info({ address, role: config.role }, address === null ? "working" : "serving");
   }
+  if (isMailKept && config.role !== "api" && !isLocal(config.publicUrl)) {
+    log.warn(
+      "no mail leaves this service: set SMTP_URL. Until then mails are kept and can be read on this machine at /dev/mail",
+    );
+  }
+}
+
+function isLocal(publicUrl: string): boolean {
+  return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(publicUrl).hostname);
 }
 
 function alreadyServed(config: Config, pid: number | null): string {

@@ -1,23 +1,28 @@
-// Puts one node of the service together from what it works on.
+// Puts one node of the service together from what it works on: the API, the worker, or both.
 
 import type { FastifyInstance } from "fastify";
-import type pg from "pg";
 import type { Logger } from "pino";
 import type { Keyring } from "./domain/keyring.ts";
 import type { RateLimit } from "./domain/rate-limit.ts";
 import { buildApp } from "./http/app.ts";
+import type { DevMail } from "./http/dev-mail.ts";
 import { routesOf } from "./http/routes.ts";
 import { makeCreateApproval } from "./operations/create-approval.ts";
 import { makeReadApproval } from "./operations/read-approval.ts";
 import type { Database } from "./storage/database.ts";
+import type { Listener } from "./storage/listener.ts";
 import { ResolutionWatch } from "./storage/resolution-watch.ts";
 
 export type ServiceOptions = {
   db: Database;
-  /** For the one connection beside the pool that listens for decisions made elsewhere. */
-  connection: pg.ClientConfig;
+  /** Hears of decisions made elsewhere. To be started by the caller, once everybody has said what they listen to. */
+  listener: Listener;
   keyring: Keyring;
   rateLimit: RateLimit | null;
+  /** Called when something became due that a worker should look at. */
+  onDue: () => void;
+  /** Null when mails go to a mail server and are not shown here. */
+  devMail: DevMail | null;
   log: Logger;
   clock?: () => number;
   requestTimeoutMs?: number;
@@ -26,17 +31,18 @@ export type ServiceOptions = {
 export type Service = { app: FastifyInstance; resolutions: ResolutionWatch };
 
 export function assembleService(options: ServiceOptions): Service {
-  const { db, connection, keyring } = options;
-  const resolutions = new ResolutionWatch(db, connection);
+  const { db, listener, keyring, onDue, devMail } = options;
+  const resolutions = new ResolutionWatch(db, listener);
   const routes = routesOf({
     db,
-    createApproval: makeCreateApproval(db, keyring),
+    createApproval: makeCreateApproval(db, keyring, onDue),
     readApproval: makeReadApproval(db),
     resolutions,
+    devMail,
   });
   const app = buildApp({ ...options, routes });
   resolutions.start();
   // Waiting callers are answered first; then no call is under way and the database can be let go.
-  app.addHook("preClose", () => resolutions.stop());
+  app.addHook("preClose", async () => resolutions.stop());
   return { app, resolutions };
 }

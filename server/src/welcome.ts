@@ -8,9 +8,12 @@ export type WelcomeFacts = {
   firstKey: string | null;
   kind: "embedded" | "external";
   dataDir: string;
+  /** There is no mail server, so mails are shown instead of sent. */
+  isMailKept: boolean;
 };
 
-export function welcome({ address, firstKey, kind, dataDir }: WelcomeFacts): string {
+export function welcome(facts: WelcomeFacts): string {
+  const { address, firstKey, kind, dataDir, isMailKept } = facts;
   const lines = [
     "",
     "  countersign is running",
@@ -18,6 +21,9 @@ export function welcome({ address, firstKey, kind, dataDir }: WelcomeFacts): str
     `  Address   ${address}`,
     ...(firstKey === null ? [] : [`  API key   ${firstKey}   (shown this once; keep it)`]),
     ...(kind === "embedded" ? [`  Data      ${dataDir}`] : []),
+    ...(isMailKept
+      ? [`  Mail      ${address}/dev/mail   (kept there, not sent: no SMTP_URL)`]
+      : []),
     "",
     firstKey === null
       ? "  Create a request (put your key into COUNTERSIGN_API_KEY, or make one: npx countersign key create --help):"

@@ -88,7 +88,7 @@ describe("on an external database", { concurrency: commandsAtOnce, timeout: 120_
     );
     assert.ok(listed.some(({ id }) => id === plainId));
     const table = textOf(await run("workspace", "list"));
-    assert.match(table, /^ID +NAME +PLAN +INCLUDED +CAP +EXPIRY +THIS MONTH$/m);
+    assert.match(table, /^ID +NAME +PLAN +INCLUDED +CAP +EXPIRY +REMINDER +THIS MONTH$/m);
     assert.match(table, new RegExp(`^${created.id} +Acme 2 +hobby +5 +9 +5 min +0$`, "m"));
   });
 

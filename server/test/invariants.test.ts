@@ -89,7 +89,7 @@ test("an event kind happens once per approval", async () => {
     [workspaceId, id],
   );
   await refuses(
-    "events_kind_check",
+    "events_subject_of_kind",
     "insert into events (workspace_id, approval_id, kind) values ($1, $2, 'request.other')",
     [workspaceId, id],
   );

@@ -67,6 +67,7 @@ test("no key, secret, token or word of a body is ever logged, whatever happens",
     workspaceId,
     url: "https://hook.example/path-secret",
     eventKinds: null,
+    examineAddress: async () => null,
   });
   assert.ok("secret" in endpoint);
   const body = {

@@ -8,11 +8,13 @@ import { type Keyring, parseKeyring } from "../src/domain/keyring.ts";
 import type { RateLimit } from "../src/domain/rate-limit.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import type { WorkspaceSettings } from "../src/domain/workspace-settings.ts";
+import type { DevMail } from "../src/http/dev-mail.ts";
 import { openLog } from "../src/log.ts";
 import { issueKey } from "../src/operations/issue-key.ts";
 import { createWorkspace } from "../src/operations/manage-workspace.ts";
 import { assembleService } from "../src/service.ts";
 import { type Database, openDatabase } from "../src/storage/database.ts";
+import { Listener } from "../src/storage/listener.ts";
 import type { ResolutionWatch } from "../src/storage/resolution-watch.ts";
 import { checkAnswer } from "./openapi-check.ts";
 import { makeTestDatabase, type TestDatabase } from "./test-database.ts";
@@ -49,6 +51,8 @@ export type NodeOptions = {
   clock?: () => number;
   requestTimeoutMs?: number;
   logDestination?: DestinationStream;
+  onDue?: () => void;
+  devMail?: DevMail;
 };
 
 export const testKeyring = parseKeyring(randomBytes(32).toString("base64")) as Keyring;
@@ -65,14 +69,18 @@ export async function startNode(
     format: "json",
     ...(logDestination === undefined ? {} : { destination: logDestination }),
   });
+  const listener = new Listener(connection);
   const { app, resolutions } = assembleService({
     db,
-    connection,
+    listener,
     keyring: testKeyring,
     rateLimit,
+    onDue: () => {},
+    devMail: null,
     log,
     ...rest,
   });
+  listener.start();
   await app.ready();
   return {
     app,
@@ -82,6 +90,7 @@ export async function startNode(
     call: (method, path, callOptions) => call(app, method, path, callOptions),
     stop: async () => {
       await app.close();
+      await listener.stop();
       await db.end();
     },
   };

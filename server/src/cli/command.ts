@@ -2,15 +2,24 @@
 // print for people or for machines, and close the store again.
 
 import type { Command } from "commander";
+import type { Mailbox } from "../domain/mailbox.ts";
+import type { Cidr } from "../domain/network-address.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { isRefusal, type Refusal } from "../domain/refusal.ts";
 import { listMissingMigrations, migrate } from "../storage/migrations.ts";
 import { openStore, type Store, type StoreOptions } from "../storage/store.ts";
 
-export type CommandConfig = Omit<StoreOptions, "purpose" | "log"> & { publicUrl: string };
+export type CommandConfig = Omit<StoreOptions, "purpose" | "log"> & {
+  publicUrl: string;
+  smtpUrl: string | null;
+  mailFrom: Mailbox;
+  webhookAllowed: readonly Cidr[];
+};
 
 /** Reads the environment when a command runs, not before: `--help` needs none of it. */
 export type ReadCommandConfig = () => CommandConfig;
+
+export type CommandContext = Store & { config: CommandConfig };
 
 export type Printed = Record<string, unknown>;
 
@@ -19,7 +28,7 @@ export function onStore<Args extends unknown[], Result>(
   command: Command,
   readConfig: ReadCommandConfig,
   steps: {
-    run: (store: Store, ...args: Args) => Promise<Result | Refusal>;
+    run: (context: CommandContext, ...args: Args) => Promise<Result | Refusal>;
     toJson: (result: Result) => Printed | Printed[];
     toText: (result: Result) => string;
   },
@@ -29,7 +38,8 @@ export function onStore<Args extends unknown[], Result>(
     .action(async (...given: unknown[]) => {
       // Commander calls with the arguments, the options and the command itself.
       const args = given.slice(0, -1) as Args;
-      const result = await withStore(readConfig(), (store) => steps.run(store, ...args));
+      const config = readConfig();
+      const result = await withStore(config, (store) => steps.run({ ...store, config }, ...args));
       if (isRefusal(result)) throw new OperatorFault(result.message);
       const isJson = command.opts().json === true;
       const text = isJson ? JSON.stringify(steps.toJson(result)) : steps.toText(result);

@@ -2,6 +2,7 @@
 
 import { Command } from "commander";
 import type { ReadCommandConfig } from "./command.ts";
+import { deliveryCommand } from "./deliveries.ts";
 import { doctorCommand } from "./doctor.ts";
 import { groupCommand } from "./groups.ts";
 import { keyCommand } from "./keys.ts";
@@ -53,6 +54,7 @@ and works whether or not the server is running.`,
   program.addCommand(workspaceCommand(readConfig));
   program.addCommand(keyCommand(readConfig));
   program.addCommand(webhookCommand(readConfig));
+  program.addCommand(deliveryCommand(readConfig));
   program.addCommand(groupCommand(readConfig));
   program.addCommand(memberCommand(readConfig));
   program.addCommand(doctorCommand(readConfig));

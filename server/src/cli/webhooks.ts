@@ -2,15 +2,20 @@
 
 import { Command } from "commander";
 import { eventKinds, isEventKind } from "../domain/event.ts";
+import { makeAddressPolicy } from "../domain/network-address.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
+import { isRefusal } from "../domain/refusal.ts";
 import {
   disableEndpoint,
   enableEndpoint,
   registerEndpoint,
   rotateEndpointSecret,
 } from "../operations/manage-endpoint.ts";
+import { sendTestEvent } from "../operations/resend-delivery.ts";
+import { examineWebhookUrl } from "../outbound/resolve-host.ts";
 import * as endpoints from "../storage/endpoints.ts";
 import { onStore, type Printed, type ReadCommandConfig, several, table } from "./command.ts";
+import { deliveryToJson, describeLast, watchDelivery } from "./delivery-words.ts";
 
 type CreateFlags = { workspace: string; url: string; event?: string[] };
 
@@ -29,11 +34,13 @@ export function webhookCommand(readConfig: ReadCommandConfig): Command {
         ),
       readConfig,
       {
-        run: (store, { workspace, url, event }: CreateFlags) =>
-          registerEndpoint(store.db, store.keyring, {
+        run: ({ db, keyring, config }, { workspace, url, event }: CreateFlags) =>
+          registerEndpoint(db, keyring, {
             workspaceId: workspace,
             url,
             eventKinds: event === undefined ? null : event.map(toEventKind),
+            examineAddress: (given) =>
+              examineWebhookUrl(given, makeAddressPolicy(config.webhookAllowed)),
           }),
         toJson: (endpoint) => ({ id: endpoint.id, secret: endpoint.secret, ...toJson(endpoint) }),
         toText: (endpoint) =>
@@ -87,7 +94,28 @@ export function webhookCommand(readConfig: ReadCommandConfig): Command {
       },
     ),
   );
+  command.addCommand(testCommand(readConfig));
   return command;
+}
+
+function testCommand(readConfig: ReadCommandConfig): Command {
+  return onStore(
+    new Command("test")
+      .description("send an endpoint a signed test event (webhook.test), and say how it went")
+      .argument("<id>"),
+    readConfig,
+    {
+      run: async ({ db }, id: string) => {
+        const sent = await sendTestEvent(db, id);
+        return isRefusal(sent) ? sent : watchDelivery(db, sent.deliveryId);
+      },
+      toJson: deliveryToJson,
+      toText: (delivery) =>
+        delivery.attempts === 0
+          ? `The test event ${delivery.id} will be sent as soon as a worker runs (countersign serve).`
+          : `Test event ${delivery.id}: ${describeLast(delivery)}. More: countersign delivery show ${delivery.id}`,
+    },
+  );
 }
 
 function listCommand(readConfig: ReadCommandConfig): Command {
@@ -108,7 +136,7 @@ function listCommand(readConfig: ReadCommandConfig): Command {
             endpoint.workspaceId,
             endpoint.url,
             endpoint.eventKinds?.join(",") ?? "all",
-            endpoint.disabledReason === null ? "enabled" : `disabled: ${endpoint.disabledReason}`,
+            stateOf(endpoint),
           ]),
           "No endpoints yet. Register one: countersign webhook create --workspace ws_… --url https://…",
         ),
@@ -121,8 +149,13 @@ function toEventKind(text: string) {
   throw new OperatorFault(`${text} is not an event kind; use ${eventKinds.join(", ")}`);
 }
 
+function stateOf({ disabledReason, failingSince }: endpoints.Endpoint): string {
+  if (disabledReason !== null) return `disabled: ${disabledReason}`;
+  return failingSince === null ? "enabled" : `failing since ${failingSince.toISOString()}`;
+}
+
 function toJson(endpoint: endpoints.Endpoint): Printed {
   const { id, workspaceId, url, eventKinds: events, createdAt } = endpoint;
-  const { disabledAt, disabledReason } = endpoint;
-  return { id, workspaceId, url, events, createdAt, disabledAt, disabledReason };
+  const { disabledAt, disabledReason, failingSince } = endpoint;
+  return { id, workspaceId, url, events, createdAt, disabledAt, disabledReason, failingSince };
 }

@@ -15,6 +15,7 @@ type SettingFlags = {
   included?: number | "plan";
   cap?: number | "plan";
   expiry?: number;
+  reminder?: number | "off";
 };
 
 export function workspaceCommand(readConfig: ReadCommandConfig): Command {
@@ -49,7 +50,7 @@ export function workspaceCommand(readConfig: ReadCommandConfig): Command {
         found.map((each) => ({ ...toJson(each), requestsThisMonth: each.requestsThisMonth })),
       toText: (found) =>
         table(
-          ["ID", "NAME", "PLAN", "INCLUDED", "CAP", "EXPIRY", "THIS MONTH"],
+          ["ID", "NAME", "PLAN", "INCLUDED", "CAP", "EXPIRY", "REMINDER", "THIS MONTH"],
           found.map((each) => [
             each.id,
             each.name,
@@ -57,6 +58,7 @@ export function workspaceCommand(readConfig: ReadCommandConfig): Command {
             orPlan(each.included),
             orPlan(each.cap),
             `${each.expiryMinutes} min`,
+            each.reminderPercent === null ? "off" : `${each.reminderPercent} %`,
             String(each.requestsThisMonth),
           ]),
           'No workspaces yet. Create one: countersign workspace create --name "Acme"',
@@ -82,10 +84,11 @@ function withSettings(command: Command, description: string, { isUpdate = false 
       "monthly safety cap in place of the plan's; `plan` undoes it",
       volume,
     )
+    .option("--expiry <minutes>", "when requests expire by default, 5 to 10080 (1440)", wholeNumber)
     .option(
-      "--expiry <minutes>",
-      "when requests expire by default, 5 to 10080 (1440)",
-      wholeNumber,
+      "--reminder <percent>",
+      "remind approvers when this share of the time is left, 1 to 50, or `off` (10)",
+      percentOrOff,
     );
 }
 
@@ -93,19 +96,25 @@ function volume(text: string): number | "plan" {
   return text === "plan" ? text : wholeNumber(text);
 }
 
-function settingsOf({ name, plan, included, cap, expiry }: SettingFlags): Partial<WorkspaceInput> {
+function percentOrOff(text: string): number | "off" {
+  return text === "off" ? text : wholeNumber(text);
+}
+
+function settingsOf(flags: SettingFlags): Partial<WorkspaceInput> {
+  const { name, plan, included, cap, expiry, reminder } = flags;
   return {
     ...(name === undefined ? {} : { name }),
     ...(plan === undefined ? {} : { plan }),
     ...(included === undefined ? {} : { included: included === "plan" ? null : included }),
     ...(cap === undefined ? {} : { cap: cap === "plan" ? null : cap }),
     ...(expiry === undefined ? {} : { expiryMinutes: expiry }),
+    ...(reminder === undefined ? {} : { reminderPercent: reminder === "off" ? null : reminder }),
   };
 }
 
 function toJson(workspace: workspaces.Workspace): Printed {
-  const { id, name, plan, included, cap, expiryMinutes, createdAt } = workspace;
-  return { id, name, plan, included, cap, expiryMinutes, createdAt };
+  const { id, name, plan, included, cap, expiryMinutes, reminderPercent, createdAt } = workspace;
+  return { id, name, plan, included, cap, expiryMinutes, reminderPercent, createdAt };
 }
 
 function orPlan(value: number | null): string {

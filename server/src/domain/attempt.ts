@@ -18,6 +18,8 @@ export const webhookOutcomes = [
   "tls_failed",
   /** What came back is not HTTP. */
   "broken_response",
+  /** None of the keys in SECRET_KEY opens the endpoint's secret, so nothing could be signed or sent. */
+  "secret_unreadable",
 ] as const;
 
 export type WebhookOutcome = (typeof webhookOutcomes)[number];
@@ -36,6 +38,8 @@ export const mailOutcomes = [
   "tls_failed",
   /** The mail server does not take our user name and password. */
   "sign_in_failed",
+  /** The key that made the review link is no longer in SECRET_KEY. */
+  "secret_unreadable",
 ] as const;
 
 export type MailOutcome = (typeof mailOutcomes)[number];

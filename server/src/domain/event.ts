@@ -1,7 +1,8 @@
-// Events: facts about an approval, one of each kind at most, written in the transaction that makes them true.
+// Events: facts about an approval, an endpoint or a mail, written in the transaction that makes them true.
 
 import type { ApprovalStatus } from "./approval.ts";
 
+/** What an endpoint may subscribe to: each at most once per approval. */
 export const eventKinds = [
   "request.created",
   "request.approved",
@@ -11,6 +12,22 @@ export const eventKinds = [
 ] as const;
 
 export type EventKind = (typeof eventKinds)[number];
+
+/** Sent to one endpoint because somebody wants to see whether it works. */
+export const testEventKind = "webhook.test";
+
+export type WebhookEventKind = EventKind | typeof testEventKind;
+
+/** What is told to people by mail: reviewers are asked and reminded, owners hear of what went wrong. */
+export const noticeKinds = [
+  "request.expiring",
+  "endpoint.failing",
+  "endpoint.disabled",
+  "mail.failed",
+] as const;
+
+export type NoticeKind = (typeof noticeKinds)[number];
+export type MailEventKind = "request.created" | NoticeKind;
 
 const kindByStatus: Record<ApprovalStatus, EventKind> = {
   PENDING: "request.created",

@@ -31,7 +31,9 @@ export function scanJson(text: string): ScannedJson {
 }
 
 /** The JSON text of a value that we made ourselves. */
-export function toJsonText(value: string | number | boolean | null | readonly string[]): JsonText {
+export function toJsonText(
+  value: string | number | boolean | null | readonly string[] | Readonly<Record<string, string>>,
+): JsonText {
   return JSON.stringify(value) as JsonText;
 }
 

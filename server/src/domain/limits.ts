@@ -37,3 +37,40 @@ export const gatheredWaitingMax = 10_000;
 export const groupMembersMax = 100;
 export const webhookUrlCharactersMax = 2_000;
 export const webhookSecretOverlapHours = 24;
+
+export const webhookAttemptsMax = 3;
+/** A longer Retry-After counts as this. */
+export const retryAfterSecondsMax = 3_600;
+/** Waits are spread by this share to either side. */
+export const retryJitter = 0.2;
+/** How many attempts of one round may be cut short by crashes before the delivery counts as failed. */
+export const interruptionsMax = 3;
+/** An endpoint that only fails for this long is disabled. */
+export const endpointFailingDaysMax = 5;
+
+/** Longer than any attempt may take, so that only a process that is gone or stuck loses its work to another. */
+export const leaseSeconds = 30;
+/** What one process sends at the same time, and what of it one workspace and one endpoint may take. */
+export const webhooksInFlightMax = 256;
+export const webhooksPerWorkspaceMax = 128;
+export const webhooksPerEndpointMax = 16;
+/** An endpoint whose last attempt failed gets less until one succeeds: hanging costs us next to nothing then. */
+export const webhooksPerFailingEndpointMax = 2;
+export const mailsInFlightMax = 32;
+export const mailsPerWorkspaceMax = 8;
+
+/** Retries of mail after a refusal for now or a lost connection: an hour in all. */
+export const mailRetryDelaysMs = [10, 30, 60, 120, 240, 480, 900, 900, 900].map((s) => s * 1_000);
+
+/** A reminder that leaves the reviewer no more than this is not sent. */
+export const reminderMinutesMin = 10;
+export const reminderPercentMax = 50;
+export const defaultReminderPercent = 10;
+
+/** Approvals with more JSON than this are read alone, after the claim. */
+export const claimedReadBytesMax = 64 * 1024;
+
+/** How many rows one statement of a sweep takes. */
+export const expiryBatch = 1_000;
+export const reminderBatch = 200;
+export const skipBatch = 1_000;

@@ -1,6 +1,6 @@
 // What an operator may set on a workspace, and the bounds of it.
 
-import { ttlMinutesMax, ttlMinutesMin } from "./limits.ts";
+import { reminderPercentMax, ttlMinutesMax, ttlMinutesMin } from "./limits.ts";
 import { flawOfName } from "./name.ts";
 
 export type WorkspaceSettings = {
@@ -10,6 +10,8 @@ export type WorkspaceSettings = {
   included: number | null;
   cap: number | null;
   expiryMinutes: number;
+  /** Reviewers are reminded when this share of the time is left; null is never. */
+  reminderPercent: number | null;
 };
 
 const volumeMax = 2_000_000_000;
@@ -26,6 +28,10 @@ export function flawOfWorkspaceSettings(
   if (!isVolume(settings.cap)) return `cap: ${volumeRule}`;
   if (!isWhole(settings.expiryMinutes, ttlMinutesMin, ttlMinutesMax)) {
     return `expiry: must be a whole number of minutes from ${ttlMinutesMin} to ${ttlMinutesMax}`;
+  }
+  const { reminderPercent } = settings;
+  if (reminderPercent !== null && !isWhole(reminderPercent, 1, reminderPercentMax)) {
+    return `reminder: must be a whole number of per cent from 1 to ${reminderPercentMax}, or off`;
   }
   return null;
 }

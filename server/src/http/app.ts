@@ -14,6 +14,7 @@ import { type Answer, type Call, repeated } from "./call.ts";
 import { internalError, problem, problemOfRefusal, unavailable } from "./problems.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 import type { Route } from "./routes.ts";
+import { isFromThisMachine } from "./this-machine.ts";
 
 const requestTimeoutDefaultMs = 60_000;
 const headersTimeoutMs = 15_000;
@@ -88,15 +89,23 @@ export function buildApp(options: AppOptions): FastifyInstance {
     app.server.emit("request", request, response);
   });
 
-  const guard = makeGuard(options);
-  for (const route of routes) addRoute(app, route, guard);
+  const guards = { api_key: makeKeyGuard(options), this_machine: guardThisMachine, anyone: null };
+  for (const route of routes) addRoute(app, route, guards[route.access]);
   return app;
 }
 
 type Guard = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
 
+/** To everybody else it looks as if nothing were there. */
+function guardThisMachine(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const { socket, httpVersion, headers } = request.raw;
+  const isHere = isFromThisMachine({ address: socket.remoteAddress, httpVersion, headers });
+  if (isHere) done();
+  else send(reply, notFound());
+}
+
 /** Lets a call pass that carries something like an API key and is within its rate. */
-function makeGuard({ rateLimit, clock = () => performance.now() }: AppOptions): Guard {
+function makeKeyGuard({ rateLimit, clock = () => performance.now() }: AppOptions): Guard {
   const limiter = rateLimit === null ? null : new RateLimiter(rateLimit);
   return (request, reply, done) => {
     const keyDigest = authenticate((name) => headerOf(request, name));
@@ -113,11 +122,11 @@ function makeGuard({ rateLimit, clock = () => performance.now() }: AppOptions): 
   };
 }
 
-function addRoute(app: FastifyInstance, route: Route, guard: Guard): void {
+function addRoute(app: FastifyInstance, route: Route, guard: Guard | null): void {
   app.route({
     method: route.method,
     url: route.path,
-    ...(route.access === "api_key" ? { onRequest: guard } : {}),
+    ...(guard === null ? {} : { onRequest: guard }),
     handler: async (request, reply) => send(reply, await route.handle(toCall(request, reply))),
   });
 }
@@ -212,10 +221,10 @@ function headerOf(request: FastifyRequest, name: string): string | null | typeof
   return count > 1 || Array.isArray(value) ? repeated : value;
 }
 
-function send(reply: FastifyReply, { status, headers = {}, body }: Answer): FastifyReply {
+function send(reply: FastifyReply, { status, headers = {}, type, body }: Answer): FastifyReply {
   reply.code(status).headers(headers);
   if (body === null) return reply.send();
-  return reply.type("application/json; charset=utf-8").send(body);
+  return reply.type(type ?? "application/json; charset=utf-8").send(body);
 }
 
 function notFound(): Answer {

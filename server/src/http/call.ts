@@ -20,6 +20,8 @@ export const repeated: unique symbol = Symbol("repeated header");
 export type Answer = {
   status: number;
   headers?: Record<string, string>;
-  /** JSON text; null for an answer without a body. */
+  /** JSON unless it says otherwise. */
+  type?: string;
+  /** Null for an answer without a body. */
   body: string | null;
 };

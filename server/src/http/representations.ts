@@ -1,50 +1,25 @@
-// How an approval looks on the wire. Opaque JSON is spliced in as the text it came as: parsing and
-// writing it again would round numbers and reorder keys, and cost more.
+// How approvals look in answers: the fields of the contract, held to it by the compiler.
 
 import type { ApprovalRequest, ApprovalRequestList } from "../../../sdk/src/contract.ts";
-import { type Approval, editOf, effectivePayload } from "../domain/approval.ts";
+import type { Approval } from "../domain/approval.ts";
+import { approvalFields, type JsonFields, joinFields } from "../domain/approval-json.ts";
 import { type JsonText, toJsonText } from "../domain/json-text.ts";
 
-/** Each field of the contract, as JSON text: the compiler holds us to all of them. */
-type Fields<Shape> = { [Name in keyof Shape]: JsonText };
-
-const jsonNull = toJsonText(null);
-
 export function representApproval(approval: Approval): string {
-  const { approver, state } = approval;
-  const isDecision = state.kind === "APPROVED" || state.kind === "REJECTED";
-  return joined({
+  return joinFields({
     id: toJsonText(approval.id),
     object: toJsonText("approval_request"),
-    status: toJsonText(state.kind),
-    summary: toJsonText(approval.summary),
-    payload: approval.payload ?? jsonNull,
-    modifiedPayload: editOf(state) ?? jsonNull,
-    effectivePayload: effectivePayload(approval) ?? jsonNull,
-    metadata: approval.metadata ?? jsonNull,
-    agentState: approval.agentState ?? jsonNull,
-    reasoning: toJsonText(approval.reasoning),
-    recentActions: toJsonText(approval.recentActions),
-    agentName: toJsonText(approval.agentName),
-    approverEmail: toJsonText(approver.kind === "address" ? approver.email : null),
-    approverGroup:
-      approver.kind === "group"
-        ? (JSON.stringify({ key: approver.key, name: approver.name }) as JsonText)
-        : jsonNull,
-    resolvedAt: toJsonText(state.kind === "PENDING" ? null : state.at.toISOString()),
-    resolvedByEmail: toJsonText(isDecision ? state.byEmail : null),
-    resolutionNote: toJsonText(isDecision ? state.note : null),
-    expiresAt: toJsonText(approval.expiresAt.toISOString()),
+    ...approvalFields(approval),
     createdAt: toJsonText(approval.createdAt.toISOString()),
-  } satisfies Fields<ApprovalRequest>);
+  } satisfies JsonFields<ApprovalRequest>);
 }
 
 export function representList(approvals: Approval[], nextCursor: string | null): string {
-  return joined({
+  return joinFields({
     data: `[${approvals.map(representApproval).join(",")}]` as JsonText,
-    hasMore: JSON.stringify(nextCursor !== null) as JsonText,
+    hasMore: toJsonText(nextCursor !== null),
     nextCursor: toJsonText(nextCursor),
-  } satisfies Fields<ApprovalRequestList>);
+  } satisfies JsonFields<ApprovalRequestList>);
 }
 
 /**
@@ -53,10 +28,4 @@ export function representList(approvals: Approval[], nextCursor: string | null):
  */
 export function entityTag(approval: Approval): string {
   return `"1-${approval.state.kind.toLowerCase()}"`;
-}
-
-function joined(fields: Record<string, JsonText>): string {
-  let members = "";
-  for (const name in fields) members += `${members === "" ? "" : ","}"${name}":${fields[name]}`;
-  return `{${members}}`;
 }

@@ -40,7 +40,12 @@ export type CreateApproval = (input: CreateInput) => Promise<Created | Refusal>;
 /** How often a batch is tried again when another node takes one of its idempotency keys meanwhile. */
 const conflictRetriesMax = 5;
 
-export function makeCreateApproval(db: Database, keyring: Keyring): CreateApproval {
+/** `onDue` is called after each commit: what was created is to be told to approvers and endpoints. */
+export function makeCreateApproval(
+  db: Database,
+  keyring: Keyring,
+  onDue: () => void,
+): CreateApproval {
   const secretKeyId = keyring.current.id;
   const carryOut = (rows: creation.NewApprovalRow[]) => insertBatch(db, rows, secretKeyId);
   const insertGathered = gather(carryOut);
@@ -50,7 +55,9 @@ export function makeCreateApproval(db: Database, keyring: Keyring): CreateApprov
     if (isRefusal(asked)) return (await findReplay(db, input)) ?? asked;
     const row = toRow(input, asked, keyring);
     const insert = input.body.length > gatheredCreateBytesMax ? insertLarge : insertGathered;
-    return conclude(db, input, asked, await insert(row));
+    const result = await insert(row);
+    if (result.kind === "created") onDue();
+    return conclude(db, input, asked, result);
   };
 }
 

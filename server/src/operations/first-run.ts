@@ -1,6 +1,6 @@
 // The very first start of an empty service: one workspace, its owner, and a key to begin with.
 
-import { defaultExpiryMinutes } from "../domain/limits.ts";
+import { defaultExpiryMinutes, defaultReminderPercent } from "../domain/limits.ts";
 import { type Database, inTransaction } from "../storage/database.ts";
 import * as members from "../storage/members.ts";
 import * as workspaces from "../storage/workspaces.ts";
@@ -18,6 +18,7 @@ export async function runFirst(db: Database): Promise<string | null> {
       included: null,
       cap: null,
       expiryMinutes: defaultExpiryMinutes,
+      reminderPercent: defaultReminderPercent,
     });
     await members.upsert(tx, { workspaceId, email: firstOwnerEmail, role: "owner" });
     const { key } = await insertKey(tx, { workspaceId, name: "First key" });

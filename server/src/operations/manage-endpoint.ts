@@ -17,12 +17,20 @@ import { unknownWorkspace } from "./manage-workspace.ts";
 
 export type EndpointWithSecret = endpoints.Endpoint & { secret: string };
 
+export type NewEndpoint = {
+  workspaceId: string;
+  url: string;
+  eventKinds: readonly EventKind[] | null;
+  /** Says what is wrong with the address behind a URL; asked before the transaction, since it asks the network. */
+  examineAddress: (url: string) => Promise<string | null>;
+};
+
 export async function registerEndpoint(
   db: Database,
   keyring: Keyring,
-  input: { workspaceId: string; url: string; eventKinds: readonly EventKind[] | null },
+  input: NewEndpoint,
 ): Promise<EndpointWithSecret | Refusal> {
-  const flaw = flawOfWebhookUrl(input.url);
+  const flaw = flawOfWebhookUrl(input.url) ?? (await input.examineAddress(input.url));
   if (flaw !== null) return refuse("validation_error", `url: ${flaw}`);
   return inTransaction(db, async (tx) => {
     const workspace = await workspaces.find(tx, input.workspaceId);
@@ -93,7 +101,7 @@ async function insertSecret(
   return secret;
 }
 
-function unknownEndpoint(id: string): Refusal {
+export function unknownEndpoint(id: string): Refusal {
   return refuse(
     "not_found",
     `there is no webhook endpoint ${id}; \`countersign webhook list\` shows all`,

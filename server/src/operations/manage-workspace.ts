@@ -1,6 +1,6 @@
 // Creates workspaces and changes their settings.
 
-import { defaultExpiryMinutes } from "../domain/limits.ts";
+import { defaultExpiryMinutes, defaultReminderPercent } from "../domain/limits.ts";
 import { type Refusal, refuse } from "../domain/refusal.ts";
 import { flawOfWorkspaceSettings, type WorkspaceSettings } from "../domain/workspace-settings.ts";
 import { type Database, inTransaction } from "../storage/database.ts";
@@ -17,6 +17,7 @@ export async function createWorkspace(
     included: null,
     cap: null,
     expiryMinutes: defaultExpiryMinutes,
+    reminderPercent: defaultReminderPercent,
     ...input,
   };
   return inTransaction(db, async (tx) => {

@@ -3,6 +3,7 @@
 // its reviewers and its deliveries. Nothing of it is visible before all of it is.
 
 import type { JsonText } from "../domain/json-text.ts";
+import { reminderMinutesMin } from "../domain/limits.ts";
 import type { Transaction } from "./database.ts";
 
 export type NewReviewer = { email: string; tokenNonce: Buffer; tokenDigest: Buffer };
@@ -180,7 +181,7 @@ with input as materialized (
   where key_digest is not null
 ),
 caller as materialized (
-  select i.n, i.idempotency_key, i.body_digest, k.workspace_id, w.plan,
+  select i.n, i.idempotency_key, i.body_digest, k.workspace_id, w.plan, w.reminder_percent,
     coalesce(i.ttl_minutes, w.expiry_minutes) as ttl_minutes,
     case when p.has_overage then coalesce(w.cap, p.cap)
       else least(coalesce(w.included, p.included), w.cap) end as monthly_limit
@@ -195,7 +196,7 @@ known as materialized (
   join approvals a on a.workspace_id = c.workspace_id and a.idempotency_key = c.idempotency_key
 ),
 fresh as materialized (
-  select c.n, c.workspace_id, c.ttl_minutes, c.monthly_limit,
+  select c.n, c.workspace_id, c.ttl_minutes, c.monthly_limit, c.reminder_percent,
     row_number() over (partition by c.workspace_id order by c.n) as place
   from caller c
   where not exists (select from known where known.n = c.n)
@@ -224,7 +225,10 @@ usage as (
 ),
 granted as materialized (
   select f.n, f.workspace_id, new_id('req_') as id, new_id('evt_') as event_id, now_ms() as created_at,
-    now_ms() + f.ttl_minutes * interval '1 minute' as expires_at
+    now_ms() + f.ttl_minutes * interval '1 minute' as expires_at,
+    -- A reminder that would leave hardly any time is none.
+    case when f.ttl_minutes * f.reminder_percent / 100.0 > ${reminderMinutesMin}
+      then now_ms() + f.ttl_minutes * (100 - f.reminder_percent) / 100.0 * interval '1 minute' end as remind_at
   from fresh f
   join usage on usage.workspace_id = f.workspace_id
   where f.place <= usage.granted
@@ -232,11 +236,12 @@ granted as materialized (
 approval as (
   insert into approvals (
     workspace_id, id, summary, payload, metadata, agent_state, reasoning, recent_actions, agent_name,
-    approver_email, group_id, group_key, group_name, idempotency_key, body_digest, created_at, expires_at
+    approver_email, group_id, group_key, group_name, idempotency_key, body_digest, created_at, expires_at,
+    remind_at
   )
   select g.workspace_id, g.id, i.summary, i.payload, i.metadata, i.agent_state, i.reasoning,
     i.recent_actions, i.agent_name, i.approver_email, i.group_id, i.group_key, i.group_name,
-    i.idempotency_key, i.body_digest, g.created_at, g.expires_at
+    i.idempotency_key, i.body_digest, g.created_at, g.expires_at, g.remind_at
   from granted g
   join input i on i.n = g.n
 ),

@@ -4,7 +4,7 @@
 import type { Approval, ApprovalState, ApprovalStatus, Approver } from "../domain/approval.ts";
 import { eventOfStatus } from "../domain/event.ts";
 import type { JsonText } from "../domain/json-text.ts";
-import { gatheredReadBytesMax, listBytesMax } from "../domain/limits.ts";
+import { gatheredReadBytesMax, listBytesMax, reminderMinutesMin } from "../domain/limits.ts";
 import type { Queryable, Transaction } from "./database.ts";
 
 /** Every change out of PENDING is announced here, so that waiting callers on every node wake. */
@@ -33,12 +33,12 @@ export type ApprovalRow = {
   resolution_note: string | null;
 };
 
-const smallColumns = `
+export const smallColumns = `
   a.id, a.status, a.summary, a.reasoning, a.recent_actions, a.agent_name, a.approver_email,
   a.group_key, a.group_name, a.created_at, a.expires_at, a.resolved_at, a.resolved_by_email,
   a.resolution_note`;
 const largeColumns = "a.payload, a.metadata, a.agent_state, a.edit";
-const largeBytes = `
+export const largeBytes = `
   coalesce(octet_length(a.payload), 0) + coalesce(octet_length(a.metadata), 0)
   + coalesce(octet_length(a.agent_state), 0) + coalesce(octet_length(a.edit), 0)`;
 const isOverdue = "(a.status = 'PENDING' and a.expires_at <= now())";
@@ -285,19 +285,119 @@ export async function expire(tx: Transaction, workspaceId: string, ids: string[]
         for update
       ), resolved as (
         update approvals a
-        set status = $3, resolved_at = a.expires_at
+        set status = 'EXPIRED', resolved_at = a.expires_at
         from due
         where a.workspace_id = due.workspace_id and a.id = due.id
         returning a.workspace_id, a.id, a.resolved_at
-      ), ${eventAndDeliveries.replaceAll("$7", "$4")}
-      select pg_notify(
+      ), ${eventAndDeliveries.replaceAll("$7", `'${eventOfStatus("EXPIRED")}'`)}
+      ${announceResolved("count(*)")}`,
+    values: [workspaceId, ids],
+  });
+}
+
+/**
+ * Expires up to `limit` approvals of any workspace whose time has passed, in the order of their ends, from
+ * `from` on: a sweep over many need not walk again past those it has just expired. Answers how many, and the
+ * last one's end. What others are about to resolve is left to them.
+ */
+export async function expireOverdue(
+  tx: Transaction,
+  { from, limit }: { from: Date | null; limit: number },
+): Promise<{ expired: number; until: Date | null }> {
+  const { rows } = await tx.query<{ expired: number; until: Date | null }>({
+    name: "approvals.expireOverdue",
+    text: `
+      with due as (
+        select workspace_id, id
+        from approvals
+        where status = 'PENDING' and expires_at <= now()
+          and expires_at >= coalesce($1::timestamptz, '-infinity')
+        order by expires_at
+        limit $2
+        for update skip locked
+      ), resolved as (
+        update approvals a
+        set status = 'EXPIRED', resolved_at = a.expires_at
+        from due
+        where a.workspace_id = due.workspace_id and a.id = due.id
+        returning a.workspace_id, a.id, a.resolved_at
+      ), ${eventAndDeliveries.replaceAll("$7", `'${eventOfStatus("EXPIRED")}'`)}
+      ${announceResolved("count(*)::int as expired, max(resolved_at) as until")}`,
+    values: [from, limit],
+  });
+  return rows[0] ?? { expired: 0, until: null };
+}
+
+/**
+ * Emits the event of reminding for up to `limit` pending approvals whose time for it has come, with a mail to
+ * each reviewer who may still decide. One that leaves hardly any time to act on it is dropped.
+ */
+export async function remindDue(tx: Transaction, limit: number): Promise<number> {
+  const { rows } = await tx.query<{ taken: number }>({
+    name: "approvals.remindDue",
+    text: `
+      with due as (
+        select workspace_id, id
+        from approvals
+        where status = 'PENDING' and remind_at <= now()
+        order by remind_at
+        limit $1
+        for update skip locked
+      ), taken as (
+        update approvals a
+        set remind_at = null
+        from due
+        where a.workspace_id = due.workspace_id and a.id = due.id
+        returning a.workspace_id, a.id, a.group_id, a.expires_at
+      ), event as (
+        insert into events (workspace_id, approval_id, kind)
+        select taken.workspace_id, taken.id, 'request.expiring'
+        from taken
+        join workspaces w on w.id = taken.workspace_id and w.reminder_percent is not null
+        where taken.expires_at > now() + interval '${reminderMinutesMin} minutes'
+        returning workspace_id, id, approval_id
+      ), mail as (
+        insert into deliveries (workspace_id, event_id, reviewer_id)
+        select event.workspace_id, event.id, r.id
+        from event
+        join reviewers r on r.workspace_id = event.workspace_id and r.approval_id = event.approval_id
+      )
+      select count(*)::int as taken from taken`,
+    values: [limit],
+  });
+  return rows[0]?.taken ?? 0;
+}
+
+/** How long until the next pending approval ends or is to be reminded of; null when there is none. */
+export async function msUntilNext(
+  db: Queryable,
+): Promise<{ expiry: number | null; reminder: number | null }> {
+  const { rows } = await db.query<{ expiry: string | null; reminder: string | null }>({
+    name: "approvals.msUntilNext",
+    text: `
+      select
+        (select extract(epoch from expires_at - clock_timestamp()) * 1000 from approvals
+         where status = 'PENDING' order by expires_at limit 1) as expiry,
+        (select extract(epoch from remind_at - clock_timestamp()) * 1000 from approvals
+         where status = 'PENDING' and remind_at is not null order by remind_at limit 1) as reminder`,
+  });
+  const [row] = rows;
+  return { expiry: toNumber(row?.expiry), reminder: toNumber(row?.reminder) };
+}
+
+function toNumber(text: string | null | undefined): number | null {
+  return text === null || text === undefined ? null : Number(text);
+}
+
+/** Wakes those who wait, with the ids while they are few. */
+function announceResolved(columns: string): string {
+  return `
+      select ${columns}, pg_notify(
         '${resolutionChannel}',
         case when count(*) <= 100 then string_agg(id, ',') else '${manyResolved}' end
       )
       from resolved
-      having count(*) > 0`,
-    values: [workspaceId, ids, "EXPIRED", eventOfStatus("EXPIRED")],
-  });
+      having count(*) > 0`;
 }
 
 // What must follow a resolution is written with it. Events for a disabled endpoint are kept as skipped.
@@ -340,7 +440,7 @@ function toFoundApproval(row: FoundRow): FoundApproval {
   };
 }
 
-function toApproval(row: ApprovalRow): Approval {
+export function toApproval(row: ApprovalRow): Approval {
   return {
     id: row.id,
     summary: row.summary,

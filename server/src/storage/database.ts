@@ -19,6 +19,8 @@ const idleConnectionTimeoutMs = 60_000;
 export type DatabaseOptions = {
   connection: pg.ClientConfig;
   connectionsMax: number;
+  /** For statements that must find few rows among very many, and are prepared while there are none yet. */
+  walksIndexes?: boolean;
   /** Told of connections that break while nobody uses them; the pool replaces them by itself. */
   onIdleFault: (error: Error) => void;
 };
@@ -26,10 +28,11 @@ export type DatabaseOptions = {
 export function openDatabase({
   connection,
   connectionsMax,
+  walksIndexes = false,
   onIdleFault,
 }: DatabaseOptions): Database {
   const pool = new pg.Pool({
-    ...withSessionSettings(connection),
+    ...withSessionSettings(connection, walksIndexes ? indexWalks : []),
     max: connectionsMax,
     application_name: connection.application_name ?? "countersign",
     connectionTimeoutMillis: connectionTimeoutMs,
@@ -45,12 +48,25 @@ export function openDatabase({
   return pool;
 }
 
+const neededSettings = [
+  "default_transaction_isolation=read\\ committed",
+  "datestyle=ISO",
+  "timezone=UTC",
+];
+
+/**
+ * A plan is kept until the statistics change. One made for empty tables would read them whole a minute later,
+ * when they are full, so these plans may only walk indexes.
+ */
+const indexWalks = ["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off"];
+
 /** What our statements count on, whatever an operator has set for the role or the database. */
-export function withSessionSettings(connection: pg.ClientConfig): pg.ClientConfig {
-  return {
-    options: "-c default_transaction_isolation=read\\ committed -c datestyle=ISO -c timezone=UTC",
-    ...connection,
-  };
+export function withSessionSettings(
+  connection: pg.ClientConfig,
+  more: readonly string[] = [],
+): pg.ClientConfig {
+  const settings = [...neededSettings, ...more].map((setting) => `-c ${setting}`);
+  return { options: settings.join(" "), ...connection };
 }
 
 /** Runs several statements in one transaction on one connection. */

@@ -12,6 +12,9 @@ export type Endpoint = {
   createdAt: Date;
   disabledAt: Date | null;
   disabledReason: string | null;
+  /** The first failed attempt since the last that succeeded, and when the owners were warned about it. */
+  failingSince: Date | null;
+  warnedAt: Date | null;
 };
 
 type EndpointRow = {
@@ -22,9 +25,12 @@ type EndpointRow = {
   created_at: Date;
   disabled_at: Date | null;
   disabled_reason: string | null;
+  failing_since: Date | null;
+  warned_at: Date | null;
 };
 
-const columns = "id, workspace_id, url, event_kinds, created_at, disabled_at, disabled_reason";
+const columns = `
+  id, workspace_id, url, event_kinds, created_at, disabled_at, disabled_reason, failing_since, warned_at`;
 
 export async function list(db: Queryable, workspaceId: string | null): Promise<Endpoint[]> {
   const { rows } = await db.query<EndpointRow>(
@@ -46,7 +52,10 @@ export async function insert(
   return rows.map(toEndpoint)[0] as Endpoint;
 }
 
-/** Enables an endpoint, or disables it for the given reason. Null when there is no such endpoint. */
+/**
+ * Enables an endpoint, or disables it for the given reason. Either way its past failures no longer count. Null
+ * when there is no such endpoint.
+ */
 export async function setDisabled(
   tx: Transaction,
   id: string,
@@ -54,7 +63,7 @@ export async function setDisabled(
 ): Promise<Endpoint | null> {
   const { rows } = await tx.query<EndpointRow>(
     `update endpoints
-     set disabled_reason = $2,
+     set disabled_reason = $2, failing_since = null, warned_at = null,
        disabled_at = case when $2::text is not null then coalesce(disabled_at, now_ms()) end
      where id = $1
      returning ${columns}`,
@@ -70,6 +79,41 @@ export async function lock(tx: Transaction, id: string): Promise<Endpoint | null
     [id],
   );
   return rows.map(toEndpoint)[0] ?? null;
+}
+
+/** Notes that an attempt failed. Answers the endpoint as it is now, locked, with the database's time. */
+export async function noteFailure(
+  tx: Transaction,
+  endpoint: { workspaceId: string; id: string },
+): Promise<{ endpoint: Endpoint; now: Date } | null> {
+  const { rows } = await tx.query<EndpointRow & { now: Date }>(
+    `update endpoints set failing_since = coalesce(failing_since, now_ms())
+     where workspace_id = $1 and id = $2
+     returning ${columns}, now_ms() as now`,
+    [endpoint.workspaceId, endpoint.id],
+  );
+  return rows.map((row) => ({ endpoint: toEndpoint(row), now: row.now }))[0] ?? null;
+}
+
+export async function noteWarning(
+  tx: Transaction,
+  endpoint: { workspaceId: string; id: string },
+): Promise<void> {
+  await tx.query(
+    "update endpoints set warned_at = now_ms() where workspace_id = $1 and id = $2 and failing_since is not null",
+    [endpoint.workspaceId, endpoint.id],
+  );
+}
+
+export async function noteSuccess(
+  tx: Transaction,
+  endpoint: { workspaceId: string; id: string },
+): Promise<void> {
+  await tx.query(
+    `update endpoints set failing_since = null, warned_at = null
+     where workspace_id = $1 and id = $2 and failing_since is not null`,
+    [endpoint.workspaceId, endpoint.id],
+  );
 }
 
 export async function insertSecret(
@@ -124,5 +168,7 @@ function toEndpoint(row: EndpointRow): Endpoint {
     createdAt: row.created_at,
     disabledAt: row.disabled_at,
     disabledReason: row.disabled_reason,
+    failingSince: row.failing_since,
+    warnedAt: row.warned_at,
   };
 }

@@ -1,14 +1,13 @@
 // Wakes callers who wait for an approval to leave PENDING, on whichever node that happens.
-// One connection listens for the whole process; a slow poll over all waiting callers covers what a broken
-// connection missed. A waiting caller holds no connection and asks nothing.
+// The process's listener tells of changes; a slow poll over all waiting callers covers what a broken connection
+// missed. A waiting caller holds no connection and asks nothing.
 
-import pg from "pg";
 import * as approvals from "./approvals.ts";
-import { type Database, withSessionSettings } from "./database.ts";
+import type { Database } from "./database.ts";
+import type { Listener } from "./listener.ts";
 
 const pollWhileListeningMs = 5_000;
 const pollWhileDeafMs = 400;
-const reconnectDelayMs = 1_000;
 
 /** The workspace is known, and not empty, once the caller sleeps. */
 type Waiter = { workspaceId: string; wasWoken: boolean; onWake: () => void };
@@ -24,17 +23,20 @@ export type Waiting = {
 
 export class ResolutionWatch {
   readonly #db: Database;
-  readonly #connection: pg.ClientConfig;
+  readonly #listener: Listener;
   readonly #waiters = new Map<string, Set<Waiter>>();
-  #listener: pg.Client | null = null;
   #pollTimer: NodeJS.Timeout | null = null;
-  #reconnectTimer: NodeJS.Timeout | null = null;
   #isStopped = false;
   #waiting = 0;
 
-  constructor(db: Database, connection: pg.ClientConfig) {
+  constructor(db: Database, listener: Listener) {
     this.#db = db;
-    this.#connection = connection;
+    this.#listener = listener;
+    listener.on(approvals.resolutionChannel, (payload) => this.#announced(payload));
+    listener.onChange(() => {
+      // Whatever was announced while nobody listened is found by asking once.
+      void this.#poll().finally(() => this.#schedulePoll());
+    });
   }
 
   get waiting(): number {
@@ -42,7 +44,6 @@ export class ResolutionWatch {
   }
 
   start(): void {
-    void this.#listen();
     this.#schedulePoll();
   }
 
@@ -68,51 +69,10 @@ export class ResolutionWatch {
   }
 
   /** Wakes everybody, so that each can be answered before the process ends. */
-  async stop(): Promise<void> {
+  stop(): void {
     this.#isStopped = true;
     if (this.#pollTimer !== null) clearTimeout(this.#pollTimer);
-    if (this.#reconnectTimer !== null) clearTimeout(this.#reconnectTimer);
     this.#wakeAll();
-    const listener = this.#listener;
-    this.#listener = null;
-    await listener?.end();
-  }
-
-  async #listen(): Promise<void> {
-    const client = new pg.Client({
-      ...withSessionSettings(this.#connection),
-      application_name: "countersign listen",
-      keepAlive: true,
-      connectionTimeoutMillis: reconnectDelayMs * 5,
-    });
-    client.on("notification", ({ payload }) => this.#announced(payload ?? ""));
-    client.on("error", () => {});
-    client.on("end", () => this.#lost(client));
-    try {
-      await client.connect();
-      await client.query(`listen ${approvals.resolutionChannel}`);
-    } catch {
-      // Out of reach: the pool's users say so; here it is enough to try again.
-      await client.end().catch(() => {});
-      this.#lost(client);
-      return;
-    }
-    if (this.#isStopped) return void client.end().catch(() => {});
-    this.#listener = client;
-    // Whatever was announced while nobody listened is found by asking once.
-    await this.#poll();
-  }
-
-  #lost(client: pg.Client): void {
-    if (this.#listener === client) {
-      this.#listener = null;
-      this.#schedulePoll();
-    }
-    if (this.#isStopped || this.#reconnectTimer !== null) return;
-    this.#reconnectTimer = setTimeout(() => {
-      this.#reconnectTimer = null;
-      void this.#listen();
-    }, reconnectDelayMs);
   }
 
   #announced(payload: string): void {
@@ -123,7 +83,7 @@ export class ResolutionWatch {
   #schedulePoll(): void {
     if (this.#isStopped) return;
     if (this.#pollTimer !== null) clearTimeout(this.#pollTimer);
-    const ms = this.#listener === null ? pollWhileDeafMs : pollWhileListeningMs;
+    const ms = this.#listener.isListening ? pollWhileListeningMs : pollWhileDeafMs;
     this.#pollTimer = setTimeout(() => {
       void this.#poll().finally(() => this.#schedulePoll());
     }, ms);

@@ -12,8 +12,13 @@ export type Store = {
   /** For connections beside the pool: migrations and listening. */
   connection: pg.ClientConfig;
   keyring: Keyring;
+  /** A pool for the worker alone, so that neither it nor the calls wait for each other. Its user closes it. */
+  openWorkerPool(): Database;
   close(): Promise<void>;
 };
+
+/** Two to claim, two to record, one to sweep; the rest is brief. */
+const workerConnectionsMax = 6;
 
 export type StoreOptions = {
   databaseUrl: string | null;
@@ -41,6 +46,7 @@ async function openEmbedded(options: StoreOptions): Promise<Store | EmbeddedPost
     db,
     connection,
     keyring,
+    openWorkerPool: () => openWorkerPool(options, connection),
     close: async () => {
       await db.end();
       await postgres.release();
@@ -52,13 +58,29 @@ function openExternal(options: StoreOptions, databaseUrl: string): Store {
   const connection = { connectionString: databaseUrl };
   const db = openPool(options, connection);
   if (options.keyring === null) throw new Error("an external database needs a SECRET_KEY");
-  return { kind: "external", db, connection, keyring: options.keyring, close: () => db.end() };
+  return {
+    kind: "external",
+    db,
+    connection,
+    keyring: options.keyring,
+    openWorkerPool: () => openWorkerPool(options, connection),
+    close: () => db.end(),
+  };
 }
 
 function openPool({ databaseConnectionsMax, log }: StoreOptions, connection: pg.ClientConfig) {
   return openDatabase({
     connection,
     connectionsMax: databaseConnectionsMax,
+    onIdleFault: (error) => log.warn(`a database connection was lost: ${error.message}`),
+  });
+}
+
+function openWorkerPool({ log }: StoreOptions, connection: pg.ClientConfig): Database {
+  return openDatabase({
+    connection: { ...connection, application_name: "countersign worker" },
+    connectionsMax: workerConnectionsMax,
+    walksIndexes: true,
     onIdleFault: (error) => log.warn(`a database connection was lost: ${error.message}`),
   });
 }

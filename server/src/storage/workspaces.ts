@@ -14,10 +14,11 @@ type WorkspaceRow = {
   included: number | null;
   cap: number | null;
   expiry_minutes: number;
+  reminder_percent: number | null;
   created_at: Date;
 };
 
-const columns = "id, name, plan, included, cap, expiry_minutes, created_at";
+const columns = "id, name, plan, included, cap, expiry_minutes, reminder_percent, created_at";
 
 export async function exists(db: Queryable): Promise<boolean> {
   const { rows } = await db.query("select 1 from workspaces limit 1");
@@ -52,7 +53,8 @@ export async function listPlanNames(db: Queryable): Promise<string[]> {
 
 export async function insert(tx: Transaction, settings: WorkspaceSettings): Promise<Workspace> {
   const { rows } = await tx.query<WorkspaceRow>(
-    `insert into workspaces (name, plan, included, cap, expiry_minutes) values ($1, $2, $3, $4, $5)
+    `insert into workspaces (name, plan, included, cap, expiry_minutes, reminder_percent)
+     values ($1, $2, $3, $4, $5, $6)
      returning ${columns}`,
     toValues(settings),
   );
@@ -65,7 +67,8 @@ export async function update(
   settings: WorkspaceSettings,
 ): Promise<Workspace | null> {
   const { rows } = await tx.query<WorkspaceRow>(
-    `update workspaces set name = $2, plan = $3, included = $4, cap = $5, expiry_minutes = $6
+    `update workspaces
+     set name = $2, plan = $3, included = $4, cap = $5, expiry_minutes = $6, reminder_percent = $7
      where id = $1
      returning ${columns}`,
     [id, ...toValues(settings)],
@@ -82,8 +85,9 @@ export async function lock(tx: Transaction, id: string): Promise<Workspace | nul
   return rows.map(toWorkspace)[0] ?? null;
 }
 
-function toValues({ name, plan, included, cap, expiryMinutes }: WorkspaceSettings): unknown[] {
-  return [name, plan, included, cap, expiryMinutes];
+function toValues(settings: WorkspaceSettings): unknown[] {
+  const { name, plan, included, cap, expiryMinutes, reminderPercent } = settings;
+  return [name, plan, included, cap, expiryMinutes, reminderPercent];
 }
 
 function toWorkspace(row: WorkspaceRow): Workspace {
@@ -94,6 +98,7 @@ function toWorkspace(row: WorkspaceRow): Workspace {
     included: row.included,
     cap: row.cap,
     expiryMinutes: row.expiry_minutes,
+    reminderPercent: row.reminder_percent,
     createdAt: row.created_at,
   };
 }

@@ -1,0 +1,206 @@
+// countersign delivery …
+
+import { Command } from "commander";
+import { isEventKind, testEventKind } from "../domain/event.ts";
+import { eventBody, testEventBody } from "../domain/event-body.ts";
+import { OperatorFault } from "../domain/operator-fault.ts";
+import { toVisibleText } from "../domain/visible-text.ts";
+import {
+  resendDelivery,
+  resendUnsuccessful,
+  unknownDelivery,
+} from "../operations/resend-delivery.ts";
+import * as approvals from "../storage/approvals.ts";
+import type { Database } from "../storage/database.ts";
+import * as deliveries from "../storage/deliveries.ts";
+import { onStore, type Printed, type ReadCommandConfig, table, wholeNumber } from "./command.ts";
+import {
+  deliveryToJson,
+  describeDestination,
+  describeLast,
+  describeOutcome,
+} from "./delivery-words.ts";
+
+export function deliveryCommand(readConfig: ReadCommandConfig): Command {
+  const command = new Command("delivery").description(
+    "see what was sent to endpoints and mailboxes, what came back, and send it again",
+  );
+  command.addCommand(listCommand(readConfig));
+  command.addCommand(showCommand(readConfig));
+  command.addCommand(
+    onStore(
+      new Command("resend")
+        .description("send one delivery again, with the same id and the same bytes")
+        .argument("<id>"),
+      readConfig,
+      {
+        run: ({ db }, id: string) => resendDelivery(db, id),
+        toJson: deliveryToJson,
+        toText: (delivery) =>
+          `${delivery.id} is due again. See how it goes: countersign delivery show ${delivery.id}`,
+      },
+    ),
+  );
+  command.addCommand(resendFailedCommand(readConfig));
+  return command;
+}
+
+type ListFlags = { workspace: string; request?: string; failed?: boolean; limit: number };
+
+function listCommand(readConfig: ReadCommandConfig): Command {
+  return onStore(
+    new Command("list")
+      .description("list deliveries, newest first")
+      .requiredOption("--workspace <id>", "whose deliveries")
+      .option("--request <id>", "only those of one request")
+      .option("--failed", "only those that failed or were skipped")
+      .option("--limit <number>", "how many at most", wholeNumber, 100),
+    readConfig,
+    {
+      run: ({ db }, { workspace, request, failed, limit }: ListFlags) =>
+        deliveries.list(db, {
+          workspaceId: workspace,
+          approvalId: request ?? null,
+          isFailed: failed === true,
+          limit,
+        }),
+      toJson: (found) => found.map(deliveryToJson),
+      toText: (found) =>
+        table(
+          ["ID", "EVENT", "REQUEST", "DESTINATION", "STATE", "ATTEMPTS", "LAST"],
+          found.map((delivery) => [
+            delivery.id,
+            delivery.event,
+            delivery.approvalId ?? "-",
+            describeDestination(delivery),
+            delivery.state,
+            String(delivery.attempts),
+            describeLast(delivery),
+          ]),
+          "No deliveries. They are made when a request is created or resolved.",
+        ),
+    },
+  );
+}
+
+type Shown = {
+  delivery: deliveries.Delivery;
+  attempts: deliveries.Attempt[];
+  body: string | null;
+};
+
+function showCommand(readConfig: ReadCommandConfig): Command {
+  return onStore(
+    new Command("show")
+      .description("show a delivery: what is sent, and every attempt with what came back")
+      .argument("<id>"),
+    readConfig,
+    {
+      run: async ({ db }, id: string) => {
+        const delivery = await deliveries.find(db, id);
+        if (delivery === null) return unknownDelivery(id);
+        const attempts = await deliveries.listAttempts(db, delivery);
+        return { delivery, attempts, body: await bodyOf(db, delivery) };
+      },
+      toJson: ({ delivery, attempts, body }) => ({
+        ...deliveryToJson(delivery),
+        attempts: attempts.map(attemptToJson),
+        body,
+      }),
+      toText: showText,
+    },
+  );
+}
+
+/** The very bytes that the endpoint gets. Mails are not shown here: they hold a link that decides. */
+async function bodyOf(
+  db: Database,
+  { destination, event, eventAt, workspaceId, approvalId }: deliveries.Delivery,
+): Promise<string | null> {
+  if (destination.kind === "mailbox") return null;
+  if (event === testEventKind) return testEventBody(eventAt).toString();
+  const found = approvalId === null ? null : await approvals.find(db, workspaceId, approvalId);
+  if (found === null || !isEventKind(event)) return null;
+  return eventBody(event, eventAt, found.approval).toString();
+}
+
+function attemptToJson(attempt: deliveries.Attempt): Printed {
+  const { number, startedAt, finishedAt, outcome, httpStatus, durationMs, responseStart } = attempt;
+  return { number, startedAt, finishedAt, outcome, httpStatus, durationMs, responseStart };
+}
+
+function showText({ delivery, attempts, body }: Shown): string {
+  const { nextAttemptAt } = delivery;
+  const facts = [
+    `${delivery.id}  ${delivery.state}`,
+    `  event        ${delivery.event} of ${delivery.eventAt.toISOString()}`,
+    `  request      ${delivery.approvalId ?? "-"}`,
+    `  destination  ${describeDestination(delivery)}`,
+    ...(nextAttemptAt === null ? [] : [`  next         ${nextAttemptAt.toISOString()}`]),
+    "",
+    table(
+      ["ATTEMPT", "STARTED", "OUTCOME", "MS"],
+      attempts.map((attempt) => [
+        String(attempt.number),
+        attempt.startedAt.toISOString(),
+        describeOutcome(attempt),
+        attempt.durationMs === null ? "-" : String(attempt.durationMs),
+      ]),
+      "No attempt yet.",
+    ),
+  ];
+  const last = attempts.findLast(({ responseStart }) => responseStart !== null);
+  const answer =
+    last === undefined || last.responseStart === null || last.responseStart === ""
+      ? []
+      : [
+          "",
+          `Answer to attempt ${last.number}:`,
+          toVisibleText(last.responseStart, { isMultiLine: true }),
+        ];
+  return [...facts, ...answer, ...(body === null ? [] : ["", "Body:", body])].join("\n");
+}
+
+type ResendFlags = { workspace: string; since: string; endpoint?: string };
+
+function resendFailedCommand(readConfig: ReadCommandConfig): Command {
+  return onStore(
+    new Command("resend-failed")
+      .description("send again everything that failed or was skipped since a time")
+      .requiredOption("--workspace <id>", "whose deliveries")
+      .requiredOption(
+        "--since <time>",
+        "ISO 8601, such as 2026-11-15T09:00Z, or a span: 90m, 6h, 3d",
+      )
+      .option("--endpoint <id>", "only those to one endpoint"),
+    readConfig,
+    {
+      run: ({ db }, { workspace, since, endpoint }: ResendFlags) =>
+        resendUnsuccessful(db, {
+          workspaceId: workspace,
+          endpointId: endpoint ?? null,
+          time: toTime(since),
+        }),
+      toJson: ({ resent }) => ({ resent }),
+      toText: ({ resent }) =>
+        resent === 0
+          ? "Nothing failed or was skipped since then. Endpoints that are disabled are left out: enable them first."
+          : `${resent} deliveries are due again.`,
+    },
+  );
+}
+
+const spanMs: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function toTime(text: string): Date {
+  const [, amount = "", unit = ""] = /^([0-9]{1,6})([mhd])$/.exec(text) ?? [];
+  const ms = spanMs[unit];
+  if (ms !== undefined) return new Date(Date.now() - Number(amount) * ms);
+  const isIso =
+    /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text);
+  const time = new Date(text);
+  if (isIso && !Number.isNaN(time.getTime())) return time;
+  throw new OperatorFault(
+    `${text} is not a time; write it like 2026-11-15T09:00:00Z, or as a span such as 6h`,
+  );
+}

@@ -1,0 +1,68 @@
+// How a delivery is told to people and to machines, and how a command waits for one to be tried.
+
+import { setTimeout as pause } from "node:timers/promises";
+import type { Database } from "../storage/database.ts";
+import * as deliveries from "../storage/deliveries.ts";
+import type { Printed } from "./command.ts";
+
+const watchStepMs = 50;
+/** Within this time a worker that runs has begun. */
+const beginWithinMs = 3_000;
+/** An attempt has ended by then, whatever the receiver does. */
+const endWithinMs = 13_000;
+
+/** Waits for the first attempt of a delivery to end, unless nobody begins it. */
+export async function watchDelivery(db: Database, id: string): Promise<deliveries.Delivery> {
+  const start = performance.now();
+  for (;;) {
+    const delivery = await deliveries.find(db, id);
+    if (delivery === null) throw new Error(`delivery ${id} vanished`);
+    const waitedMs = performance.now() - start;
+    const isOver = delivery.last !== null && delivery.last.outcome !== null;
+    if (isOver || waitedMs > (delivery.attempts === 0 ? beginWithinMs : endWithinMs))
+      return delivery;
+    await pause(watchStepMs);
+  }
+}
+
+export function describeDestination({ destination }: deliveries.Delivery): string {
+  return destination.kind === "endpoint" ? destination.url : destination.email;
+}
+
+/** How the last attempt went. */
+export function describeLast({ last, state }: deliveries.Delivery): string {
+  if (last === null) return state === "skipped" ? "skipped" : "not tried yet";
+  return describeOutcome(last);
+}
+
+export function describeOutcome({
+  outcome,
+  httpStatus,
+}: {
+  outcome: string | null;
+  httpStatus: number | null;
+}): string {
+  const words = (outcome ?? "under way").replaceAll("_", " ");
+  return httpStatus === null ? words : `${words} (HTTP ${httpStatus})`;
+}
+
+export function deliveryToJson(delivery: deliveries.Delivery): Printed {
+  const { destination, last } = delivery;
+  return {
+    id: delivery.id,
+    workspaceId: delivery.workspaceId,
+    requestId: delivery.approvalId,
+    event: delivery.event,
+    eventAt: delivery.eventAt,
+    state: delivery.state,
+    endpointId: destination.kind === "endpoint" ? destination.id : null,
+    url: destination.kind === "endpoint" ? destination.url : null,
+    email: destination.kind === "mailbox" ? destination.email : null,
+    attempts: delivery.attempts,
+    lastOutcome: last?.outcome ?? null,
+    lastHttpStatus: last?.httpStatus ?? null,
+    nextAttemptAt: delivery.nextAttemptAt,
+    createdAt: delivery.createdAt,
+    finishedAt: delivery.finishedAt,
+  };
+}

@@ -1,0 +1,24 @@
+// What a mail says, before it is text or HTML. Both parts are rendered from one letter, so they say the same.
+
+/** A string is ours. What others wrote is marked, so that it is made inert wherever it is rendered. */
+export type Words = readonly (string | { theirs: string })[];
+
+export type Block =
+  | { kind: "paragraph"; words: Words }
+  /** In a quiet frame, under labels of ours: what was not written by us. */
+  | { kind: "quotes"; quotes: readonly Quote[] }
+  | { kind: "facts"; facts: readonly Fact[] }
+  | { kind: "button"; label: string; url: string }
+  /** To be typed as they are. They hold ids and times of ours, never words of others. */
+  | { kind: "commands"; commands: readonly string[] };
+
+export type Quote = { label: string; text: string; isMultiLine: boolean };
+export type Fact = { label: string; words: Words; detail?: string };
+
+export type Letter = {
+  heading: string;
+  /** What lists of mails show beside the subject; always our words. */
+  preview: string;
+  blocks: readonly Block[];
+  footer: readonly Words[];
+};

@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  type Cidr,
+  describeAddressFlaw,
+  loopbackCidrs,
+  makeAddressPolicy,
+  parseCidrs,
+} from "./network-address.ts";
+
+const strict = makeAddressPolicy([]);
+const everything = makeAddressPolicy(cidrs("0.0.0.0/0, ::/0"));
+
+test("public addresses may be reached", () => {
+  for (const address of [
+    "8.8.8.8",
+    "1.1.1.1",
+    "9.255.255.255",
+    "11.0.0.0",
+    "100.63.255.255",
+    "100.128.0.0",
+    "126.255.255.255",
+    "169.253.255.255",
+    "172.15.255.255",
+    "172.32.0.0",
+    "192.0.1.0",
+    "192.169.0.0",
+    "198.20.0.0",
+    "223.255.255.255",
+    "2606:4700::1111",
+    "2001:200::1",
+    "2003::1",
+    "3fff:1000::1",
+    "::ffff:8.8.8.8",
+    "::ffff:808:808",
+  ]) {
+    assert.equal(strict.flawOf(address), null, address);
+  }
+});
+
+test("private and special addresses may not be reached, up to the edges of their ranges", () => {
+  for (const [range, addresses] of [
+    ["loopback", ["127.0.0.1", "127.255.255.255", "::1", "::ffff:127.0.0.1", "::ffff:7f00:1"]],
+    ["private", ["10.0.0.0", "10.255.255.255", "172.16.0.0", "172.31.255.255", "192.168.0.1"]],
+    ["private", ["fc00::1", "fdff::1", "::FFFF:192.168.0.1"]],
+    ["shared", ["100.64.0.0", "100.127.255.255"]],
+    ["link-local", ["fe80::1", "febf::1"]],
+    ["documentation", ["192.0.2.1", "198.51.100.1", "203.0.113.1", "2001:db8::1", "3fff:fff::1"]],
+    ["benchmarking", ["198.18.0.0", "198.19.255.255"]],
+    ["multicast", ["224.0.0.1", "239.255.255.255", "ff02::1"]],
+    ["6to4", ["192.88.99.1", "2002:808:808::1"]],
+    ["reserved", ["0.0.0.0", "0.255.255.255", "192.0.0.1", "240.0.0.0", "255.255.255.255"]],
+    ["reserved", ["::", "::8.8.8.8", "64:ff9b::808:808", "2001::1", "2001:1ff::1", "4000::1"]],
+  ] as const) {
+    for (const address of addresses) {
+      assert.deepEqual(strict.flawOf(address), { kind: "special", range }, address);
+    }
+  }
+});
+
+test("what is not one plain address is refused, however much is allowed", () => {
+  for (const text of [
+    "",
+    "example.com",
+    "localhost",
+    "8.8.8",
+    "134744072",
+    "0x8.8.8.8",
+    "08.8.8.8",
+    "010.0.0.1",
+    "8.8.8.8 ",
+    "8.8.8.8/32",
+    "8.8.8.256",
+    "[2606:4700::1111]",
+    "2606:4700::1111%eth0",
+    "fe80::1%eth0",
+    "::ffff:08.8.8.8",
+    "::ffff:8.8.8",
+    "1::2::3",
+    "2606:4700:::1",
+    "1:2:3:4:5:6:7:8:9",
+    "2606:4700::11111",
+    "８.8.8.8",
+  ]) {
+    assert.deepEqual(everything.flawOf(text), { kind: "special", range: "malformed" }, text);
+  }
+});
+
+test("an operator can allow ranges and single addresses, in either spelling of IPv4", () => {
+  for (const [list, allowed, refused] of [
+    ["10.0.0.0/8, ::1/128", ["10.1.2.3", "::ffff:10.1.2.3", "::1"], ["192.168.0.1", "127.0.0.1"]],
+    ["10.0.0.5", ["10.0.0.5"], ["10.0.0.4", "10.0.0.6"]],
+    ["10.1.2.3/8", ["10.200.0.1"], ["172.16.0.1"]],
+    ["::ffff:10.0.0.0/104", ["10.1.2.3", "::ffff:a01:203"], ["192.168.0.1"]],
+    ["fd12:3456::/32", ["fd12:3456::1"], ["fd12:3457::1", "10.0.0.1"]],
+    ["::/0", ["fd12:3456::1", "::1"], ["10.0.0.1", "::ffff:10.0.0.1"]],
+    ["", [], ["10.0.0.1"]],
+  ] as const) {
+    const policy = makeAddressPolicy(cidrs(list));
+    for (const address of allowed) assert.equal(policy.flawOf(address), null, address);
+    for (const address of refused) assert.notEqual(policy.flawOf(address), null, address);
+  }
+  const embedded = makeAddressPolicy(loopbackCidrs);
+  for (const address of ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1", "8.8.8.8"]) {
+    assert.equal(embedded.flawOf(address), null, address);
+  }
+  assert.notEqual(embedded.flawOf("10.0.0.1"), null);
+});
+
+test("metadata addresses may never be reached, whatever is allowed and however they are spelled", () => {
+  for (const address of [
+    "169.254.169.254",
+    "169.254.170.2",
+    "169.254.0.0",
+    "169.254.255.255",
+    "::ffff:169.254.169.254",
+    "::ffff:a9fe:a9fe",
+    "0:0:0:0:0:FFFF:A9FE:A9FE",
+    "64:ff9b::169.254.169.254",
+    "64:ff9b::a9fe:a9fe",
+    "::169.254.169.254",
+    "2002:a9fe:a9fe::1",
+    "100.100.100.200",
+    "168.63.129.16",
+    "192.0.0.192",
+    "::ffff:168.63.129.16",
+    "fd00:ec2::254",
+    "fd20:ce::254",
+  ]) {
+    assert.deepEqual(strict.flawOf(address), { kind: "metadata" }, address);
+    assert.deepEqual(everything.flawOf(address), { kind: "metadata" }, address);
+    assert.deepEqual(makeAddressPolicy(cidrs(address)).flawOf(address), { kind: "metadata" });
+  }
+});
+
+test("a list with one malformed part is no list", () => {
+  for (const text of [
+    "10.0.0.0/33",
+    "10.0.0.0/-1",
+    "10.0.0.0/",
+    "10.0.0.0/8/8",
+    "10.0.0.0/8,",
+    "10.0.0.0/8 172.16.0.0/12",
+    "10/8",
+    "::1/129",
+    "::ffff:0:0/95",
+    "fe80::1%eth0/128",
+    "example.com",
+    "10.0.0.0/8, everything",
+  ]) {
+    assert.equal(parseCidrs(text), null, text);
+  }
+  assert.deepEqual(parseCidrs(" "), []);
+  assert.deepEqual(
+    cidrs("10.0.0.0/8,::1, 192.168.1.7").map(([base, length]) => `${base}/${length}`),
+    ["10.0.0.0/8", "::1/128", "192.168.1.7/32"],
+  );
+});
+
+test("an operator learns what is wrong with an address and how to allow it", () => {
+  assert.equal(
+    describe("10.0.0.5"),
+    "10.0.0.5 is a private address, and webhooks reach public addresses only. To allow it set WEBHOOK_ALLOW_CIDRS=10.0.0.5/32 for the server and this command.",
+  );
+  assert.match(describe("::ffff:a00:5"), /WEBHOOK_ALLOW_CIDRS=10\.0\.0\.5\/32 /);
+  assert.match(describe("::1", "localhost"), /^localhost resolves to ::1, which is a loopback /);
+  assert.match(describe("::1"), /WEBHOOK_ALLOW_CIDRS=::1\/128 /);
+  assert.equal(
+    describe("169.254.169.254"),
+    "169.254.169.254 is a cloud metadata address, which webhooks may never reach.",
+  );
+  assert.equal(
+    describe("fe80::1%eth0"),
+    "fe80::1%eth0 is a malformed address, and webhooks reach public addresses only.",
+  );
+});
+
+function describe(address: string, hostname?: string): string {
+  const flaw = strict.flawOf(address);
+  assert.ok(flaw !== null);
+  return describeAddressFlaw(address, flaw, hostname);
+}
+
+function cidrs(text: string): Cidr[] {
+  const parsed = parseCidrs(text);
+  assert.ok(parsed !== null, text);
+  return parsed;
+}

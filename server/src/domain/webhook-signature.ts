@@ -1,0 +1,43 @@
+// What proves to a receiver that a webhook is ours: the contract's own header, and those of Standard Webhooks
+// beside it. While a secret is being rotated both secrets sign, so that either one verifies.
+
+import { createHmac } from "node:crypto";
+import type { WebhookEventKind } from "./event.ts";
+import { webhookSecretPrefix } from "./webhook-secret.ts";
+
+export type WebhookToSign = {
+  deliveryId: string;
+  kind: WebhookEventKind;
+  body: Buffer;
+  /** When this attempt is made: signed with the body, so that an old one cannot be replayed. */
+  at: Date;
+  /** As their owners were shown them, newest first. */
+  secrets: readonly string[];
+};
+
+export function webhookHeaders({ deliveryId, kind, body, at, secrets }: WebhookToSign) {
+  const timestamp = String(Math.floor(at.getTime() / 1000));
+  const hex = secrets.map((secret) => sign(secret, `${timestamp}.`, body).toString("hex"));
+  const base64 = secrets.map((secret) =>
+    sign(keyOf(secret), `${deliveryId}.${timestamp}.`, body).toString("base64"),
+  );
+  return {
+    "content-type": "application/json",
+    "user-agent": "Countersign-Webhooks/1",
+    "x-service-event": kind,
+    "x-service-delivery-id": deliveryId,
+    "x-service-signature": [`t=${timestamp}`, ...hex.map((each) => `v1=${each}`)].join(","),
+    "webhook-id": deliveryId,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": base64.map((each) => `v1,${each}`).join(" "),
+  };
+}
+
+function sign(key: string | Buffer, prefix: string, body: Buffer): Buffer {
+  return createHmac("sha256", key).update(prefix).update(body).digest();
+}
+
+/** Standard Webhooks is keyed with the bytes that the secret encodes, the contract with its text. */
+function keyOf(secret: string): Buffer {
+  return Buffer.from(secret.slice(webhookSecretPrefix.length), "base64");
+}

@@ -1,0 +1,69 @@
+// What the outcome of an attempt means for its endpoint: one that only fails is warned about, then disabled; one
+// that says it is gone is disabled at once. Owners are told in the same transaction.
+
+import { stepAfterFailure } from "../domain/endpoint-health.ts";
+import { endpointFailingDaysMax } from "../domain/limits.ts";
+import {
+  type Database,
+  inOneStatement,
+  inTransaction,
+  type Transaction,
+} from "../storage/database.ts";
+import * as deliveries from "../storage/deliveries.ts";
+import * as endpoints from "../storage/endpoints.ts";
+
+type EndpointId = { workspaceId: string; id: string };
+
+export async function noteEndpointSuccess(db: Database, endpoint: EndpointId): Promise<void> {
+  await endpoints.noteSuccess(inOneStatement(db), endpoint);
+}
+
+/** `lastFailure` says in words how the attempt ended. */
+export async function noteEndpointFailure(
+  db: Database,
+  id: EndpointId,
+  lastFailure: string,
+): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    const noted = await endpoints.noteFailure(tx, id);
+    if (noted === null || noted.endpoint.disabledAt !== null) return;
+    const { endpoint, now } = noted;
+    const step = stepAfterFailure(endpoint, now);
+    if (step === "warn") {
+      await endpoints.noteWarning(tx, id);
+      await tellOwners(tx, endpoint, "endpoint.failing", lastFailure);
+    }
+    if (step === "disable") {
+      const reason = `every attempt failed for ${endpointFailingDaysMax} days, the last one with: ${lastFailure}`;
+      await disable(tx, endpoint, reason);
+    }
+  });
+}
+
+/** It answered 410: it does not want to hear from us again. */
+export async function noteEndpointGone(db: Database, id: EndpointId): Promise<void> {
+  await inTransaction(db, async (tx) => {
+    const endpoint = await endpoints.lock(tx, id.id);
+    if (endpoint === null || endpoint.disabledAt !== null) return;
+    await disable(tx, endpoint, "it answered 410 Gone");
+  });
+}
+
+async function disable(
+  tx: Transaction,
+  endpoint: endpoints.Endpoint,
+  reason: string,
+): Promise<void> {
+  await tellOwners(tx, endpoint, "endpoint.disabled", reason);
+  await endpoints.setDisabled(tx, endpoint.id, reason);
+}
+
+async function tellOwners(
+  tx: Transaction,
+  endpoint: endpoints.Endpoint,
+  kind: "endpoint.failing" | "endpoint.disabled",
+  reason: string,
+): Promise<void> {
+  const failingSince = endpoint.failingSince?.toISOString() ?? null;
+  await deliveries.insertEndpointNotice(tx, endpoint, kind, { failingSince, reason });
+}

@@ -1,0 +1,88 @@
+// Sends again what failed, was skipped, or is wanted once more; and sends a test event to an endpoint.
+
+import { type Refusal, refuse } from "../domain/refusal.ts";
+import { type Database, inTransaction } from "../storage/database.ts";
+import * as deliveries from "../storage/deliveries.ts";
+import * as endpoints from "../storage/endpoints.ts";
+import * as workspaces from "../storage/workspaces.ts";
+import { findWithExpiry } from "./expire-approvals.ts";
+import { unknownEndpoint } from "./manage-endpoint.ts";
+import { unknownWorkspace } from "./manage-workspace.ts";
+
+const resendBatch = 1_000;
+
+export async function resendDelivery(
+  db: Database,
+  id: string,
+): Promise<deliveries.Delivery | Refusal> {
+  const delivery = await deliveries.find(db, id);
+  if (delivery === null) return unknownDelivery(id);
+  const reason = await whyNotAgain(db, delivery);
+  if (reason !== null) return refuse("validation_error", reason);
+  return inTransaction(db, async (tx) => {
+    if (!(await deliveries.resend(tx, delivery))) {
+      return refuse(
+        "validation_error",
+        `an attempt of ${id} is under way; look again in a moment: countersign delivery show ${id}`,
+      );
+    }
+    await deliveries.announceDue(tx);
+    return (await deliveries.find(tx, id)) ?? unknownDelivery(id);
+  });
+}
+
+/** Everything of a workspace, or of one of its endpoints, that failed or was skipped since a time. Answers how many. */
+export async function resendUnsuccessful(
+  db: Database,
+  since: { workspaceId: string; endpointId: string | null; time: Date },
+): Promise<{ resent: number } | Refusal> {
+  if ((await workspaces.find(db, since.workspaceId)) === null) {
+    return unknownWorkspace(since.workspaceId);
+  }
+  for (let resent = 0; ; ) {
+    const ids = await inTransaction(db, async (tx) => {
+      const batch = await deliveries.resendUnsuccessful(tx, { ...since, limit: resendBatch });
+      if (batch.length > 0) await deliveries.announceDue(tx);
+      return batch;
+    });
+    resent += ids.length;
+    if (ids.length < resendBatch) return { resent };
+  }
+}
+
+export async function sendTestEvent(
+  db: Database,
+  endpointId: string,
+): Promise<{ deliveryId: string } | Refusal> {
+  return inTransaction(db, async (tx) => {
+    const endpoint = await endpoints.lock(tx, endpointId);
+    if (endpoint === null) return unknownEndpoint(endpointId);
+    if (endpoint.disabledAt !== null) return refuse("validation_error", enableFirst(endpointId));
+    const deliveryId = await deliveries.insertTest(tx, endpoint);
+    await deliveries.announceDue(tx);
+    return { deliveryId };
+  });
+}
+
+async function whyNotAgain(db: Database, delivery: deliveries.Delivery): Promise<string | null> {
+  const { destination, approvalId, workspaceId, event } = delivery;
+  if (destination.kind === "endpoint") {
+    return destination.isDisabled ? enableFirst(destination.id) : null;
+  }
+  if (approvalId === null || !event.startsWith("request.")) return null;
+  const found = await findWithExpiry(db, workspaceId, approvalId);
+  return found?.approval.state.kind === "PENDING"
+    ? null
+    : `${approvalId} is no longer pending, so there is nothing to ask ${destination.email} for`;
+}
+
+function enableFirst(endpointId: string): string {
+  return `the endpoint ${endpointId} is disabled; enable it first: countersign webhook enable ${endpointId}`;
+}
+
+export function unknownDelivery(id: string): Refusal {
+  return refuse(
+    "not_found",
+    `there is no delivery ${id}; \`countersign delivery list --workspace ws_…\` shows them`,
+  );
+}

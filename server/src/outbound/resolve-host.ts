@@ -1,0 +1,190 @@
+// Turns the host of a webhook URL into the addresses that may be connected to, or says why there are none.
+// The caller must connect to these very addresses: asked again, a hostile name server answers something else.
+
+import { lookup, Resolver } from "node:dns/promises";
+import { once } from "node:events";
+import { isIP } from "node:net";
+import {
+  type AddressFlaw,
+  type AddressPolicy,
+  describeAddressFlaw,
+} from "../domain/network-address.ts";
+
+export type HostAddress = { address: string; family: number };
+
+export type ResolvedHost =
+  | { kind: "addresses"; addresses: HostAddress[] }
+  | { kind: "name_not_resolved" }
+  | { kind: "address_not_allowed"; address: string; flaw: AddressFlaw };
+
+/** Where names are looked up: with the system's name servers and the system's own lookup, except in tests. */
+export type NameSources = {
+  /** Such as 127.0.0.1:5353. */
+  dnsServers?: readonly string[];
+  lookUpInSystem?: (hostname: string) => Promise<string[]>;
+};
+
+export type Resolving = { signal?: AbortSignal; timeoutMs?: number; sources?: NameSources };
+
+export const nameTimeoutMs = 8_000;
+/** For one question to one name server, of which there may be several. */
+export const nameQueryTimeoutMs = 2_000;
+export const nameQueryTriesMax = 2;
+/** Some name servers never answer one of the two questions; the other's answer waits no longer than this. */
+export const otherFamilyWaitMs = 1_000;
+export const systemLookupsMax = 2;
+export const examinationTimeoutMs = 3_000;
+
+/** Takes the hostname as a URL spells it, with brackets around IPv6. */
+export async function resolveHost(
+  hostname: string,
+  policy: AddressPolicy,
+  { signal, timeoutMs = nameTimeoutMs, sources = {} }: Resolving = {},
+): Promise<ResolvedHost> {
+  if (signal?.aborted) return { kind: "name_not_resolved" };
+  const patience = new AbortController();
+  const giveUp = () => patience.abort();
+  const timer = setTimeout(giveUp, timeoutMs);
+  signal?.addEventListener("abort", giveUp);
+  try {
+    return vet(await findAddresses(hostname, sources, patience.signal), policy);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", giveUp);
+  }
+}
+
+/** The IP address that a URL's hostname is, without brackets; null when it is a name. */
+export function literalOf(hostname: string): string | null {
+  const bare = hostname.replace(/^\[(.*)\]$/, "$1");
+  return isIP(bare) === 0 ? null : bare;
+}
+
+/**
+ * Says why a webhook URL may not be registered, or null when it may. A name that does not resolve at present
+ * may do so later, and every attempt looks again.
+ */
+export async function examineWebhookUrl(
+  url: string,
+  policy: AddressPolicy,
+  sources: NameSources = {},
+): Promise<string | null> {
+  const { hostname } = new URL(url);
+  const timeoutMs = examinationTimeoutMs;
+  const resolved = await resolveHost(hostname, policy, { timeoutMs, sources });
+  if (resolved.kind !== "address_not_allowed") return null;
+  return describeAddressFlaw(resolved.address, resolved.flaw, literalOf(hostname) ?? hostname);
+}
+
+/** One forbidden answer condemns the name: a mixture is how a public name is made to lead inside. */
+function vet(found: string[], policy: AddressPolicy): ResolvedHost {
+  if (found.length === 0) return { kind: "name_not_resolved" };
+  for (const address of found) {
+    const flaw = policy.flawOf(address);
+    if (flaw !== null) return { kind: "address_not_allowed", address, flaw };
+  }
+  const addresses = found.map((address) => ({ address, family: isIP(address) }));
+  return { kind: "addresses", addresses };
+}
+
+async function findAddresses(
+  hostname: string,
+  sources: NameSources,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const literal = literalOf(hostname);
+  if (literal !== null) return [literal];
+  // These are this machine by definition (RFC 6761), whatever a name server would say.
+  if (/(?:^|\.)localhost\.?$/.test(hostname)) return ["127.0.0.1", "::1"];
+  const answer = await askNameServers(hostname, sources, signal);
+  if (answer !== "unknown" || signal.aborted) return answer === "unknown" ? [] : answer;
+  return lookUpInTurn(() => (sources.lookUpInSystem ?? lookUpInSystem)(hostname), signal);
+}
+
+/**
+ * Asks from this thread. The system's lookup would hold one of the process's four worker threads for as long as
+ * a hostile name server likes, and four such names would stall everybody's.
+ */
+async function askNameServers(
+  hostname: string,
+  { dnsServers }: NameSources,
+  signal: AbortSignal,
+): Promise<string[] | "unknown"> {
+  const resolver = new Resolver({ timeout: nameQueryTimeoutMs, tries: nameQueryTriesMax });
+  if (dnsServers !== undefined) resolver.setServers(dnsServers);
+  const cancel = () => resolver.cancel();
+  signal.addEventListener("abort", cancel);
+  let timer: NodeJS.Timeout | undefined;
+  const thenHurry = (addresses: string[]) => {
+    timer ??= setTimeout(cancel, otherFamilyWaitMs);
+    return addresses;
+  };
+  try {
+    return combine(
+      await Promise.allSettled([
+        resolver.resolve4(hostname).then(thenHurry),
+        resolver.resolve6(hostname).then(thenHurry),
+      ]),
+    );
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    clearTimeout(timer);
+  }
+}
+
+/** The name is not there, has no address, or there is no name server at all on this machine. */
+const unknownCodes = ["ENOTFOUND", "ENODATA", "ECONNREFUSED"];
+
+/** One family's addresses do when the other's question failed: only to what is known a connection is made. */
+function combine(answers: PromiseSettledResult<string[]>[]): string[] | "unknown" {
+  const addresses = answers.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
+  const isUnknown = answers.every(
+    (each) => each.status === "rejected" && unknownCodes.includes(each.reason?.code),
+  );
+  return isUnknown ? "unknown" : addresses;
+}
+
+/** Knows what name servers do not: /etc/hosts, search domains, names of the local network. */
+async function lookUpInSystem(hostname: string): Promise<string[]> {
+  const found = await lookup(hostname, { all: true });
+  return found.sort((a, b) => a.family - b.family).map(({ address }) => address);
+}
+
+/** A lookup cannot be cancelled: who gives up leaves it behind, and its turn lasts as long as it does. */
+async function lookUpInTurn(look: () => Promise<string[]>, signal: AbortSignal): Promise<string[]> {
+  if (!(await takeTurn(signal))) return [];
+  const found = look()
+    .catch(() => [])
+    .finally(endTurn);
+  return Promise.race([found, once(signal, "abort").then(() => [])]);
+}
+
+// Worker threads belong to the process, so the turns at them are counted for the process.
+let turnsTaken = 0;
+const waiting = new Set<() => void>();
+
+function takeTurn(signal: AbortSignal): Promise<boolean> {
+  if (turnsTaken < systemLookupsMax) {
+    turnsTaken += 1;
+    return Promise.resolve(true);
+  }
+  return new Promise((resolve) => {
+    const take = () => resolve(true);
+    waiting.add(take);
+    signal.addEventListener("abort", () => {
+      waiting.delete(take);
+      resolve(false);
+    });
+  });
+}
+
+/** Hands the turn to who has waited longest. */
+function endTurn(): void {
+  const [next] = waiting;
+  if (next === undefined) {
+    turnsTaken -= 1;
+    return;
+  }
+  waiting.delete(next);
+  next();
+}

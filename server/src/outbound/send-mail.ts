@@ -1,0 +1,290 @@
+// Hands mails to the mail server. A mail is one message to one recipient; its bytes are made once, here, so that a mail
+// that is sent again, or shown, is the same to the byte. How a try ended is a value: nothing here throws.
+
+import assert from "node:assert/strict";
+import { hash } from "node:crypto";
+import { createTransport } from "nodemailer";
+import MailComposer from "nodemailer/lib/mail-composer";
+import { encodeWord } from "nodemailer/lib/mime-funcs";
+import SMTPConnection from "nodemailer/lib/smtp-connection";
+import type { MailOutcome } from "../domain/attempt.ts";
+import { flawOfEmailAddress } from "../domain/email-address.ts";
+import type { MailContent } from "../domain/mail.ts";
+import type { Mailbox } from "../domain/mailbox.ts";
+import { parseSmtpUrl, type SmtpServer } from "../domain/smtp-url.ts";
+import { answerOfFault, keepable, outcomeOfFault } from "./mail-answer.ts";
+
+export type MailMessage = MailContent & {
+  to: string;
+  messageId: string;
+  /** The message that this one follows, or null. */
+  references: string | null;
+  date: Date;
+};
+
+export type MailAnswer = {
+  outcome: MailOutcome;
+  responseStart: string | null;
+  durationMs: number;
+};
+
+/** Nothing lasts longer than this, whatever the mail server does. */
+export const mailTimeoutMs = 25_000;
+
+export type MailTimeouts = {
+  connectionMs: number;
+  greetingMs: number;
+  /** Of silence, on a connection that stands. */
+  socketMs: number;
+  /** Of the whole, with the wait for a free lane. */
+  overallMs: number;
+};
+
+const defaultTimeouts: MailTimeouts = {
+  connectionMs: 10_000,
+  greetingMs: 10_000,
+  socketMs: 20_000,
+  overallMs: mailTimeoutMs,
+};
+
+const lanesMax = 4;
+const messagesPerConnectionMax = 100;
+/** An encoded word has at most 75 characters, and the name of the header stands on the first line as well. */
+const encodedWordCharactersMax = 52;
+
+export type MailSenderOptions = {
+  /** As parseSmtpUrl understands it. */
+  smtpUrl: string;
+  from: Mailbox;
+  timeouts?: Partial<MailTimeouts>;
+};
+
+type Transport = ReturnType<typeof openTransport>;
+/** One kept connection, for one mail at a time, so that giving up on a mail ends that mail alone. */
+type Lane = { transport: Transport };
+
+export class MailSender {
+  readonly #server: SmtpServer;
+  readonly #from: Mailbox;
+  readonly #timeouts: MailTimeouts;
+  readonly #freeLanes: Lane[];
+  readonly #lanes: readonly Lane[];
+  #waiting: ((lane: Lane) => void)[] = [];
+  #isClosed = false;
+
+  constructor({ smtpUrl, from, timeouts = {} }: MailSenderOptions) {
+    const server = parseSmtpUrl(smtpUrl);
+    assert(
+      "host" in server,
+      "the address of the mail server was checked when the settings were read",
+    );
+    this.#server = server;
+    this.#from = from;
+    this.#timeouts = { ...defaultTimeouts, ...timeouts };
+    this.#lanes = Array.from({ length: lanesMax }, () => ({ transport: this.#openTransport() }));
+    this.#freeLanes = [...this.#lanes];
+  }
+
+  async send(message: MailMessage): Promise<MailAnswer> {
+    const startMs = performance.now();
+    const expiry = startExpiry(this.#timeouts.overallMs);
+    try {
+      const { outcome, answer } = await this.#attempt(message, expiry);
+      const responseStart = keepable(answer, this.#confidential(message));
+      return { outcome, responseStart, durationMs: performance.now() - startMs };
+    } finally {
+      expiry.stop();
+    }
+  }
+
+  /** Connects, agrees on TLS and signs in, but sends nothing. */
+  async verify(): Promise<MailAnswer> {
+    const startMs = performance.now();
+    const expiry = startExpiry(this.#timeouts.overallMs);
+    const connection = new SMTPConnection(connectionOptions(this.#server, this.#timeouts));
+    const { outcome, answer } = await outcomeOf(signIn(connection, this.#server), expiry);
+    expiry.stop();
+    connection.close();
+    const responseStart = keepable(answer, this.#confidential(null));
+    return { outcome, responseStart, durationMs: performance.now() - startMs };
+  }
+
+  /** Mails under way are given up. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { transport } of this.#lanes) transport.close({ force: true });
+  }
+
+  async #attempt(message: MailMessage, expiry: Expiry): Promise<Outcome> {
+    // The address was checked when it came in. A second look costs nothing, and a second recipient would cost much.
+    if (flawOfEmailAddress(message.to) !== null) return { outcome: "refused", answer: null };
+    const lane = await this.#takeLane(expiry);
+    if (lane === null) return { outcome: "timed_out", answer: null };
+    const outcome = await outcomeOf(this.#sendThrough(lane, message), expiry);
+    if (expiry.isOver && !this.#isClosed) {
+      lane.transport.close({ force: true });
+      lane.transport = this.#openTransport();
+    }
+    this.#releaseLane(lane);
+    return outcome;
+  }
+
+  async #sendThrough({ transport }: Lane, message: MailMessage): Promise<string> {
+    const { response } = await transport.sendMail({
+      raw: await buildRawMail(message, this.#from),
+      envelope: { from: this.#from.address, to: [message.to] },
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+    return response;
+  }
+
+  /** Null when time is up before a lane is free. */
+  async #takeLane(expiry: Expiry): Promise<Lane | null> {
+    const free = this.#freeLanes.pop();
+    if (free !== undefined) return free;
+    const { promise, resolve } = Promise.withResolvers<Lane>();
+    this.#waiting.push(resolve);
+    const lane = await Promise.race([promise, expiry.passed]);
+    if (lane !== timeIsUp) return lane;
+    // A lane that came in the same moment would otherwise be nobody's for ever.
+    if (!this.#waiting.includes(resolve)) this.#releaseLane(await promise);
+    this.#waiting = this.#waiting.filter((each) => each !== resolve);
+    return null;
+  }
+
+  #releaseLane(lane: Lane): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#freeLanes.push(lane);
+    else next(lane);
+  }
+
+  #openTransport(): Transport {
+    return openTransport(this.#server, this.#timeouts);
+  }
+
+  #confidential(message: MailMessage | null) {
+    const { credentials } = this.#server;
+    // That a server names the recipient is welcome: it is what an operator looks for.
+    const words = message === null ? "" : `${message.subject}\n${message.text}`;
+    return {
+      secrets: credentials === null ? [] : formsOfPassword(credentials),
+      message: message === null ? "" : words.replaceAll(message.to, "\n"),
+    };
+  }
+}
+
+/** The very bytes of a mail, as they are sent. */
+export async function buildRawMail(message: MailMessage, from: Mailbox): Promise<Buffer> {
+  const { to, subject, text, html, messageId, references, date } = message;
+  const following = references === null ? {} : { references, inReplyTo: references };
+  return new MailComposer({
+    from,
+    to: { name: "", address: to },
+    subject: withoutEncodedWords(subject),
+    text,
+    html,
+    messageId,
+    date,
+    ...following,
+    // Machines shall not answer, and those that would are asked in the two ways they know.
+    headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" },
+    encoding: "quoted-printable",
+    newline: "win",
+    // By default it is random. This one cannot stand in the message, because it depends on all of it.
+    baseBoundary: hash("sha256", JSON.stringify([messageId, text, html])).slice(0, 32),
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+    .compile()
+    .build();
+}
+
+/** What looks like an encoded word would be decoded by the reader's program, and could bring in what was made visible. */
+function withoutEncodedWords(subject: string): string {
+  return subject.includes("=?") ? encodeWord(subject, "Q", encodedWordCharactersMax) : subject;
+}
+
+type Outcome = { outcome: MailOutcome; answer: string | null };
+
+async function outcomeOf(response: Promise<string | null>, expiry: Expiry): Promise<Outcome> {
+  try {
+    const answer = await Promise.race([response, expiry.passed]);
+    return answer === timeIsUp
+      ? { outcome: "timed_out", answer: null }
+      : { outcome: "delivered", answer };
+  } catch (fault) {
+    return { outcome: outcomeOfFault(fault), answer: answerOfFault(fault) };
+  }
+}
+
+const timeIsUp = Symbol("time is up");
+type Expiry = { passed: Promise<typeof timeIsUp>; readonly isOver: boolean; stop: () => void };
+
+function startExpiry(ms: number): Expiry {
+  const { promise, resolve } = Promise.withResolvers<typeof timeIsUp>();
+  const state = { isOver: false };
+  const timer = setTimeout(() => {
+    state.isOver = true;
+    resolve(timeIsUp);
+  }, ms);
+  return {
+    passed: promise,
+    get isOver() {
+      return state.isOver;
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+function openTransport(server: SmtpServer, timeouts: MailTimeouts) {
+  return createTransport({
+    ...connectionOptions(server, timeouts),
+    pool: true,
+    maxConnections: 1,
+    maxMessages: messagesPerConnectionMax,
+    // A kept connection may have died in the meantime. Then the mail, of which nothing was sent, takes a new one.
+    maxRequeues: 1,
+  });
+}
+
+function connectionOptions({ host, port, tls, credentials }: SmtpServer, timeouts: MailTimeouts) {
+  return {
+    host,
+    port,
+    secure: tls === "from_the_start",
+    requireTLS: tls === "required",
+    ignoreTLS: tls === "never",
+    tls: { minVersion: "TLSv1.2", rejectUnauthorized: true } as const,
+    ...(credentials === null
+      ? {}
+      : { auth: { user: credentials.user, pass: credentials.password }, forceAuth: true }),
+    connectionTimeout: timeouts.connectionMs,
+    dnsTimeout: timeouts.connectionMs,
+    greetingTimeout: timeouts.greetingMs,
+    socketTimeout: timeouts.socketMs,
+    maxResponseSize: 64 * 1024,
+  };
+}
+
+function signIn(connection: SMTPConnection, { credentials }: SmtpServer): Promise<string | null> {
+  return new Promise((resolve, reject) => {
+    connection.on("error", reject);
+    connection.once("end", () => reject(new Error("the connection was closed")));
+    connection.connect((fault) => {
+      if (fault !== undefined && fault !== null) return reject(fault);
+      if (credentials === null) return resolve(null);
+      const { user, password: pass } = credentials;
+      const done = (refusal: unknown) => (refusal ? reject(refusal) : resolve(null));
+      connection.login({ user, credentials: { user, pass } }, done);
+    });
+  });
+}
+
+/** As it is typed, and as the ways to sign in send it. */
+function formsOfPassword({ user, password }: { user: string; password: string }): string[] {
+  const encoded = [password, `\0${user}\0${password}`].map((text) =>
+    Buffer.from(text).toString("base64"),
+  );
+  return [password, encodeURIComponent(password), ...encoded];
+}

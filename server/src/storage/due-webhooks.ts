@@ -1,0 +1,180 @@
+// Claims webhook deliveries that are due. A claim is one statement and one commit: the lease with its fencing
+// token, and the row of the attempt that is about to be made.
+
+import type { Approval } from "../domain/approval.ts";
+import type { EndpointHealth } from "../domain/endpoint-health.ts";
+import type { WebhookEventKind } from "../domain/event.ts";
+import {
+  claimedReadBytesMax,
+  leaseSeconds,
+  webhooksPerEndpointMax,
+  webhooksPerFailingEndpointMax,
+  webhooksPerWorkspaceMax,
+} from "../domain/limits.ts";
+import { type ApprovalRow, largeBytes, smallColumns, toApproval } from "./approvals.ts";
+import type { Transaction } from "./database.ts";
+import type { Lease } from "./deliveries.ts";
+
+export type ClaimedWebhook = Lease & {
+  /** By the database's clock. */
+  claimedAt: Date;
+  numberInRound: number;
+  kind: WebhookEventKind;
+  eventAt: Date;
+  endpoint: { workspaceId: string; id: string; url: string } & EndpointHealth;
+  secrets: { secretKeyId: string; sealed: Buffer }[];
+  /** Its id alone when it is too large to come along; null for a test event. */
+  approval: Approval | { largeId: string } | null;
+};
+
+type ClaimedRow = ApprovalRow & {
+  workspace_id: string;
+  delivery_id: string;
+  lease_token: string;
+  number: number;
+  number_in_round: number;
+  claimed_at: Date;
+  kind: WebhookEventKind;
+  event_at: Date;
+  endpoint_id: string;
+  url: string;
+  failing_since: Date | null;
+  warned_at: Date | null;
+  secret_key_ids: string[];
+  sealed: Buffer[];
+  approval_id: string | null;
+  is_large: boolean;
+};
+
+export async function claim(tx: Transaction, limit: number): Promise<ClaimedWebhook[]> {
+  const { rows } = await tx.query<ClaimedRow>({
+    name: "dueWebhooks.claim",
+    text: claimSql,
+    values: [limit],
+  });
+  return rows.map(toClaimed);
+}
+
+/**
+ * Walks from one endpoint with due work to the next, and looks at no more than the oldest few of each: that
+ * window is all that may be in flight to an endpoint, from all processes together, so neither a backlog of
+ * 200,000 nor a receiver that hangs costs the others anything. Endpoints take turns within a workspace, and
+ * workspaces take turns with each other.
+ */
+const claimSql = `
+with recursive lane as (
+  (select d.endpoint_id, d.workspace_id from deliveries d
+   where d.state = 'due' and d.endpoint_id is not null
+   order by d.endpoint_id, d.due_at limit 1)
+  union all
+  select next.endpoint_id, next.workspace_id
+  from lane
+  cross join lateral (
+    select d.endpoint_id, d.workspace_id from deliveries d
+    where d.state = 'due' and d.endpoint_id is not null and d.endpoint_id > lane.endpoint_id
+    order by d.endpoint_id, d.due_at limit 1
+  ) as next
+),
+window_row as (
+  select lane.workspace_id, oldest.ctid, oldest.due_at, oldest.is_leased,
+    row_number() over (partition by lane.endpoint_id, oldest.is_leased order by oldest.due_at) as turn
+  from lane
+  join endpoints e on e.workspace_id = lane.workspace_id and e.id = lane.endpoint_id
+    and e.disabled_at is null
+  cross join lateral (
+    select d.ctid, d.due_at, coalesce(d.leased_until > now(), false) as is_leased
+    from deliveries d
+    where d.state = 'due' and d.endpoint_id = lane.endpoint_id and d.due_at <= now()
+    order by d.due_at
+    limit case when e.failing_since is null
+      then ${webhooksPerEndpointMax} else ${webhooksPerFailingEndpointMax} end
+  ) as oldest
+),
+ranked as (
+  select ctid, is_leased,
+    row_number() over (partition by workspace_id, is_leased order by turn, due_at) as place,
+    count(*) filter (where is_leased) over (partition by workspace_id) as leased
+  from window_row
+),
+picked as (
+  select ctid from ranked
+  where not is_leased and place <= ${webhooksPerWorkspaceMax} - leased
+  order by place
+  limit $1
+),
+locked as materialized (
+  select d.ctid, d.workspace_id, d.id, d.attempts from deliveries d
+  where d.ctid = any (array(select ctid from picked))
+    and d.state = 'due' and d.due_at <= now() and (d.leased_until is null or d.leased_until <= now())
+  for update skip locked
+),
+claimed as (
+  update deliveries d
+  set attempts = d.attempts + 1, lease_token = gen_random_uuid(),
+    leased_until = now() + interval '${leaseSeconds} seconds'
+  where d.ctid = any (array(select ctid from locked))
+  returning d.workspace_id, d.id, d.event_id, d.endpoint_id, d.lease_token, d.attempts as number,
+    d.attempts - d.attempts_before as number_in_round
+),
+-- Whoever made the attempt before is gone: how it went will never be known.
+cut_short as (
+  update attempts a
+  set finished_at = now_ms(), outcome = 'interrupted'
+  from locked
+  where a.workspace_id = locked.workspace_id and a.delivery_id = locked.id
+    and a.number = locked.attempts and a.finished_at is null
+),
+attempt as (
+  insert into attempts (workspace_id, delivery_id, number)
+  select workspace_id, id, number from claimed
+)
+select claimed.workspace_id, claimed.id as delivery_id, claimed.lease_token, claimed.number,
+  claimed.number_in_round, now_ms() as claimed_at, ev.kind, ev.created_at as event_at,
+  claimed.endpoint_id, e.url, e.failing_since, e.warned_at,
+  secrets.secret_key_ids, secrets.sealed, ev.approval_id, ${smallColumns},
+  ${largeBytes} > ${claimedReadBytesMax} as is_large,
+  case when ${largeBytes} <= ${claimedReadBytesMax} then a.payload end as payload,
+  case when ${largeBytes} <= ${claimedReadBytesMax} then a.metadata end as metadata,
+  case when ${largeBytes} <= ${claimedReadBytesMax} then a.agent_state end as agent_state,
+  case when ${largeBytes} <= ${claimedReadBytesMax} then a.edit end as edit
+from claimed
+join events ev on ev.workspace_id = claimed.workspace_id and ev.id = claimed.event_id
+join endpoints e on e.workspace_id = claimed.workspace_id and e.id = claimed.endpoint_id
+left join approvals a on a.workspace_id = ev.workspace_id and a.id = ev.approval_id
+cross join lateral (
+  select coalesce(array_agg(s.secret_key_id order by s.id desc), '{}') as secret_key_ids,
+    coalesce(array_agg(s.sealed order by s.id desc), '{}') as sealed
+  from endpoint_secrets s
+  where s.workspace_id = e.workspace_id and s.endpoint_id = e.id
+    and (s.expires_at is null or s.expires_at > now())
+) as secrets`;
+
+function toClaimed(row: ClaimedRow): ClaimedWebhook {
+  return {
+    workspaceId: row.workspace_id,
+    deliveryId: row.delivery_id,
+    leaseToken: row.lease_token,
+    number: row.number,
+    numberInRound: row.number_in_round,
+    claimedAt: row.claimed_at,
+    kind: row.kind,
+    eventAt: row.event_at,
+    endpoint: {
+      workspaceId: row.workspace_id,
+      id: row.endpoint_id,
+      url: row.url,
+      failingSince: row.failing_since,
+      warnedAt: row.warned_at,
+    },
+    secrets: row.secret_key_ids.map((secretKeyId, at) => ({
+      secretKeyId,
+      sealed: row.sealed[at] as Buffer,
+    })),
+    approval: toApprovalOrId(row),
+  };
+}
+
+function toApprovalOrId(row: ClaimedRow): ClaimedWebhook["approval"] {
+  if (row.approval_id === null) return null;
+  return row.is_large ? { largeId: row.approval_id } : toApproval(row);
+}

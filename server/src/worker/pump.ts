@@ -1,0 +1,90 @@
+// Keeps as much work under way as there is and may be: claims when it is woken, and again whenever something
+// ends, because an end makes room. A claim takes no more than can start at once, so no lease runs down waiting.
+
+export type PumpOptions<Job> = {
+  inFlightMax: number;
+  claim: (limit: number) => Promise<Job[]>;
+  /** Must record what it did; a fault that it throws is reported and the job left to its lease. */
+  carryOut: (job: Job) => Promise<void>;
+  onFault: (error: unknown) => void;
+};
+
+const pauseAfterFaultMs = 1_000;
+
+export class Pump<Job> {
+  readonly #options: PumpOptions<Job>;
+  readonly #inFlight = new Map<Job, Promise<void>>();
+  #isWoken = false;
+  #claiming: Promise<void> | null = null;
+  #retryTimer: NodeJS.Timeout | null = null;
+  #isStopped = false;
+
+  constructor(options: PumpOptions<Job>) {
+    this.#options = options;
+  }
+
+  wake(): void {
+    this.#isWoken = true;
+    if (this.#claiming !== null || this.#retryTimer !== null || this.#isStopped) return;
+    this.#claiming = this.#claimWhileWoken().finally(() => {
+      this.#claiming = null;
+      // Woken between the last look and now.
+      if (this.#isWoken && this.#room() > 0) this.wake();
+    });
+  }
+
+  /** Starts nothing more and waits for what is under way. Answers what is still under way after the grace. */
+  async stop(graceMs: number): Promise<Job[]> {
+    this.#isStopped = true;
+    if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
+    await this.#claiming;
+    let timer: NodeJS.Timeout | undefined;
+    const grace = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, graceMs);
+    });
+    await Promise.race([Promise.all(this.#inFlight.values()), grace]);
+    clearTimeout(timer);
+    return [...this.#inFlight.keys()];
+  }
+
+  #room(): number {
+    return this.#options.inFlightMax - this.#inFlight.size;
+  }
+
+  async #claimWhileWoken(): Promise<void> {
+    const { claim, onFault } = this.#options;
+    while (this.#isWoken && this.#room() > 0 && !this.#isStopped) {
+      this.#isWoken = false;
+      const limit = this.#room();
+      try {
+        const jobs = await claim(limit);
+        for (const job of jobs) this.#start(job);
+        if (jobs.length === limit) this.#isWoken = true;
+      } catch (error) {
+        onFault(error);
+        this.#tryLater();
+        return;
+      }
+    }
+  }
+
+  #start(job: Job): void {
+    const { carryOut, onFault } = this.#options;
+    const done = carryOut(job)
+      .catch(onFault)
+      .finally(() => {
+        this.#inFlight.delete(job);
+        this.wake();
+      });
+    this.#inFlight.set(job, done);
+  }
+
+  #tryLater(): void {
+    if (this.#isStopped) return;
+    this.#retryTimer = setTimeout(() => {
+      this.#retryTimer = null;
+      this.wake();
+    }, pauseAfterFaultMs);
+    this.#isWoken = false;
+  }
+}

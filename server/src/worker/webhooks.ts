@@ -1,0 +1,170 @@
+// Delivers webhooks: claim what is due, build and sign the body, send it, record how that went.
+
+import type { Logger } from "pino";
+import type { Approval } from "../domain/approval.ts";
+import { interrupted } from "../domain/attempt.ts";
+import { isInterruptedTooOften, nextStep } from "../domain/delivery.ts";
+import { stepAfterFailure } from "../domain/endpoint-health.ts";
+import { testEventKind } from "../domain/event.ts";
+import { eventBody, testEventBody } from "../domain/event-body.ts";
+import { findSecretKey, type Keyring } from "../domain/keyring.ts";
+import { leaseSeconds, webhooksInFlightMax } from "../domain/limits.ts";
+import { unseal } from "../domain/sealed-secret.ts";
+import { webhookHeaders } from "../domain/webhook-signature.ts";
+import type { CompleteAttempt } from "../operations/complete-attempt.ts";
+import { secretRecordOf } from "../operations/manage-endpoint.ts";
+import {
+  noteEndpointFailure,
+  noteEndpointGone,
+  noteEndpointSuccess,
+} from "../operations/note-endpoint-health.ts";
+import {
+  type WebhookAnswer,
+  type WebhookMessage,
+  webhookTimeoutMs,
+} from "../outbound/send-webhook.ts";
+import * as approvals from "../storage/approvals.ts";
+import { type Database, inOneStatement } from "../storage/database.ts";
+import * as dueWebhooks from "../storage/due-webhooks.ts";
+import { Pump } from "./pump.ts";
+import { recordEnd } from "./record-end.ts";
+
+export type SendWebhook = (message: WebhookMessage) => Promise<WebhookAnswer>;
+
+export type WebhookOptions = {
+  db: Database;
+  keyring: Keyring;
+  send: SendWebhook;
+  complete: CompleteAttempt;
+  retryDelaysMs: readonly number[];
+  /** Called when a further attempt will be due. */
+  onRetry: (inMs: number) => void;
+  onFault: (error: unknown) => void;
+  log: Logger;
+};
+
+type Job = dueWebhooks.ClaimedWebhook & { claimedAtMs: number };
+
+/** Whoever was stopped for longer than this after claiming may have lost its lease, and sends nothing. */
+const sendWithinMs = leaseSeconds * 1_000 - webhookTimeoutMs - 2_000;
+
+const nothingSent = { status: null, responseStart: null, retryAfterSeconds: null, durationMs: 0 };
+
+export function webhookPump(options: WebhookOptions): Pump<Job> {
+  return new Pump<Job>({
+    inFlightMax: webhooksInFlightMax,
+    claim: async (limit) => {
+      const claimedAtMs = performance.now();
+      const claimed = await dueWebhooks.claim(inOneStatement(options.db), limit);
+      return claimed.map((job) => ({ ...job, claimedAtMs }));
+    },
+    carryOut: (job) => deliver(options, job),
+    onFault: options.onFault,
+  });
+}
+
+async function deliver(options: WebhookOptions, job: Job): Promise<void> {
+  const { complete, retryDelaysMs, onRetry } = options;
+  const { numberInRound } = job;
+  if (isInterruptedTooOften(numberInRound, retryDelaysMs)) {
+    const next = { state: "failed" } as const;
+    await complete({ lease: job, outcome: interrupted, ...toRecord(nothingSent), next });
+    return;
+  }
+  const message = await buildMessage(options, job);
+  if (message !== null && performance.now() - job.claimedAtMs > sendWithinMs) return;
+  const answer: WebhookAnswer =
+    message === null
+      ? { outcome: "secret_unreadable", ...nothingSent }
+      : await options.send(message);
+  const { outcome, retryAfterSeconds } = answer;
+  const next =
+    answer.status === 410
+      ? ({ state: "failed" } as const)
+      : nextStep({
+          outcome,
+          numberInRound,
+          retryAfterSeconds,
+          delaysMs: retryDelaysMs,
+          chance: Math.random(),
+        });
+  const end = { lease: job, outcome, ...toRecord(answer), next };
+  const wasHeld = await recordEnd(complete, end, job.claimedAtMs);
+  logAttempt(options.log, job, answer, { state: next.state, wasHeld });
+  if (next.state === "due") onRetry(next.delayMs);
+  await noteHealth(options.db, job, answer);
+}
+
+/** Null when no secret of the endpoint can be opened. */
+async function buildMessage(
+  { db, keyring, log }: WebhookOptions,
+  job: Job,
+): Promise<WebhookMessage | null> {
+  const { kind, eventAt, deliveryId, endpoint, claimedAt } = job;
+  const secrets = openSecrets(keyring, job);
+  if (secrets.length === 0) {
+    log.error(
+      { endpointId: endpoint.id },
+      "no key in SECRET_KEY opens the endpoint's secret; add the key back, or rotate the secret",
+    );
+    return null;
+  }
+  const body =
+    kind === testEventKind
+      ? testEventBody(eventAt)
+      : eventBody(kind, eventAt, await wholeApproval(db, job));
+  const headers = webhookHeaders({ deliveryId, kind, body, at: claimedAt, secrets });
+  return { url: endpoint.url, headers, body };
+}
+
+function openSecrets(keyring: Keyring, { endpoint, secrets }: Job): string[] {
+  return secrets.flatMap(({ secretKeyId, sealed }) => {
+    const key = findSecretKey(keyring, secretKeyId);
+    return key === null ? [] : [unseal(key, secretRecordOf(endpoint), sealed)];
+  });
+}
+
+async function wholeApproval(db: Database, { approval, workspaceId }: Job): Promise<Approval> {
+  if (approval === null) throw new Error("an event of a request has no request");
+  if (!("largeId" in approval)) return approval;
+  const found = await approvals.find(db, workspaceId, approval.largeId);
+  if (found === null) throw new Error(`approval ${approval.largeId} vanished`);
+  return found.approval;
+}
+
+/** The database is asked only when something about the endpoint changes. */
+async function noteHealth(db: Database, job: Job, answer: WebhookAnswer): Promise<void> {
+  const { endpoint, claimedAt } = job;
+  const { outcome, status } = answer;
+  if (outcome === "secret_unreadable") return;
+  if (outcome === "delivered") {
+    if (endpoint.failingSince !== null) await noteEndpointSuccess(db, endpoint);
+    return;
+  }
+  if (status === 410) return noteEndpointGone(db, endpoint);
+  const isNews = endpoint.failingSince === null || stepAfterFailure(endpoint, claimedAt) !== "none";
+  if (isNews) await noteEndpointFailure(db, endpoint, describe(answer));
+}
+
+function describe({ outcome, status }: WebhookAnswer): string {
+  return status === null ? outcome.replaceAll("_", " ") : `HTTP status ${status}`;
+}
+
+function toRecord({ status, responseStart, durationMs }: Omit<WebhookAnswer, "outcome">) {
+  return { httpStatus: status, responseStart, durationMs: Math.round(durationMs) };
+}
+
+/** One line per attempt, with ids and figures only. */
+function logAttempt(
+  log: Logger,
+  job: Job,
+  { outcome, status, durationMs }: WebhookAnswer,
+  { state, wasHeld }: { state: string; wasHeld: boolean },
+): void {
+  if (!wasHeld) log.warn({ deliveryId: job.deliveryId }, "another worker took this delivery over");
+  if (!log.isLevelEnabled("info")) return;
+  const { workspaceId, deliveryId, kind: event, number: attempt, endpoint } = job;
+  const ms = Math.round(durationMs * 10) / 10;
+  const ids = { workspaceId, deliveryId, endpointId: endpoint.id, event, attempt };
+  log.info({ ...ids, outcome, status, ms, state }, "webhook");
+}

@@ -1,0 +1,114 @@
+// The worker: carries out what transactions have promised. It is woken when something becomes due, and polls in
+// case a wake-up was lost; any number of workers share one database without knowing of each other.
+
+import type { Logger } from "pino";
+import { interrupted } from "../domain/attempt.ts";
+import type { Keyring } from "../domain/keyring.ts";
+import { makeCompleteAttempt } from "../operations/complete-attempt.ts";
+import { resolutionChannel } from "../storage/approvals.ts";
+import { type Database, isUnavailable } from "../storage/database.ts";
+import { dueChannel, type Lease } from "../storage/deliveries.ts";
+import type { Listener } from "../storage/listener.ts";
+import { Alarms } from "./alarms.ts";
+import { type MailOptions, mailPump } from "./mails.ts";
+import { Sweeper } from "./sweeper.ts";
+import { type SendWebhook, webhookPump } from "./webhooks.ts";
+
+export type WorkerOptions = {
+  db: Database;
+  listener: Listener;
+  keyring: Keyring;
+  sendWebhook: SendWebhook;
+  webhookRetryDelaysMs: readonly number[];
+  mail: Pick<MailOptions, "send" | "origin" | "onKept">;
+  log: Logger;
+};
+
+const pollWhileListeningMs = 6_000;
+const pollWhileDeafMs = 1_000;
+/** How long attempts under way get to end when the worker stops. */
+const stopGraceMs = 4_000;
+const tellOfAwayEveryMs = 30_000;
+
+export class Worker {
+  readonly #options: WorkerOptions;
+  readonly #alarms = new Alarms(() => this.wake());
+  readonly #complete;
+  readonly #webhooks;
+  readonly #mails;
+  readonly #sweeper;
+  #pollTimer: NodeJS.Timeout | null = null;
+  #isStopped = false;
+  #toldOfAwayAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    const { db, keyring, log, listener } = options;
+    const onFault = (error: unknown) => this.#faulted(error);
+    const onRetry = (inMs: number) => this.#alarms.set(inMs);
+    this.#complete = makeCompleteAttempt(db);
+    const common = { db, keyring, log, complete: this.#complete, onFault, onRetry };
+    this.#webhooks = webhookPump({
+      ...common,
+      send: options.sendWebhook,
+      retryDelaysMs: options.webhookRetryDelaysMs,
+    });
+    this.#mails = mailPump({ ...common, ...options.mail, onNotice: () => this.wake() });
+    this.#sweeper = new Sweeper({ db, onFault, onDue: () => this.wake() });
+    listener.on(dueChannel, () => this.wake());
+    listener.on(resolutionChannel, () => this.wake());
+    listener.onChange(() => this.#poll());
+  }
+
+  start(): void {
+    this.#poll();
+  }
+
+  /** Something may be due. Costs nothing when it is called often. */
+  wake(): void {
+    if (this.#isStopped) return;
+    this.#webhooks.wake();
+    this.#mails.wake();
+  }
+
+  /** Lets what is under way end, and gives back the rest, so that another need not wait for the lease. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    if (this.#pollTimer !== null) clearTimeout(this.#pollTimer);
+    this.#alarms.stop();
+    const [webhooks, mails] = await Promise.all([
+      this.#webhooks.stop(stopGraceMs),
+      this.#mails.stop(stopGraceMs),
+      this.#sweeper.stop(),
+    ]);
+    await Promise.all([...webhooks, ...mails].map((lease) => this.#giveBack(lease)));
+  }
+
+  #poll(): void {
+    if (this.#isStopped) return;
+    if (this.#pollTimer !== null) clearTimeout(this.#pollTimer);
+    this.wake();
+    this.#sweeper.sweep();
+    const ms = this.#options.listener.isListening ? pollWhileListeningMs : pollWhileDeafMs;
+    this.#pollTimer = setTimeout(() => this.#poll(), ms);
+  }
+
+  async #giveBack(lease: Lease): Promise<void> {
+    const unknown = { httpStatus: null, responseStart: null, durationMs: null };
+    const next = { state: "due", delayMs: 0 } as const;
+    await this.#complete({ lease, outcome: interrupted, ...unknown, next }).catch(() => {});
+  }
+
+  /** A database that is away is told of now and then, not at every poll. */
+  #faulted(error: unknown): void {
+    const { log } = this.#options;
+    if (this.#isStopped) return;
+    if (!isUnavailable(error)) {
+      log.error({ err: error }, "the worker met a fault of ours");
+      return;
+    }
+    if (performance.now() - this.#toldOfAwayAtMs < tellOfAwayEveryMs) return;
+    this.#toldOfAwayAtMs = performance.now();
+    log.warn({ err: error }, "the worker waits for the database");
+  }
+}

@@ -1,0 +1,137 @@
+// A worker under test on a database of its own, real receivers of webhooks, and what they heard.
+
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import type { DestinationStream } from "pino";
+import type { EventKind } from "../src/domain/event.ts";
+import { loopbackCidrs, makeAddressPolicy } from "../src/domain/network-address.ts";
+import { isRefusal } from "../src/domain/refusal.ts";
+import { openLog } from "../src/log.ts";
+import { registerEndpoint } from "../src/operations/manage-endpoint.ts";
+import { WebhookSender } from "../src/outbound/send-webhook.ts";
+import { type Database, openDatabase } from "../src/storage/database.ts";
+import { Listener } from "../src/storage/listener.ts";
+import { Worker, type WorkerOptions } from "../src/worker/worker.ts";
+import type { TestDatabase } from "./test-database.ts";
+import { testKeyring } from "./test-service.ts";
+
+export type TestWorkerOptions = Partial<WorkerOptions> & {
+  timeoutMs?: number;
+  logDestination?: DestinationStream;
+};
+
+export type TestWorker = { worker: Worker; db: Database; stop(): Promise<void> };
+
+export const testPublicUrl = "https://approvals.example/countersign";
+
+export function startWorker(
+  { connection }: Pick<TestDatabase, "connection">,
+  options: TestWorkerOptions = {},
+): TestWorker {
+  const { timeoutMs = 2_000, logDestination, ...rest } = options;
+  const db = openDatabase({
+    connection,
+    connectionsMax: 6,
+    walksIndexes: true,
+    onIdleFault: () => {},
+  });
+  const listener = new Listener(connection);
+  const sender = new WebhookSender({ policy: makeAddressPolicy(loopbackCidrs), timeoutMs });
+  const log = openLog({
+    level: logDestination === undefined ? "fatal" : "trace",
+    format: "json",
+    ...(logDestination === undefined ? {} : { destination: logDestination }),
+  });
+  const worker = new Worker({
+    db,
+    listener,
+    keyring: testKeyring,
+    sendWebhook: (message) => sender.send(message),
+    webhookRetryDelaysMs: [150, 150],
+    mail: {
+      send: null,
+      origin: { keyring: testKeyring, publicUrl: testPublicUrl },
+      onKept: () => {},
+    },
+    log,
+    ...rest,
+  });
+  listener.start();
+  worker.start();
+  return {
+    worker,
+    db,
+    stop: async () => {
+      await worker.stop();
+      sender.close();
+      await listener.stop();
+      await db.end();
+    },
+  };
+}
+
+export type Heard = {
+  headers: http.IncomingHttpHeaders;
+  body: Buffer;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies whose shape they check themselves
+  json: any;
+  atMs: number;
+};
+
+export type Receiver = { url: string; heard: Heard[]; close(): Promise<void> };
+
+/** A real HTTP server. What it answers is up to `answer`, which may also never answer. */
+export async function startReceiver(
+  answer: (response: http.ServerResponse, heard: Heard, request: http.IncomingMessage) => void = (
+    response,
+  ) => response.end("ok"),
+): Promise<Receiver> {
+  const heard: Heard[] = [];
+  const server = http.createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const body = Buffer.concat(parts);
+    const json: unknown = JSON.parse(body.toString());
+    const entry = { headers: request.headers, body, json, atMs: performance.now() };
+    heard.push(entry);
+    answer(response, entry, request);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/hook`,
+    heard,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+export async function makeEndpoint(
+  db: Database,
+  workspaceId: string,
+  url: string,
+  eventKinds: readonly EventKind[] | null = null,
+): Promise<{ id: string; secret: string; workspaceId: string }> {
+  const examineAddress = async () => null;
+  const input = { workspaceId, url, eventKinds, examineAddress };
+  const endpoint = await registerEndpoint(db, testKeyring, input);
+  if (isRefusal(endpoint)) throw new Error(endpoint.message);
+  return { id: endpoint.id, secret: endpoint.secret, workspaceId };
+}
+
+/** Waits until something holds. A deadline instead of a guess: slow machines wait longer, no test sleeps in vain. */
+export async function until<Value>(
+  look: () => Promise<Value | false | null | undefined> | Value | false | null | undefined,
+  what: string,
+  timeoutMs = 20_000,
+): Promise<Value> {
+  const end = performance.now() + timeoutMs;
+  for (;;) {
+    const value = await look();
+    if (value !== false && value !== null && value !== undefined) return value;
+    if (performance.now() > end) throw new Error(`waited ${timeoutMs} ms in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
