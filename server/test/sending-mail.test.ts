@@ -35,10 +35,10 @@ const message: MailMessage = {
   date: new Date("2026-11-15T16:11:42Z"),
 };
 
-const certificates = join(import.meta.dirname, "mail-certificates");
-const authority = readFileSync(join(certificates, "authority.pem"), "utf8");
+const certificates = join(import.meta.dirname, "certificates");
+const authority = readFileSync(join(certificates, "ca.pem"), "utf8");
 const trusted = {
-  key: readFileSync(join(certificates, "localhost.key"), "utf8"),
+  key: readFileSync(join(certificates, "localhost-key.pem"), "utf8"),
   cert: readFileSync(join(certificates, "localhost.pem"), "utf8"),
 };
 setDefaultCACertificates([authority]);
@@ -401,7 +401,7 @@ test("TLS is used when it is offered, from the start or later, with a certificat
     [later.port, "smtp://localhost:PORT?tls=required", "delivered"],
     [atOnce.port, "smtps://localhost:PORT", "delivered"],
     // The certificate is another name's.
-    [later.port, "smtp://127.0.0.1:PORT", "tls_failed"],
+    [later.port, "smtp://[::ffff:127.0.0.1]:PORT", "tls_failed"],
     [broken.port, "smtp://localhost:PORT", "tls_failed"],
     [broken.port, "smtp://localhost:PORT?tls=never", "delivered"],
     [brokenAtOnce.port, "smtps://localhost:PORT", "tls_failed"],

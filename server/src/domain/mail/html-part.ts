@@ -2,6 +2,7 @@
 // image, font or address from outside. The only link is the one of a button block. Colours are tokens in pairs, light
 // and dark; none is pure black or white, so that programs that invert by force keep the contrast.
 
+import { escapeHtml } from "../html-text.ts";
 import { inertLines, inertPieces, type Piece } from "./inert-text.ts";
 import type { Block, Fact, Letter, Quote, Words } from "./letter.ts";
 
@@ -210,8 +211,4 @@ function table(name: string, style: string, rows: string): string {
 
 function font(size: number, line: number, { light }: Tone, weight = 400, family = sans): string {
   return `font-family:${family};font-size:${size}px;line-height:${line}px;font-weight:${weight};color:${light}`;
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
