@@ -15,13 +15,9 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
 import ipaddr from "ipaddr.js";
+import { systemLookupsMax } from "../src/domain/limits.ts";
 import { loopbackCidrs, makeAddressPolicy, parseCidrs } from "../src/domain/network-address.ts";
-import {
-  examineWebhookUrl,
-  type NameSources,
-  resolveHost,
-  systemLookupsMax,
-} from "../src/outbound/resolve-host.ts";
+import { examineWebhookUrl, type NameSources, resolveHost } from "../src/outbound/resolve-host.ts";
 import {
   type WebhookAnswer,
   WebhookSender,

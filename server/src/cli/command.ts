@@ -6,6 +6,7 @@ import type { Mailbox } from "../domain/mailbox.ts";
 import type { Cidr } from "../domain/network-address.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { isRefusal, type Refusal } from "../domain/refusal.ts";
+import { toVisibleText } from "../domain/visible-text.ts";
 import { listMissingMigrations, migrate } from "../storage/migrations.ts";
 import { openStore, type Store, type StoreOptions } from "../storage/store.ts";
 
@@ -42,9 +43,19 @@ export function onStore<Args extends unknown[], Result>(
       const result = await withStore(config, (store) => steps.run({ ...store, config }, ...args));
       if (isRefusal(result)) throw new OperatorFault(result.message);
       const isJson = command.opts().json === true;
-      const text = isJson ? JSON.stringify(steps.toJson(result)) : steps.toText(result);
+      const text = isJson ? toJsonLine(steps.toJson(result)) : steps.toText(result);
       process.stdout.write(`${text}\n`);
     });
+}
+
+/** The same JSON to a machine; a terminal that shows it obeys nothing in it, and hides nothing. */
+function toJsonLine(value: Printed | Printed[]): string {
+  return JSON.stringify(value).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character
+      .split("")
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
 }
 
 export async function withStore<Result>(
@@ -84,10 +95,10 @@ const toStandardError = {
   warn: (message: string) => void process.stderr.write(`${message}\n`),
 };
 
-/** Rows with a heading, in columns as wide as their widest cell. */
+/** Rows with a heading, in columns as wide as their widest cell. A cell is one line, whatever stands in it. */
 export function table(heading: string[], rows: string[][], whenEmpty: string): string {
   if (rows.length === 0) return whenEmpty;
-  const lines = [heading, ...rows];
+  const lines = [heading, ...rows.map((row) => row.map((cell) => toVisibleText(cell)))];
   const widths = heading.map((_, column) =>
     Math.max(...lines.map((line) => line[column]?.length ?? 0)),
   );

@@ -5,6 +5,8 @@ import { isEventKind, testEventKind } from "../domain/event.ts";
 import { eventBody, testEventBody } from "../domain/event-body.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { toVisibleText } from "../domain/visible-text.ts";
+import { unknownEndpoint } from "../operations/manage-endpoint.ts";
+import { unknownWorkspace } from "../operations/manage-workspace.ts";
 import {
   resendDelivery,
   resendUnsuccessful,
@@ -13,6 +15,8 @@ import {
 import * as approvals from "../storage/approvals.ts";
 import type { Database } from "../storage/database.ts";
 import * as deliveries from "../storage/deliveries.ts";
+import * as endpoints from "../storage/endpoints.ts";
+import * as workspaces from "../storage/workspaces.ts";
 import { onStore, type Printed, type ReadCommandConfig, table, wholeNumber } from "./command.ts";
 import {
   deliveryToJson,
@@ -45,6 +49,8 @@ export function deliveryCommand(readConfig: ReadCommandConfig): Command {
   return command;
 }
 
+const listedMax = 10_000;
+
 type ListFlags = { workspace: string; request?: string; failed?: boolean; limit: number };
 
 function listCommand(readConfig: ReadCommandConfig): Command {
@@ -54,16 +60,18 @@ function listCommand(readConfig: ReadCommandConfig): Command {
       .requiredOption("--workspace <id>", "whose deliveries")
       .option("--request <id>", "only those of one request")
       .option("--failed", "only those that failed or were skipped")
-      .option("--limit <number>", "how many at most", wholeNumber, 100),
+      .option("--limit <number>", `how many at most, 1 to ${listedMax}`, toLimit, 100),
     readConfig,
     {
-      run: ({ db }, { workspace, request, failed, limit }: ListFlags) =>
-        deliveries.list(db, {
+      run: async ({ db }, { workspace, request, failed, limit }: ListFlags) => {
+        if ((await workspaces.find(db, workspace)) === null) return unknownWorkspace(workspace);
+        return deliveries.list(db, {
           workspaceId: workspace,
           approvalId: request ?? null,
           isFailed: failed === true,
           limit,
-        }),
+        });
+      },
       toJson: (found) => found.map(deliveryToJson),
       toText: (found) =>
         table(
@@ -77,7 +85,7 @@ function listCommand(readConfig: ReadCommandConfig): Command {
             String(delivery.attempts),
             describeLast(delivery),
           ]),
-          "No deliveries. They are made when a request is created or resolved.",
+          "No such deliveries. They are made when a request is created or resolved.",
         ),
     },
   );
@@ -135,7 +143,7 @@ function showText({ delivery, attempts, body }: Shown): string {
     `${delivery.id}  ${delivery.state}`,
     `  event        ${delivery.event} of ${delivery.eventAt.toISOString()}`,
     `  request      ${delivery.approvalId ?? "-"}`,
-    `  destination  ${describeDestination(delivery)}`,
+    `  destination  ${toVisibleText(describeDestination(delivery))}`,
     ...(nextAttemptAt === null ? [] : [`  next         ${nextAttemptAt.toISOString()}`]),
     "",
     table(
@@ -149,16 +157,22 @@ function showText({ delivery, attempts, body }: Shown): string {
       "No attempt yet.",
     ),
   ];
-  const last = attempts.findLast(({ responseStart }) => responseStart !== null);
-  const answer =
-    last === undefined || last.responseStart === null || last.responseStart === ""
-      ? []
-      : [
-          "",
-          `Answer to attempt ${last.number}:`,
-          toVisibleText(last.responseStart, { isMultiLine: true }),
-        ];
-  return [...facts, ...answer, ...(body === null ? [] : ["", "Body:", body])].join("\n");
+  return [...facts, ...answerText(attempts), ...bodyText(body)].join("\n");
+}
+
+function answerText(attempts: deliveries.Attempt[]): string[] {
+  const last = attempts.findLast(({ responseStart }) => (responseStart ?? "") !== "");
+  if (last === undefined) return [];
+  const answer = toVisibleText(last.responseStart ?? "", { isMultiLine: true });
+  return ["", `Answer to attempt ${last.number}:`, answer];
+}
+
+function bodyText(body: string | null): string[] {
+  if (body === null) return [];
+  const visible = toVisibleText(body);
+  const note =
+    visible === body ? "" : " (what cannot be seen is named; --json has it as it is sent)";
+  return ["", `Body${note}:`, visible];
 }
 
 type ResendFlags = { workspace: string; since: string; endpoint?: string };
@@ -175,19 +189,33 @@ function resendFailedCommand(readConfig: ReadCommandConfig): Command {
       .option("--endpoint <id>", "only those to one endpoint"),
     readConfig,
     {
-      run: ({ db }, { workspace, since, endpoint }: ResendFlags) =>
-        resendUnsuccessful(db, {
+      run: async ({ db }, { workspace, since, endpoint }: ResendFlags) => {
+        const time = toTime(since);
+        const known = endpoint === undefined ? [] : await endpoints.list(db, workspace);
+        if (endpoint !== undefined && !known.some(({ id }) => id === endpoint)) {
+          return unknownEndpoint(endpoint);
+        }
+        return resendUnsuccessful(db, {
           workspaceId: workspace,
           endpointId: endpoint ?? null,
-          time: toTime(since),
-        }),
+          time,
+        });
+      },
       toJson: ({ resent }) => ({ resent }),
-      toText: ({ resent }) =>
-        resent === 0
-          ? "Nothing failed or was skipped since then. Endpoints that are disabled are left out: enable them first."
-          : `${resent} deliveries are due again.`,
+      toText: ({ resent }) => {
+        if (resent === 0) {
+          return "Nothing failed or was skipped since then. Endpoints that are disabled are left out: enable them first.";
+        }
+        return resent === 1 ? "1 delivery is due again." : `${resent} deliveries are due again.`;
+      },
     },
   );
+}
+
+function toLimit(text: string): number {
+  const limit = wholeNumber(text);
+  if (limit >= 1 && limit <= listedMax) return limit;
+  throw new OperatorFault(`${text} is not a limit; it is a whole number from 1 to ${listedMax}`);
 }
 
 const spanMs: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -5,8 +5,8 @@ import { OperatorFault } from "../domain/operator-fault.ts";
 import type { Database } from "../storage/database.ts";
 import { listMissingMigrations } from "../storage/migrations.ts";
 import { type CommandConfig, openCommandStore, type ReadCommandConfig } from "./command.ts";
-
-type Finding = { check: string; state: "ok" | "warning" | "failed"; detail: string };
+import { examineMail } from "./doctor-mail.ts";
+import { type Finding, failed, isLoopbackUrl, ok, warning } from "./finding.ts";
 
 const postgresVersionMin = 140_000;
 const clockSkewMsMax = 2_000;
@@ -14,7 +14,7 @@ const publicUrlTimeoutMs = 5_000;
 
 export function doctorCommand(readConfig: ReadCommandConfig): Command {
   const command = new Command("doctor")
-    .description("check the database, its schema, the clocks and the public URL")
+    .description("check the database, its schema, the clocks, the public URL and mail")
     .option("--json", "print JSON, for machines");
   return command.action(async () => {
     const findings = await examine(readConfig());
@@ -30,7 +30,13 @@ export function doctorCommand(readConfig: ReadCommandConfig): Command {
 }
 
 async function examine(config: CommandConfig): Promise<Finding[]> {
-  return [...(await examineDatabase(config)), await examinePublicUrl(config.publicUrl)];
+  // Before the others, because whatever keeps this process busy looks like a skew of the clocks.
+  const database = await examineDatabase(config);
+  const [publicUrl, mail] = await Promise.all([
+    examinePublicUrl(config.publicUrl),
+    examineMail(config),
+  ]);
+  return [...database, publicUrl, ...examineScheme(config.publicUrl), mail];
 }
 
 async function examineDatabase(config: CommandConfig): Promise<Finding[]> {
@@ -79,11 +85,10 @@ async function examineClock(db: Database): Promise<Finding> {
   const skewMs = Math.round((rows[0]?.now.getTime() ?? 0) - here);
   return Math.abs(skewMs) <= clockSkewMsMax
     ? ok("clock", `this machine and the database agree (${skewMs} ms apart)`)
-    : {
-        check: "clock",
-        state: "warning",
-        detail: `the database's clock is ${skewMs} ms off this machine's; synchronise both by NTP`,
-      };
+    : warning(
+        "clock",
+        `the database's clock is ${skewMs} ms off this machine's; synchronise both by NTP`,
+      );
 }
 
 async function examinePublicUrl(publicUrl: string): Promise<Finding> {
@@ -98,20 +103,18 @@ async function examinePublicUrl(publicUrl: string): Promise<Finding> {
       ? ok("public URL", `${url} answers`)
       : failed("public URL", `${url} answers, but not as this service. ${advice}`);
   } catch {
-    return {
-      check: "public URL",
-      state: "warning",
-      detail: `${url} does not answer from here; is the server running? ${advice}`,
-    };
+    return warning(
+      "public URL",
+      `${url} does not answer from here; is the server running? ${advice}`,
+    );
   }
 }
 
-function ok(check: string, detail: string): Finding {
-  return { check, state: "ok", detail };
-}
-
-function failed(check: string, detail: string): Finding {
-  return { check, state: "failed", detail };
+/** Whoever reads a review link on its way can decide in its owner's place. */
+function examineScheme(publicUrl: string): Finding[] {
+  const isSafe = publicUrl.startsWith("https:") || isLoopbackUrl(publicUrl);
+  const detail = `links in mails begin with ${publicUrl} and are opened unencrypted. Serve it by https, and set PUBLIC_URL to that.`;
+  return isSafe ? [] : [warning("https", detail)];
 }
 
 function toText(findings: Finding[]): string {

@@ -1,6 +1,7 @@
 // countersign workspace …
 
 import { Command } from "commander";
+import { toVisibleText } from "../domain/visible-text.ts";
 import {
   createWorkspace,
   updateWorkspace,
@@ -26,7 +27,7 @@ export function workspaceCommand(readConfig: ReadCommandConfig): Command {
         createWorkspace(store.db, { ...settingsOf(flags), name: flags.name }),
       toJson,
       toText: (workspace) =>
-        `Created workspace ${workspace.id} (${workspace.name}, plan ${workspace.plan}).\nNext: countersign key create --workspace ${workspace.id} --name "My agent"`,
+        `Created workspace ${workspace.id} (${toVisibleText(workspace.name)}, plan ${workspace.plan}).\nNext: countersign key create --workspace ${workspace.id} --name "My agent"`,
     }),
   );
   command.addCommand(

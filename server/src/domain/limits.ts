@@ -56,8 +56,9 @@ export const webhooksPerWorkspaceMax = 128;
 export const webhooksPerEndpointMax = 16;
 /** An endpoint whose last attempt failed gets less until one succeeds: hanging costs us next to nothing then. */
 export const webhooksPerFailingEndpointMax = 2;
-export const mailsInFlightMax = 32;
-export const mailsPerWorkspaceMax = 8;
+/** Mails under way are as many as there are connections to the mail server, so that none waits for one. */
+export const mailsInFlightMax = 6;
+export const mailsPerWorkspaceMax = 4;
 
 /** Retries of mail after a refusal for now or a lost connection: an hour in all. */
 export const mailRetryDelaysMs = [10, 30, 60, 120, 240, 480, 900, 900, 900].map((s) => s * 1_000);
@@ -74,3 +75,27 @@ export const claimedReadBytesMax = 64 * 1024;
 export const expiryBatch = 1_000;
 export const reminderBatch = 200;
 export const skipBatch = 1_000;
+
+/** Covers everything from the lookup of the name to the last byte of the answer. */
+export const webhookTimeoutMs = 10_000;
+export const webhookResponseBytesMax = 4_096;
+export const webhookHeaderBytesMax = 16_384;
+/** Interim answers (1xx) before the real one. */
+export const webhookInterimAnswersMax = 10;
+/** Of a host with several addresses each gets this long to accept before the next one is tried. */
+export const webhookAddressTimeoutMs = 1_000;
+export const webhookIdleSocketsMax = 16;
+export const webhookIdleTimeoutMs = 4_000;
+
+/** For the name of an endpoint to be resolved, all in all. */
+export const nameTimeoutMs = 8_000;
+/** For one question to one name server, of which there may be several. */
+export const nameQueryTimeoutMs = 2_000;
+export const nameQueryTriesMax = 2;
+/** Some name servers never answer one of the two questions; the other's answer waits no longer than this. */
+export const otherFamilyWaitMs = 1_000;
+export const systemLookupsMax = 2;
+export const examinationTimeoutMs = 3_000;
+
+/** Nothing about one mail lasts longer than this, whatever the mail server does. */
+export const mailTimeoutMs = 25_000;

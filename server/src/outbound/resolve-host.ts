@@ -5,6 +5,14 @@ import { lookup, Resolver } from "node:dns/promises";
 import { once } from "node:events";
 import { isIP } from "node:net";
 import {
+  examinationTimeoutMs,
+  nameQueryTimeoutMs,
+  nameQueryTriesMax,
+  nameTimeoutMs,
+  otherFamilyWaitMs,
+  systemLookupsMax,
+} from "../domain/limits.ts";
+import {
   type AddressFlaw,
   type AddressPolicy,
   describeAddressFlaw,
@@ -25,15 +33,6 @@ export type NameSources = {
 };
 
 export type Resolving = { signal?: AbortSignal; timeoutMs?: number; sources?: NameSources };
-
-export const nameTimeoutMs = 8_000;
-/** For one question to one name server, of which there may be several. */
-export const nameQueryTimeoutMs = 2_000;
-export const nameQueryTriesMax = 2;
-/** Some name servers never answer one of the two questions; the other's answer waits no longer than this. */
-export const otherFamilyWaitMs = 1_000;
-export const systemLookupsMax = 2;
-export const examinationTimeoutMs = 3_000;
 
 /** Takes the hostname as a URL spells it, with brackets around IPv6. */
 export async function resolveHost(

@@ -9,6 +9,7 @@ import { encodeWord } from "nodemailer/lib/mime-funcs";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { MailOutcome } from "../domain/attempt.ts";
 import { flawOfEmailAddress } from "../domain/email-address.ts";
+import { mailsInFlightMax, mailTimeoutMs } from "../domain/limits.ts";
 import type { MailContent } from "../domain/mail.ts";
 import type { Mailbox } from "../domain/mailbox.ts";
 import { parseSmtpUrl, type SmtpServer } from "../domain/smtp-url.ts";
@@ -28,9 +29,6 @@ export type MailAnswer = {
   durationMs: number;
 };
 
-/** Nothing lasts longer than this, whatever the mail server does. */
-export const mailTimeoutMs = 25_000;
-
 export type MailTimeouts = {
   connectionMs: number;
   greetingMs: number;
@@ -47,7 +45,6 @@ const defaultTimeouts: MailTimeouts = {
   overallMs: mailTimeoutMs,
 };
 
-const lanesMax = 4;
 const messagesPerConnectionMax = 100;
 /** An encoded word has at most 75 characters, and the name of the header stands on the first line as well. */
 const encodedWordCharactersMax = 52;
@@ -81,7 +78,9 @@ export class MailSender {
     this.#server = server;
     this.#from = from;
     this.#timeouts = { ...defaultTimeouts, ...timeouts };
-    this.#lanes = Array.from({ length: lanesMax }, () => ({ transport: this.#openTransport() }));
+    this.#lanes = Array.from({ length: mailsInFlightMax }, () => ({
+      transport: this.#openTransport(),
+    }));
     this.#freeLanes = [...this.#lanes];
   }
 

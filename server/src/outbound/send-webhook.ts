@@ -6,6 +6,15 @@ import https from "node:https";
 import type { LookupFunction, Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import type { WebhookOutcome } from "../domain/attempt.ts";
+import {
+  webhookAddressTimeoutMs,
+  webhookHeaderBytesMax,
+  webhookIdleSocketsMax,
+  webhookIdleTimeoutMs,
+  webhookInterimAnswersMax,
+  webhookResponseBytesMax,
+  webhookTimeoutMs,
+} from "../domain/limits.ts";
 import type { AddressPolicy } from "../domain/network-address.ts";
 import { literalOf, type NameSources, resolveHost } from "./resolve-host.ts";
 
@@ -30,17 +39,6 @@ export type WebhookSenderOptions = {
   ca?: string;
   names?: NameSources;
 };
-
-/** Covers everything from the lookup of the name to the last byte of the answer. */
-export const webhookTimeoutMs = 10_000;
-export const webhookResponseBytesMax = 4_096;
-export const webhookHeaderBytesMax = 16_384;
-/** Interim answers (1xx) before the real one. */
-export const webhookInterimAnswersMax = 10;
-/** Of a host with several addresses each gets this long to accept before the next one is tried. */
-export const webhookAddressTimeoutMs = 1_000;
-export const webhookIdleSocketsMax = 16;
-export const webhookIdleTimeoutMs = 4_000;
 
 export class WebhookSender {
   readonly #options: WebhookSenderOptions;

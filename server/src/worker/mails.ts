@@ -3,10 +3,15 @@
 import type { Logger } from "pino";
 import { interrupted } from "../domain/attempt.ts";
 import { isInterruptedTooOften, nextStep } from "../domain/delivery.ts";
-import { leaseSeconds, mailRetryDelaysMs, mailsInFlightMax } from "../domain/limits.ts";
+import {
+  leaseSeconds,
+  mailRetryDelaysMs,
+  mailsInFlightMax,
+  mailTimeoutMs,
+} from "../domain/limits.ts";
 import { type CompleteAttempt, completeFailedMail } from "../operations/complete-attempt.ts";
 import { type ComposedMail, composeMail, type MailOrigin } from "../operations/compose-mail.ts";
-import { type MailAnswer, mailTimeoutMs } from "../outbound/send-mail.ts";
+import type { MailAnswer } from "../outbound/send-mail.ts";
 import { type Database, inOneStatement } from "../storage/database.ts";
 import type { AttemptEnd } from "../storage/deliveries.ts";
 import * as dueMails from "../storage/due-mails.ts";

@@ -8,7 +8,7 @@ import { stepAfterFailure } from "../domain/endpoint-health.ts";
 import { testEventKind } from "../domain/event.ts";
 import { eventBody, testEventBody } from "../domain/event-body.ts";
 import { findSecretKey, type Keyring } from "../domain/keyring.ts";
-import { leaseSeconds, webhooksInFlightMax } from "../domain/limits.ts";
+import { leaseSeconds, webhooksInFlightMax, webhookTimeoutMs } from "../domain/limits.ts";
 import { unseal } from "../domain/sealed-secret.ts";
 import { webhookHeaders } from "../domain/webhook-signature.ts";
 import type { CompleteAttempt } from "../operations/complete-attempt.ts";
@@ -18,11 +18,7 @@ import {
   noteEndpointGone,
   noteEndpointSuccess,
 } from "../operations/note-endpoint-health.ts";
-import {
-  type WebhookAnswer,
-  type WebhookMessage,
-  webhookTimeoutMs,
-} from "../outbound/send-webhook.ts";
+import type { WebhookAnswer, WebhookMessage } from "../outbound/send-webhook.ts";
 import * as approvals from "../storage/approvals.ts";
 import { type Database, inOneStatement } from "../storage/database.ts";
 import * as dueWebhooks from "../storage/due-webhooks.ts";

@@ -1,0 +1,20 @@
+// One thing that `countersign doctor` looked at, and how it is.
+
+export type Finding = { check: string; state: "ok" | "warning" | "failed"; detail: string };
+
+export function ok(check: string, detail: string): Finding {
+  return { check, state: "ok", detail };
+}
+
+export function warning(check: string, detail: string): Finding {
+  return { check, state: "warning", detail };
+}
+
+export function failed(check: string, detail: string): Finding {
+  return { check, state: "failed", detail };
+}
+
+/** Whether only this machine can open it. */
+export function isLoopbackUrl(url: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(new URL(url).hostname);
+}

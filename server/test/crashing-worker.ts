@@ -1,0 +1,152 @@
+// A real worker in a process of its own that ends or stops itself at a named point, or is ended from outside. This
+// file is both sides: tests call `startCrashingWorker`, and the process that it starts runs this same file.
+
+import { spawn } from "node:child_process";
+import { flushCompileCache } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { type Keyring, parseKeyring } from "../src/domain/keyring.ts";
+import { loopbackCidrs, makeAddressPolicy } from "../src/domain/network-address.ts";
+import { openLog } from "../src/log.ts";
+import { MailSender } from "../src/outbound/send-mail.ts";
+import { WebhookSender } from "../src/outbound/send-webhook.ts";
+import { type Database, openDatabase } from "../src/storage/database.ts";
+import { Listener } from "../src/storage/listener.ts";
+import { Worker } from "../src/worker/worker.ts";
+
+export type CrashPoint =
+  /** The claim is committed, with the attempt's row, and its answer has just come. */
+  | "claimed"
+  /** The message is built, and nothing of it was sent. */
+  | "before_sending"
+  /** The receiver has answered, and nothing of that is recorded. */
+  | "answered";
+
+export type Crash = { of: "webhook" | "mail"; at: CrashPoint; signal: "SIGKILL" | "SIGSTOP" };
+
+export type CrashingWorkerOptions = {
+  databaseUrl: string;
+  keyring: Keyring;
+  publicUrl: string;
+  /** Without one mails are kept. */
+  smtpUrl?: string;
+  /** What it does to itself, the first time it gets there. */
+  crash?: Crash;
+};
+
+type LogLine = { msg: string; [field: string]: unknown };
+
+export type CrashingWorker = {
+  log: LogLine[];
+  /** The signal that ended it, or null. */
+  ended: Promise<NodeJS.Signals | null>;
+  signal(name: NodeJS.Signals): void;
+};
+
+type Settings = Omit<CrashingWorkerOptions, "keyring"> & { secretKey: string };
+
+/** Answers when the worker has started; what is due it may have claimed by then. */
+export async function startCrashingWorker({
+  keyring,
+  ...rest
+}: CrashingWorkerOptions): Promise<CrashingWorker> {
+  const secretKey = keyring.current.keyObject.export().toString("base64");
+  const settings: Settings = { ...rest, secretKey };
+  const child = spawn(process.execPath, [import.meta.filename, JSON.stringify(settings)], {
+    stdio: ["ignore", "pipe", "inherit"],
+    // A process starts in half the time when it need not compile everything anew.
+    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "countersign-crashing-worker") },
+  });
+  const log: LogLine[] = [];
+  const ended = new Promise<NodeJS.Signals | null>((resolve) => {
+    child.on("exit", (_code, signal) => resolve(signal));
+  });
+  const started = new Promise<void>((resolve) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      const entry = JSON.parse(line) as LogLine;
+      log.push(entry);
+      if (entry.msg === startedMessage) resolve();
+    });
+  });
+  await Promise.race([started, ended]);
+  return { log, ended, signal: (name) => void child.kill(name) };
+}
+
+const startedMessage = "the worker has started";
+
+if (import.meta.main) work(JSON.parse(process.argv[2] ?? "") as Settings);
+
+function work({ databaseUrl, secretKey, publicUrl, smtpUrl, crash }: Settings): void {
+  const keyring = parseKeyring(secretKey) as Keyring;
+  const connection = { connectionString: databaseUrl, application_name: "countersign worker" };
+  const log = openLog({ level: "info", format: "json" });
+  const db = openDatabase({ connection, connectionsMax: 6, walksIndexes: true, onIdleFault });
+  const listener = new Listener(connection);
+  const webhooks = new WebhookSender({ policy: makeAddressPolicy(loopbackCidrs) });
+  const from = { name: "", address: "approvals@countersign.example" };
+  const mails = smtpUrl === undefined ? null : new MailSender({ smtpUrl, from });
+  const reach = makeReach(crash);
+  watchClaims(db, reach);
+  const worker = new Worker({
+    db,
+    listener,
+    keyring,
+    sendWebhook: around(reach, "webhook", (message) => webhooks.send(message)),
+    webhookRetryDelaysMs: [150, 150],
+    mail: {
+      send: mails === null ? null : around(reach, "mail", (mail) => mails.send(mail)),
+      origin: { keyring, publicUrl },
+      onKept: () => {},
+    },
+    log,
+  });
+  listener.start();
+  worker.start();
+  log.info(startedMessage);
+  // One that is killed would not leave behind what it has compiled.
+  flushCompileCache();
+}
+
+function onIdleFault(): void {}
+
+type Reach = (of: Crash["of"], at: CrashPoint) => void;
+
+function makeReach(crash: Crash | undefined): Reach {
+  let isOver = false;
+  return (of, at) => {
+    if (isOver || crash === undefined || crash.of !== of || crash.at !== at) return;
+    isOver = true;
+    process.kill(process.pid, crash.signal);
+  };
+}
+
+function around<Message, Answer>(
+  reach: Reach,
+  of: Crash["of"],
+  send: (message: Message) => Promise<Answer>,
+): (message: Message) => Promise<Answer> {
+  return async (message) => {
+    reach(of, "before_sending");
+    const answer = await send(message);
+    reach(of, "answered");
+    return answer;
+  };
+}
+
+const claimOf: Record<string, Crash["of"]> = {
+  "dueWebhooks.claim": "webhook",
+  "dueMails.claim": "mail",
+};
+
+/** Between a claim's answer and the first use of it there is no other place to stand. */
+function watchClaims(db: Database, reach: Reach): void {
+  const query = db.query.bind(db) as (config: { name?: string }) => Promise<{ rows: unknown[] }>;
+  const watched: typeof query = async (config) => {
+    const result = await query(config);
+    const of = claimOf[config.name ?? ""];
+    if (of !== undefined && result.rows.length > 0) reach(of, "claimed");
+    return result;
+  };
+  db.query = watched as unknown as Database["query"];
+}
