@@ -127,8 +127,8 @@ create table deliveries (
   constraint deliveries_state_check CHECK ((state = ANY (ARRAY['due'::text, 'delivered'::text, 'failed'::text, 'skipped'::text])))
 );
 CREATE UNIQUE INDEX deliveries_destination_key ON public.deliveries USING btree (workspace_id, event_id, COALESCE(endpoint_id, reviewer_id, recipient));
-CREATE INDEX deliveries_due_to_endpoint ON public.deliveries USING btree (endpoint_id, due_at) WHERE ((state = 'due'::text) AND (endpoint_id IS NOT NULL));
-CREATE INDEX deliveries_due_to_mailbox ON public.deliveries USING btree (workspace_id, due_at) WHERE ((state = 'due'::text) AND (endpoint_id IS NULL));
+CREATE INDEX deliveries_due_to_endpoint ON public.deliveries USING btree (endpoint_id, due_at, id) WHERE ((state = 'due'::text) AND (endpoint_id IS NOT NULL));
+CREATE INDEX deliveries_due_to_mailbox ON public.deliveries USING btree (workspace_id, due_at, id) WHERE ((state = 'due'::text) AND (endpoint_id IS NULL));
 CREATE INDEX deliveries_unsuccessful ON public.deliveries USING btree (workspace_id, id) WHERE (state = ANY (ARRAY['failed'::text, 'skipped'::text]));
 
 create table endpoint_secrets (

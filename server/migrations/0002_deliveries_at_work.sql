@@ -62,8 +62,12 @@ alter table deliveries
 drop index deliveries_destination_key;
 create unique index deliveries_destination_key
   on deliveries (workspace_id, event_id, coalesce(endpoint_id, reviewer_id, recipient));
+-- By id too: rows that became due in the same millisecond keep one order while they are claimed and changed.
+drop index deliveries_due_to_endpoint;
+create index deliveries_due_to_endpoint on deliveries (endpoint_id, due_at, id)
+  where state = 'due' and endpoint_id is not null;
 drop index deliveries_due_to_reviewer;
-create index deliveries_due_to_mailbox on deliveries (workspace_id, due_at)
+create index deliveries_due_to_mailbox on deliveries (workspace_id, due_at, id)
   where state = 'due' and endpoint_id is null;
 create index deliveries_unsuccessful on deliveries (workspace_id, id) where state in ('failed', 'skipped');
 

@@ -37,7 +37,7 @@ export const smallColumns = `
   a.id, a.status, a.summary, a.reasoning, a.recent_actions, a.agent_name, a.approver_email,
   a.group_key, a.group_name, a.created_at, a.expires_at, a.resolved_at, a.resolved_by_email,
   a.resolution_note`;
-const largeColumns = "a.payload, a.metadata, a.agent_state, a.edit";
+export const largeColumns = "a.payload, a.metadata, a.agent_state, a.edit";
 export const largeBytes = `
   coalesce(octet_length(a.payload), 0) + coalesce(octet_length(a.metadata), 0)
   + coalesce(octet_length(a.agent_state), 0) + coalesce(octet_length(a.edit), 0)`;

@@ -76,13 +76,26 @@ const mailColumns = `
   r.secret_key_id, r.token_nonce, a.id as approval_id, a.summary, a.agent_name, a.group_name,
   a.created_at as approval_created_at, a.expires_at, e.id as endpoint_id, e.url`;
 
-// The reviewer is whom the mail is for, or, of a notice, whom it never reached.
+// The reviewer is whom the mail is for, or, of a notice, whom it never reached. Sub-selects with a limit, because plain
+// joins, planned while the tables were small, would walk through all rows of a workspace.
 const mailJoins = `
-  join workspaces w on w.id = d.workspace_id
-  join events ev on ev.workspace_id = d.workspace_id and ev.id = d.event_id
-  left join reviewers r on r.workspace_id = d.workspace_id and r.id = coalesce(d.reviewer_id, ev.reviewer_id)
-  left join approvals a on a.workspace_id = ev.workspace_id and a.id = ev.approval_id
-  left join endpoints e on e.workspace_id = ev.workspace_id and e.id = ev.endpoint_id`;
+  cross join lateral (select w.name from workspaces w where w.id = d.workspace_id limit 1) as w
+  cross join lateral (
+    select ev.kind, ev.created_at, ev.detail, ev.approval_id, ev.reviewer_id, ev.endpoint_id
+    from events ev where ev.workspace_id = d.workspace_id and ev.id = d.event_id limit 1
+  ) as ev
+  left join lateral (
+    select r.id, r.email, r.secret_key_id, r.token_nonce from reviewers r
+    where r.workspace_id = d.workspace_id and r.id = coalesce(d.reviewer_id, ev.reviewer_id) limit 1
+  ) as r on true
+  left join lateral (
+    select a.id, a.summary, a.agent_name, a.group_name, a.created_at, a.expires_at from approvals a
+    where a.workspace_id = d.workspace_id and a.id = ev.approval_id limit 1
+  ) as a on true
+  left join lateral (
+    select e.id, e.url from endpoints e
+    where e.workspace_id = d.workspace_id and e.id = ev.endpoint_id limit 1
+  ) as e on true`;
 
 export async function claim(tx: Transaction, limit: number): Promise<ClaimedMail[]> {
   const { rows } = await tx.query<ClaimedRow>({
@@ -104,26 +117,26 @@ const claimSql = `
 with recursive lane as (
   (select d.workspace_id from deliveries d
    where d.state = 'due' and d.endpoint_id is null
-   order by d.workspace_id, d.due_at limit 1)
+   order by d.workspace_id, d.due_at, d.id limit 1)
   union all
   select next.workspace_id
   from lane
   cross join lateral (
     select d.workspace_id from deliveries d
     where d.state = 'due' and d.endpoint_id is null and d.workspace_id > lane.workspace_id
-    order by d.workspace_id, d.due_at limit 1
+    order by d.workspace_id, d.due_at, d.id limit 1
   ) as next
 ),
 window_row as (
   select oldest.ctid, oldest.is_leased,
-    row_number() over (partition by lane.workspace_id, oldest.is_leased order by oldest.due_at) as turn
+    row_number() over (partition by lane.workspace_id, oldest.is_leased order by oldest.due_at, oldest.id) as turn
   from lane
   cross join lateral (
-    select d.ctid, d.due_at, coalesce(d.leased_until > now(), false) as is_leased
+    select d.ctid, d.id, d.due_at, coalesce(d.leased_until > now(), false) as is_leased
     from deliveries d
     where d.state = 'due' and d.endpoint_id is null and d.workspace_id = lane.workspace_id
       and d.due_at <= now()
-    order by d.due_at
+    order by d.due_at, d.id
     limit ${mailsPerWorkspaceMax}
   ) as oldest
 ),
@@ -139,13 +152,22 @@ locked as materialized (
 pointless as materialized (
   select locked.ctid
   from locked
-  join events ev on ev.workspace_id = locked.workspace_id and ev.id = locked.event_id
-  join reviewers r on r.workspace_id = locked.workspace_id and r.id = locked.reviewer_id
-  join approvals a on a.workspace_id = ev.workspace_id and a.id = ev.approval_id
+  cross join lateral (
+    select ev.approval_id from events ev
+    where ev.workspace_id = locked.workspace_id and ev.id = locked.event_id limit 1
+  ) as ev
+  cross join lateral (
+    select r.email from reviewers r
+    where r.workspace_id = locked.workspace_id and r.id = locked.reviewer_id limit 1
+  ) as r
+  cross join lateral (
+    select a.status, a.expires_at, a.group_id from approvals a
+    where a.workspace_id = locked.workspace_id and a.id = ev.approval_id limit 1
+  ) as a
   where a.status <> 'PENDING' or a.expires_at <= now()
     or (a.group_id is not null and not exists (
       select from group_members m
-      where m.workspace_id = a.workspace_id and m.group_id = a.group_id and lower(m.email) = lower(r.email)
+      where m.workspace_id = locked.workspace_id and m.group_id = a.group_id and lower(m.email) = lower(r.email)
     ))
 ),
 skipped as (

@@ -11,7 +11,13 @@ import {
   webhooksPerFailingEndpointMax,
   webhooksPerWorkspaceMax,
 } from "../domain/limits.ts";
-import { type ApprovalRow, largeBytes, smallColumns, toApproval } from "./approvals.ts";
+import {
+  type ApprovalRow,
+  largeBytes,
+  largeColumns,
+  smallColumns,
+  toApproval,
+} from "./approvals.ts";
 import type { Transaction } from "./database.ts";
 import type { Lease } from "./deliveries.ts";
 
@@ -60,32 +66,35 @@ export async function claim(tx: Transaction, limit: number): Promise<ClaimedWebh
  * window is all that may be in flight to an endpoint, from all processes together, so neither a backlog of
  * 200,000 nor a receiver that hangs costs the others anything. Endpoints take turns within a workspace, and
  * workspaces take turns with each other.
+ *
+ * What belongs to a claimed row is looked up in sub-selects with a limit: as plain joins, planned while the tables
+ * were small, each of them would walk through all rows of a workspace.
  */
 const claimSql = `
 with recursive lane as (
   (select d.endpoint_id, d.workspace_id from deliveries d
    where d.state = 'due' and d.endpoint_id is not null
-   order by d.endpoint_id, d.due_at limit 1)
+   order by d.endpoint_id, d.due_at, d.id limit 1)
   union all
   select next.endpoint_id, next.workspace_id
   from lane
   cross join lateral (
     select d.endpoint_id, d.workspace_id from deliveries d
     where d.state = 'due' and d.endpoint_id is not null and d.endpoint_id > lane.endpoint_id
-    order by d.endpoint_id, d.due_at limit 1
+    order by d.endpoint_id, d.due_at, d.id limit 1
   ) as next
 ),
 window_row as (
   select lane.workspace_id, oldest.ctid, oldest.due_at, oldest.is_leased,
-    row_number() over (partition by lane.endpoint_id, oldest.is_leased order by oldest.due_at) as turn
+    row_number() over (partition by lane.endpoint_id, oldest.is_leased order by oldest.due_at, oldest.id) as turn
   from lane
   join endpoints e on e.workspace_id = lane.workspace_id and e.id = lane.endpoint_id
     and e.disabled_at is null
   cross join lateral (
-    select d.ctid, d.due_at, coalesce(d.leased_until > now(), false) as is_leased
+    select d.ctid, d.id, d.due_at, coalesce(d.leased_until > now(), false) as is_leased
     from deliveries d
     where d.state = 'due' and d.endpoint_id = lane.endpoint_id and d.due_at <= now()
-    order by d.due_at
+    order by d.due_at, d.id
     limit case when e.failing_since is null
       then ${webhooksPerEndpointMax} else ${webhooksPerFailingEndpointMax} end
   ) as oldest
@@ -138,14 +147,26 @@ select claimed.workspace_id, claimed.id as delivery_id, claimed.lease_token, cla
   case when ${largeBytes} <= ${claimedReadBytesMax} then a.agent_state end as agent_state,
   case when ${largeBytes} <= ${claimedReadBytesMax} then a.edit end as edit
 from claimed
-join events ev on ev.workspace_id = claimed.workspace_id and ev.id = claimed.event_id
-join endpoints e on e.workspace_id = claimed.workspace_id and e.id = claimed.endpoint_id
-left join approvals a on a.workspace_id = ev.workspace_id and a.id = ev.approval_id
+cross join lateral (
+  select ev.kind, ev.created_at, ev.approval_id from events ev
+  where ev.workspace_id = claimed.workspace_id and ev.id = claimed.event_id
+  limit 1
+) as ev
+cross join lateral (
+  select e.url, e.failing_since, e.warned_at from endpoints e
+  where e.workspace_id = claimed.workspace_id and e.id = claimed.endpoint_id
+  limit 1
+) as e
+left join lateral (
+  select ${smallColumns}, ${largeColumns} from approvals a
+  where a.workspace_id = claimed.workspace_id and a.id = ev.approval_id
+  limit 1
+) as a on true
 cross join lateral (
   select coalesce(array_agg(s.secret_key_id order by s.id desc), '{}') as secret_key_ids,
     coalesce(array_agg(s.sealed order by s.id desc), '{}') as sealed
   from endpoint_secrets s
-  where s.workspace_id = e.workspace_id and s.endpoint_id = e.id
+  where s.workspace_id = claimed.workspace_id and s.endpoint_id = claimed.endpoint_id
     and (s.expires_at is null or s.expires_at > now())
 ) as secrets`;
 

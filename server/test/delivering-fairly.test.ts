@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import {
+  webhooksPerEndpointMax,
+  webhooksPerFailingEndpointMax,
+  webhooksPerWorkspaceMax,
+} from "../src/domain/limits.ts";
+import type { Database } from "../src/storage/database.ts";
+import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
+import { makeEndpoint, type Receiver, startReceiver, startWorker, until } from "./test-worker.ts";
+
+let wake = () => {};
+const service = await startService({ onDue: () => wake() });
+const { db } = service;
+const { worker, stop } = startWorker(service.database, { timeoutMs: 3_000 });
+wake = () => worker.wake();
+const receivers: Receiver[] = [];
+after(async () => {
+  for (const receiver of receivers) await receiver.close();
+  await stop();
+  await service.stop();
+});
+
+/** A backlog as a long outage leaves it, written in one go. */
+async function makeBacklog(
+  on: Database,
+  workspaceId: string,
+  endpointId: string,
+  count: number,
+): Promise<void> {
+  await on.query(
+    `with approval as (
+       insert into approvals (workspace_id, id, summary, approver_email, expires_at)
+       select $1, new_id('req_'), 'backlog ' || n, 'ann@example.com', now_ms() + interval '1 day'
+       from generate_series(1, $3::integer) n
+       returning workspace_id, id
+     ), event as (
+       insert into events (workspace_id, approval_id, kind)
+       select workspace_id, id, 'request.created' from approval
+       returning workspace_id, id
+     )
+     insert into deliveries (workspace_id, event_id, endpoint_id, due_at)
+     select workspace_id, id, $2, now_ms() - interval '1 hour' from event`,
+    [workspaceId, endpointId, count],
+  );
+}
+
+/** A receiver that never answers. */
+async function startHanging(): Promise<Receiver> {
+  const receiver = await startReceiver(() => {});
+  receivers.push(receiver);
+  return receiver;
+}
+
+/** Looks again and again at how many deliveries are under way at a time, while something goes on. */
+async function mostUnderWay(
+  of: { workspaceId: string; endpointId?: string },
+  doing: () => Promise<unknown>,
+): Promise<number> {
+  let most = 0;
+  let isOver = false;
+  const work = doing().finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    const { rows } = await db.query(
+      `select count(*)::int as leased from deliveries
+       where workspace_id = $1 and ($2::text is null or endpoint_id = $2) and leased_until > now()`,
+      [of.workspaceId, of.endpointId ?? null],
+    );
+    most = Math.max(most, rows[0].leased);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await work;
+  return most;
+}
+
+async function startHealthy() {
+  const receiver = await startReceiver();
+  receivers.push(receiver);
+  return receiver;
+}
+
+test("10,000 due deliveries to a hanging endpoint do not delay a healthy one", async () => {
+  const stuck = await makeWorkspace(db);
+  const hanging = await startHanging();
+  const endpoint = await makeEndpoint(db, stuck.id, hanging.url);
+  await makeBacklog(db, stuck.id, endpoint.id, 10_000);
+  worker.wake();
+  await until(() => hanging.heard.length > 0, "the hanging endpoint to be called");
+  const other = await makeWorkspace(db);
+  const healthy = await startHealthy();
+  await makeEndpoint(db, other.id, healthy.url);
+  // One in the same workspace as the hanging one, too.
+  const neighbour = await startHealthy();
+  await makeEndpoint(db, stuck.id, neighbour.url);
+  const times: number[] = [];
+  for (let n = 1; n <= 20; n += 1) {
+    const start = performance.now();
+    await service.call("POST", "/v1/requests", { key: other.key, body: minimalBody });
+    await until(() => healthy.heard.length === n, "the healthy endpoint");
+    await service.call("POST", "/v1/requests", { key: stuck.key, body: minimalBody });
+    await until(() => neighbour.heard.length === n, "the neighbour of the hanging endpoint");
+    times.push(performance.now() - start);
+  }
+  // Far below the time that one hanging call takes: nobody has waited for any of them.
+  assert.ok(Math.max(...times) < 2_000, `${times.map(Math.round)}`);
+});
+
+test("an endpoint gets no more than its bound at a time, and far less while it fails", async () => {
+  const { id: workspaceId } = await makeWorkspace(db);
+  const receiver = await startHanging();
+  const endpoint = await makeEndpoint(db, workspaceId, receiver.url);
+  const its = { workspaceId, endpointId: endpoint.id };
+  await makeBacklog(db, workspaceId, endpoint.id, 200);
+  worker.wake();
+  const most = await mostUnderWay(its, () =>
+    until(() => receiver.heard.length > webhooksPerEndpointMax, "the first calls to time out"),
+  );
+  assert.equal(most, webhooksPerEndpointMax);
+  // Now it counts as failing. The last of the first calls may still be under way.
+  await until(() => receiver.heard.length > webhooksPerEndpointMax + 2, "the next calls");
+  const before = receiver.heard.length;
+  const later = await mostUnderWay(its, () =>
+    until(() => receiver.heard.length >= before + 3, "some more calls"),
+  );
+  assert.ok(later <= webhooksPerFailingEndpointMax, `${later}`);
+});
+
+test("a workspace with very many endpoints that hang takes no more than its share", async () => {
+  const { id: workspaceId } = await makeWorkspace(db);
+  const receiver = await startHanging();
+  const endpoints = 2 * Math.ceil(webhooksPerWorkspaceMax / webhooksPerEndpointMax);
+  for (let n = 0; n < endpoints; n += 1) {
+    const endpoint = await makeEndpoint(db, workspaceId, `${receiver.url}/${n}`);
+    await makeBacklog(db, workspaceId, endpoint.id, webhooksPerEndpointMax * 2);
+  }
+  worker.wake();
+  const other = await makeWorkspace(db);
+  const healthy = await startHealthy();
+  await makeEndpoint(db, other.id, healthy.url);
+  const most = await mostUnderWay({ workspaceId }, async () => {
+    await until(() => receiver.heard.length >= webhooksPerWorkspaceMax, "its share");
+    const start = performance.now();
+    await service.call("POST", "/v1/requests", { key: other.key, body: minimalBody });
+    await until(() => healthy.heard.length === 1, "another workspace's endpoint");
+    assert.ok(performance.now() - start < 2_000);
+  });
+  assert.equal(most, webhooksPerWorkspaceMax);
+});
+
+test("a backlog to a healthy endpoint is worked off, each delivery once", async () => {
+  const { id: workspaceId } = await makeWorkspace(db);
+  const healthy = await startHealthy();
+  const endpoint = await makeEndpoint(db, workspaceId, healthy.url);
+  await makeBacklog(db, workspaceId, endpoint.id, 2_000);
+  worker.wake();
+  await until(() => healthy.heard.length >= 2_000, "the backlog", 60_000);
+  await until(async () => {
+    const { rows } = await db.query(
+      "select count(*)::int as due from deliveries where endpoint_id = $1 and state = 'due'",
+      [endpoint.id],
+    );
+    return rows[0].due === 0;
+  }, "all to be recorded");
+  const ids = new Set(healthy.heard.map(({ headers }) => headers["x-service-delivery-id"]));
+  assert.equal(ids.size, 2_000);
+  assert.equal(healthy.heard.length, 2_000);
+});

@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { expiryBatch } from "../src/domain/limits.ts";
+import type { Database } from "../src/storage/database.ts";
+import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
+import { makeEndpoint, startReceiver, startWorker, type TestWorker, until } from "./test-worker.ts";
+
+const service = await startService();
+const { db } = service;
+const workers: TestWorker[] = [];
+after(async () => {
+  for (const { stop } of workers) await stop();
+  await service.stop();
+});
+
+/** Requests whose time has passed, as a service that stood still for long finds them. */
+async function makeOverdue(on: Database, workspaceId: string, count: number): Promise<void> {
+  await on.query(
+    `insert into approvals (workspace_id, id, summary, approver_email, created_at, expires_at)
+     select $1, new_id('req_'), 'overdue', 'ann@example.com', now_ms() - interval '2 days',
+       now_ms() - n * interval '1 second'
+     from generate_series(1, $2::integer) n`,
+    [workspaceId, count],
+  );
+}
+
+async function countOf(workspaceId: string) {
+  const { rows } = await db.query(
+    `select count(*) filter (where a.status = 'PENDING')::int as pending,
+       count(*) filter (where a.status = 'EXPIRED' and a.resolved_at = a.expires_at)::int as expired,
+       (select count(*)::int from events ev where ev.workspace_id = $1 and ev.kind = 'request.expired') as events,
+       (select count(*)::int from deliveries d where d.workspace_id = $1 and d.endpoint_id is not null) as deliveries
+     from approvals a where a.workspace_id = $1`,
+    [workspaceId],
+  );
+  return rows[0];
+}
+
+test("what has run out while nobody worked is expired by several workers, each once", async () => {
+  const { id: workspaceId } = await makeWorkspace(db);
+  const count = 5 * expiryBatch + 7;
+  await makeOverdue(db, workspaceId, count);
+  // Disabled, so that its events are kept and nothing is sent.
+  const endpoint = await makeEndpoint(db, workspaceId, "http://127.0.0.1:9/");
+  await db.query(
+    "update endpoints set disabled_at = now_ms(), disabled_reason = 'test' where id = $1",
+    [endpoint.id],
+  );
+  workers.push(...[1, 2, 3].map(() => startWorker(service.database)));
+  await until(async () => (await countOf(workspaceId)).pending === 0, "all to be expired", 60_000);
+  assert.deepEqual(await countOf(workspaceId), {
+    pending: 0,
+    expired: count,
+    events: count,
+    deliveries: count,
+  });
+});
+
+test("a request expires by itself within two seconds of its end, and the webhook tells", async () => {
+  const { id: workspaceId, key } = await makeWorkspace(db);
+  const receiver = await startReceiver();
+  await makeEndpoint(db, workspaceId, receiver.url, ["request.expired"]);
+  const { json } = await service.call("POST", "/v1/requests", { key, body: minimalBody });
+  // Real requests end 5 minutes after they are created at the earliest, long after a worker has looked at what comes
+  // next. This one's end is moved so that the next look, at most six seconds away, finds it still ahead.
+  const { rows } = await db.query(
+    "update approvals set expires_at = now_ms() + interval '8 seconds' where id = $1 returning expires_at",
+    [json.id],
+  );
+  const expiresAt = rows[0].expires_at as Date;
+  await until(() => receiver.heard.length === 1, "the webhook");
+  const lateMs = Date.now() - expiresAt.getTime();
+  assert.ok(lateMs >= 0 && lateMs < 2_000, `${lateMs} ms after its end`);
+  const data = receiver.heard[0]?.json.data;
+  assert.equal(data.status, "EXPIRED");
+  assert.equal(data.resolvedAt, expiresAt.toISOString());
+  assert.equal(data.resolvedByEmail, null);
+  const { json: read } = await service.call("GET", `/v1/requests/${json.id}`, { key });
+  assert.equal(read.status, "EXPIRED");
+  assert.deepEqual((await countOf(workspaceId)).events, 1);
+  await receiver.close();
+});
+
+test("one whose row is held by somebody else is left to them and expired afterwards", async () => {
+  const { id: workspaceId, key } = await makeWorkspace(db);
+  const { json } = await service.call("POST", "/v1/requests", { key, body: minimalBody });
+  const holder = await db.connect();
+  await holder.query("begin");
+  await holder.query("update approvals set expires_at = now_ms() where id = $1", [json.id]);
+  await makeOverdue(db, workspaceId, 3);
+  await until(async () => (await countOf(workspaceId)).expired === 3, "the others");
+  await holder.query("commit");
+  holder.release();
+  await until(async () => (await countOf(workspaceId)).expired === 4, "the one that was held");
+  assert.equal((await countOf(workspaceId)).events, 4);
+});
