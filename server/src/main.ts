@@ -4,6 +4,7 @@ import { CommanderError } from "commander";
 import { buildProgram } from "./cli/program.ts";
 import { readConfig, variables } from "./config.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
+import { toVisibleText } from "./domain/visible-text.ts";
 import { isOutOfReach, isSignInRefused } from "./storage/database.ts";
 
 const program = buildProgram({
@@ -39,7 +40,7 @@ function fail(error: unknown): never {
 
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof OperatorFault) return `countersign: ${error.message}`;
+  if (error instanceof OperatorFault) return `countersign: ${toVisibleText(error.message)}`;
   if (isSignInRefused(error)) {
     return `countersign: the database refuses (${error.message}). Check DATABASE_URL.`;
   }

@@ -87,7 +87,9 @@ function assembleNode(config: Config, store: Store, log: Logger): Node {
           listener,
           rateLimit: config.rateLimit,
           onDue: worker === null ? makeAnnounceDue(store.db) : () => worker.wake(),
-          devMail: config.smtpUrl === null ? devMailOf(config, origin) : null,
+          // Behind a public name stands a proxy, and some (nginx since 1.29.7) look just like somebody at this machine.
+          devMail:
+            config.smtpUrl === null && isLocal(config.publicUrl) ? devMailOf(config, origin) : null,
           log,
         }).app;
   listener.start();
@@ -122,7 +124,8 @@ function assembleWorker({ config, store, listener, origin, log }: WorkerParts) {
   const db = store.openWorkerPool();
   const webhooks = new WebhookSender({ policy: makeAddressPolicy(config.webhookAllowed) });
   const mails = smtpUrl === null ? null : new MailSender({ smtpUrl, from });
-  const isAtTerminal = store.kind === "embedded" || config.logFormat === "text";
+  // As the first key is shown: to whoever tries it out on this machine, and to nobody who runs it for others.
+  const isTriedOut = store.kind === "embedded" || config.logFormat === "text";
   const tell = makeTerminalMail((text) => process.stdout.write(text));
   const worker = new Worker({
     db,
@@ -133,7 +136,7 @@ function assembleWorker({ config, store, listener, origin, log }: WorkerParts) {
     mail: {
       send: mails === null ? null : (mail) => mails.send(mail),
       origin,
-      onKept: isAtTerminal ? tell : () => {},
+      onKept: isTriedOut && isLocal(config.publicUrl) ? tell : () => {},
     },
     log,
   });
@@ -201,7 +204,7 @@ function showWelcome(
   }
   if (isMailKept && config.role !== "api" && !isLocal(config.publicUrl)) {
     log.warn(
-      "no mail leaves this service: set SMTP_URL. Until then mails are kept and can be read on this machine at /dev/mail",
+      "no mail leaves this service: set SMTP_URL. Until then mails are kept, and shown at /dev/mail only while PUBLIC_URL is this machine's",
     );
   }
 }

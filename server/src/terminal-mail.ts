@@ -3,24 +3,41 @@
 
 import type { ComposedMail } from "./operations/compose-mail.ts";
 
-const linesPerSecondMax = 5;
+/** More than this within a period are counted and not shown, and so is all that comes in the period after. */
+const shownMax = 5;
+const periodMs = 10_000;
 
 export function makeTerminalMail(
   write: (text: string) => void,
   clock: () => number = () => performance.now(),
 ): (mail: ComposedMail) => void {
-  let second = 0;
-  let lines = 0;
-  return ({ to, subject, reviewUrl }) => {
-    const now = Math.floor(clock() / 1000);
-    if (now !== second) [second, lines] = [now, 0];
-    lines += 1;
-    if (lines > linesPerSecondMax + 1) return;
-    // Both have been made fit for people: no control character is left that a terminal would obey.
-    if (lines <= linesPerSecondMax) {
-      write(`  mail to ${to}  ${subject}\n${reviewUrl === null ? "" : `    ${reviewUrl}\n`}`);
-    } else {
-      write(`  more mails than fit here; all of them are at /dev/mail\n`);
+  const state = { endMs: Number.NEGATIVE_INFINITY, isBusy: false, shown: 0, counted: 0 };
+  return (mail) => {
+    const nowMs = clock();
+    if (nowMs >= state.endMs) {
+      const { counted, endMs } = state;
+      if (counted > 0) write(line("Mail", `${counted} more were kept: see /dev/mail`));
+      const isBusy = counted > shownMax && nowMs < endMs + periodMs;
+      Object.assign(state, { endMs: nowMs + periodMs, isBusy, shown: 0, counted: 0 });
     }
+    if (!state.isBusy && state.shown < shownMax) {
+      state.shown += 1;
+      write(`\n${describe(mail)}\n`);
+      return;
+    }
+    state.counted += 1;
+    const isFirst = state.counted === 1 && !state.isBusy;
+    if (isFirst) write(line("Mail", "more than fit here: all of them are at /dev/mail"));
   };
+}
+
+// The labels stand below those of the welcome. What they show has been made fit for people: no control character
+// is left that a terminal would obey.
+function describe({ to, subject, reviewUrl }: ComposedMail): string {
+  const review = reviewUrl === null ? "" : line("Review", reviewUrl);
+  return `${line("Mail to", to)}${line("Subject", subject)}${review}`;
+}
+
+function line(label: string, text: string): string {
+  return `  ${label.padEnd(10)}${text}\n`;
 }

@@ -54,7 +54,7 @@ export async function startCrashingWorker({
   const secretKey = keyring.current.keyObject.export().toString("base64");
   const settings: Settings = { ...rest, secretKey };
   const child = spawn(process.execPath, [import.meta.filename, JSON.stringify(settings)], {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["pipe", "pipe", "inherit"],
     // A process starts in half the time when it need not compile everything anew.
     env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "countersign-crashing-worker") },
   });
@@ -103,6 +103,11 @@ function work({ databaseUrl, secretKey, publicUrl, smtpUrl, crash }: Settings): 
   });
   listener.start();
   worker.start();
+  // A test that is cut off leaves no worker behind.
+  process.stdin.on("end", () => process.exit(1)).resume();
+  process.on("SIGTERM", () => {
+    void worker.stop().then(() => process.exit(0));
+  });
   log.info(startedMessage);
   // One that is killed would not leave behind what it has compiled.
   flushCompileCache();

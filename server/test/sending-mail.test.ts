@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { setDefaultCACertificates } from "node:tls";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
+import { mailsInFlightMax } from "../src/domain/limits.ts";
 import { reviewMail } from "../src/domain/mail.ts";
 import {
   buildRawMail,
@@ -364,7 +365,7 @@ test("connections are kept and few, however many mails there are at once", async
     server.received.map(({ to }) => to.join()).sort(),
     mails.map(({ to }) => to).sort(),
   );
-  assert.ok(server.seen.connections <= 4, `${server.seen.connections} connections`);
+  assert.ok(server.seen.connections <= mailsInFlightMax, `${server.seen.connections} connections`);
 });
 
 test("signing in works, and a wrong password is told apart from a wrong address", async () => {

@@ -50,9 +50,8 @@ async function setUp(t: TestContext) {
   /** The one delivery to an endpoint, or else to a mailbox. */
   const readDelivery = async (to: "endpoint" | "mailbox") => {
     const { rows } = await db.query(
-      `select d.id, d.state, d.attempts, d.finished_at, d.leased_until, e.failing_since
-       from deliveries d left join endpoints e on e.workspace_id = d.workspace_id and e.id = d.endpoint_id
-       where (d.endpoint_id is not null) = $1 order by d.id limit 1`,
+      `select id, state, attempts, due_at, finished_at, leased_until from deliveries
+       where (endpoint_id is not null) = $1 order by id limit 1`,
       [to === "endpoint"],
     );
     return rows[0];
@@ -192,7 +191,7 @@ const webhookKill = (at: Crash["at"]): Crash => ({ of: "webhook", at, signal: "S
 const mailKill = (at: Crash["at"]): Crash => ({ of: "mail", at, signal: "SIGKILL" });
 
 describe("a worker", { concurrency: 3 }, () => {
-  test("killed after the answer, it is followed by itself once its lease has run out", async (t) => {
+  test("killed after the answer is replaced when its lease has run out, within a minute and without help", async (t) => {
     const scene = await setUpWebhook(t);
     await scene.create();
     const doomed = await scene.startDoomed(webhookKill("answered"));
@@ -207,7 +206,7 @@ describe("a worker", { concurrency: 3 }, () => {
     scene.assertHeard(delivery.id, 2);
   });
 
-  test("stopped between claim and sending for too long, it sends nothing when it goes on", async (t) => {
+  test("stopped between claim and sending for too long sends nothing when it goes on", async (t) => {
     const scene = await setUpWebhook(t);
     await scene.create();
     const stopped = await scene.startDoomed({ of: "webhook", at: "claimed", signal: "SIGSTOP" });
@@ -232,7 +231,7 @@ describe("a worker", { concurrency: 3 }, () => {
     assert.equal(heard.filter((deliveryId) => deliveryId === claimed.id).length, 1);
   });
 
-  test("stopped for longer than its lease, it changes nothing when it goes on", async (t) => {
+  test("stopped for longer than its lease changes nothing about the delivery when it goes on", async (t) => {
     const held: ServerResponse[] = [];
     const scene = await setUpWebhook(
       t,
@@ -256,7 +255,7 @@ describe("a worker", { concurrency: 3 }, () => {
     scene.assertHeard(before.id, 2);
   });
 
-  test("stopped for longer than its lease, its late failure does not count against the endpoint", async (t) => {
+  test("stopped for longer than its lease does not count its late failure against the endpoint", async (t) => {
     const held: ServerResponse[] = [];
     const scene = await setUpWebhook(
       t,
@@ -273,14 +272,14 @@ describe("a worker", { concurrency: 3 }, () => {
     for (const response of held) response.writeHead(500).end("too late");
     stopped.signal("SIGCONT");
     await until(() => stopped.log.some(({ msg }) => msg === "webhook"), "the late result");
-    // What it does about the endpoint it has done before it delivers the next one.
-    scene.receiver.heard.length = 0;
-    await scene.db.query("update endpoints set warned_at = null");
-    const { failing_since: failingSince } = await scene.readDelivery("endpoint");
-    assert.equal(failingSince, null);
+    // It ends only when it has done all that follows from the result.
+    stopped.signal("SIGTERM");
+    assert.equal(await stopped.ended, null);
+    const { rows } = await scene.db.query("select failing_since from endpoints");
+    assert.deepEqual(rows, [{ failing_since: null }]);
   });
 
-  test("killed inside the claim, with its connection, has claimed nothing", async (t) => {
+  test("killed inside the claim, with its connection, has claimed nothing, and another need not wait", async (t) => {
     const scene = await setUpWebhook(t);
     const claims = await holdUpClaims(scene.database.url);
     await scene.create();
@@ -296,7 +295,7 @@ describe("a worker", { concurrency: 3 }, () => {
     await scene.assertTakenOver(["delivered"], 1);
   });
 
-  test("killed inside a claim that PostgreSQL commits nevertheless, is taken over", async (t) => {
+  test("killed inside a claim that PostgreSQL commits nevertheless is taken over", async (t) => {
     const scene = await setUpWebhook(t);
     const claims = await holdUpClaims(scene.database.url);
     await scene.create();
@@ -311,7 +310,7 @@ describe("a worker", { concurrency: 3 }, () => {
   });
 
   for (const at of ["claimed", "before_sending"] as const) {
-    test(`killed when it was at "${at}", is taken over, and the receiver hears it once`, async (t) => {
+    test(`killed at the point "${at}" is taken over, and the receiver hears it once`, async (t) => {
       const scene = await setUpWebhook(t);
       await scene.create();
       const doomed = await scene.startDoomed(webhookKill(at));
@@ -323,7 +322,7 @@ describe("a worker", { concurrency: 3 }, () => {
     });
   }
 
-  test("killed between request and answer, is taken over, and the receiver hears the same again", async (t) => {
+  test("killed between request and answer is taken over, and the receiver hears the same again", async (t) => {
     let kill = () => {};
     const scene = await setUpWebhook(
       t,
@@ -396,8 +395,10 @@ describe("a worker", { concurrency: 3 }, () => {
   });
 });
 
+type Reply = (refusal?: Error) => void;
+
 /** A real mail server. What happens when it has a whole message is up to `onMessage`, before it says so. */
-async function setUpMail(t: TestContext, onMessage: (accept: () => void) => void) {
+async function setUpMail(t: TestContext, onMessage: (reply: Reply) => void) {
   const scene = await setUp(t);
   const received: string[] = [];
   const server = new SMTPServer({
@@ -452,10 +453,10 @@ async function setUpMail(t: TestContext, onMessage: (accept: () => void) => void
 }
 
 describe("a worker that sends mail", { concurrency: 2 }, () => {
-  const accept = (done: () => void) => done();
+  const accept = (reply: Reply) => reply();
 
   for (const at of ["claimed", "before_sending"] as const) {
-    test(`killed when it was at "${at}", is taken over, and the mail arrives once`, async (t) => {
+    test(`killed at the point "${at}" is taken over, and the mail arrives once`, async (t) => {
       const scene = await setUpMail(t, accept);
       await scene.create();
       await assertKilled(await scene.startDoomed(mailKill(at)));
@@ -464,10 +465,10 @@ describe("a worker that sends mail", { concurrency: 2 }, () => {
     });
   }
 
-  test("killed when the server has the message, before it says so, is taken over; the mail that comes again is the same", async (t) => {
-    let onMessage = (_done: () => void) => kill();
+  test("killed when the server has the message, before it says so, is taken over, and the same mail comes again", async (t) => {
+    let onMessage = (_reply: Reply) => kill();
     let kill = () => {};
-    const scene = await setUpMail(t, (done) => onMessage(done));
+    const scene = await setUpMail(t, (reply) => onMessage(reply));
     const doomed = await scene.startDoomed();
     kill = () => {
       onMessage = accept;
@@ -478,10 +479,38 @@ describe("a worker that sends mail", { concurrency: 2 }, () => {
     await scene.assertTakenOver(2);
   });
 
-  test("killed when the server has accepted, before that is recorded, is taken over; the mail that comes again is the same", async (t) => {
+  test("killed when the server has accepted, before that is recorded, is taken over, and the same mail comes again", async (t) => {
     const scene = await setUpMail(t, accept);
     await scene.create();
     await assertKilled(await scene.startDoomed(mailKill("answered")));
     await scene.assertTakenOver(2);
+  });
+
+  test("stopped for longer than its lease changes nothing when it goes on, and tells no owner of its late refusal", async (t) => {
+    const held: Reply[] = [];
+    const scene = await setUpMail(t, (reply) => {
+      if (held.length === 0) held.push(reply);
+      else reply();
+    });
+    await scene.db.query(
+      "insert into members (workspace_id, email, role) values ($1, 'owner@example.com', 'owner')",
+      [scene.workspaceId],
+    );
+    await scene.create();
+    const stopped = await scene.startDoomed();
+    await until(() => held.length === 1, "the mail to hang");
+    stopped.signal("SIGSTOP");
+    await scene.assertTakenOver(2);
+    const before = await scene.readDelivery("mailbox");
+    for (const reply of held) reply(Object.assign(new Error("too late"), { responseCode: 550 }));
+    stopped.signal("SIGCONT");
+    await until(
+      () => stopped.log.some(({ msg }) => msg === "another worker took this delivery over"),
+      "the late result",
+    );
+    assert.deepEqual(await scene.readDelivery("mailbox"), before);
+    assert.deepEqual(await scene.readOutcomes(before.id), ["interrupted", "delivered"]);
+    const { rows } = await scene.db.query("select kind from events");
+    assert.deepEqual(rows, [{ kind: "request.created" }]);
   });
 });

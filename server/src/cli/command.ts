@@ -41,7 +41,7 @@ export function onStore<Args extends unknown[], Result>(
       const args = given.slice(0, -1) as Args;
       const config = readConfig();
       const result = await withStore(config, (store) => steps.run({ ...store, config }, ...args));
-      if (isRefusal(result)) throw new OperatorFault(result.message);
+      if (isRefusal(result)) throw new OperatorFault(toVisibleText(result.message));
       const isJson = command.opts().json === true;
       const text = isJson ? toJsonLine(steps.toJson(result)) : steps.toText(result);
       process.stdout.write(`${text}\n`);

@@ -184,7 +184,7 @@ function resendFailedCommand(readConfig: ReadCommandConfig): Command {
       .requiredOption("--workspace <id>", "whose deliveries")
       .requiredOption(
         "--since <time>",
-        "ISO 8601, such as 2026-11-15T09:00Z, or a span: 90m, 6h, 3d",
+        "ISO 8601 in UTC, such as 2026-11-15T09:00Z, or a span: 90m, 6h, 3d",
       )
       .option("--endpoint <id>", "only those to one endpoint"),
     readConfig,
@@ -220,15 +220,24 @@ function toLimit(text: string): number {
 
 const spanMs: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+/** Times without an offset are UTC, as everything that is printed is. */
 function toTime(text: string): Date {
   const [, amount = "", unit = ""] = /^([0-9]{1,6})([mhd])$/.exec(text) ?? [];
   const ms = spanMs[unit];
   if (ms !== undefined) return new Date(Date.now() - Number(amount) * ms);
-  const isIso =
-    /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text);
-  const time = new Date(text);
-  if (isIso && !Number.isNaN(time.getTime())) return time;
+  const [, day = "", clock = "T00:00", offset = "Z"] = isoTime.exec(text) ?? [];
+  const time = new Date(`${day}${clock.replace(" ", "T")}${offset}`);
+  if (isDay(day) && !Number.isNaN(time.getTime())) return time;
   throw new OperatorFault(
     `${text} is not a time; write it like 2026-11-15T09:00:00Z, or as a span such as 6h`,
   );
+}
+
+const isoTime =
+  /^(\d{4}-\d{2}-\d{2})([T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?(Z|[+-]\d{2}:\d{2})?$/;
+
+/** To Date the 30th of February is the 2nd of March. */
+function isDay(text: string): boolean {
+  const day = new Date(`${text}T00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }

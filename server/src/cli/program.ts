@@ -1,6 +1,7 @@
 // The command `countersign`: its commands, and the help that teaches them.
 
 import { Command } from "commander";
+import { toVisibleText } from "../domain/visible-text.ts";
 import type { ReadCommandConfig } from "./command.ts";
 import { deliveryCommand } from "./deliveries.ts";
 import { doctorCommand } from "./doctor.ts";
@@ -26,10 +27,12 @@ export function buildProgram({ readConfig, serve, variables }: ProgramOptions): 
       writeErr: (text) => void process.stdout.write(text),
       outputError: (text) =>
         void process.stderr.write(
-          `countersign: ${text
-            .trim()
-            .replace(/^error: /, "")
-            .replaceAll("\n", " ")}\n`,
+          `countersign: ${toVisibleText(
+            text
+              .trim()
+              .replace(/^error: /, "")
+              .replaceAll("\n", " "),
+          )}\n`,
         ),
     })
     .addHelpText(

@@ -51,9 +51,9 @@ export const endpointFailingDaysMax = 5;
 /** Longer than any attempt may take, so that only a process that is gone or stuck loses its work to another. */
 export const leaseSeconds = 30;
 /** What one process sends at the same time, and what of it one workspace and one endpoint may take. */
-export const webhooksInFlightMax = 256;
-export const webhooksPerWorkspaceMax = 128;
-export const webhooksPerEndpointMax = 16;
+export const webhooksInFlightMax = 512;
+export const webhooksPerWorkspaceMax = 256;
+export const webhooksPerEndpointMax = 32;
 /** An endpoint whose last attempt failed gets less until one succeeds: hanging costs us next to nothing then. */
 export const webhooksPerFailingEndpointMax = 2;
 /** Mails under way are as many as there are connections to the mail server, so that none waits for one. */
@@ -84,7 +84,8 @@ export const webhookHeaderBytesMax = 16_384;
 export const webhookInterimAnswersMax = 10;
 /** Of a host with several addresses each gets this long to accept before the next one is tried. */
 export const webhookAddressTimeoutMs = 1_000;
-export const webhookIdleSocketsMax = 16;
+export const webhookIdleSocketsMax = webhooksPerEndpointMax;
+export const rememberedSecretsMax = 1_000;
 export const webhookIdleTimeoutMs = 4_000;
 
 /** For the name of an endpoint to be resolved, all in all. */

@@ -131,11 +131,11 @@ function addRoute(app: FastifyInstance, route: Route, guard: Guard | null): void
   });
 }
 
-/** A known path with a method it does not have is told which ones it has. */
+/** A known path with a method it does not have is told which ones it has, unless only this machine may know it. */
 function answerOfNoRoute({ url }: FastifyRequest, routes: Route[]): Answer {
   const [path = ""] = url.split("?");
   const methods = routes
-    .filter((route) => matchesPath(route.path, path))
+    .filter((route) => route.access !== "this_machine" && matchesPath(route.path, path))
     .map((route) => route.method);
   if (methods.length === 0) return notFound();
   const allowed = (methods.includes("GET") ? [...methods, "HEAD"] : methods).join(", ");

@@ -1,6 +1,7 @@
-// What the inbox at /dev/mail looks like: a list, and one mail as its reader sees it, as text, and as it is sent.
+// The pages of the inbox at /dev/mail: the list, and one mail as its reader sees it, as text, and as it is sent.
 
 import { escapeHtml } from "../domain/html-text.ts";
+import { firstOwnerEmail } from "../operations/first-run.ts";
 
 export type ShownMail = {
   id: string;
@@ -13,71 +14,141 @@ export type ShownMail = {
   reviewUrl: string | null;
 };
 
-export type View = "html" | "text" | "raw";
+export const viewNames = ["html", "text", "raw"] as const;
+export type View = (typeof viewNames)[number];
 
-export function inboxPage(mails: readonly ShownMail[], nextBefore: string | null): string {
-  const rows = mails.map(
-    (mail) => `
-      <li><a href="mail/${escapeHtml(mail.id)}">
-        <span class="subject">${escapeHtml(mail.subject)}</span>
-        <span class="to">${escapeHtml(mail.to)}</span>
-        ${time(mail.date)}
-      </a></li>`,
-  );
-  const older =
+const viewLabels: Record<View, string> = { html: "HTML", text: "Text", raw: "Raw" };
+
+type InboxPlace = {
+  nextBefore: string | null;
+  /** The newest mails, not a later page. */
+  isFirst: boolean;
+  /** Where this service was called. */
+  address: string;
+};
+
+export function inboxPage(
+  mails: readonly ShownMail[],
+  { nextBefore, isFirst, address }: InboxPlace,
+): string {
+  const days = Map.groupBy(mails, ({ date }) => date.toISOString().slice(0, 10));
+  const list = [...days].map(([day, its]) => dayOf(day, its)).join("");
+  const isEmpty = mails.length === 0 && isFirst;
+  const links = [
+    isFirst ? "" : `<a class="quiet" href="/dev/mail">Newest mails</a>`,
     nextBefore === null
       ? ""
-      : `<p><a class="quiet" href="mail?before=${escapeHtml(nextBefore)}">Older mails</a></p>`;
-  const list =
-    rows.length === 0
-      ? `<p class="empty">No mail yet. Create a request, and what its approver would get appears here.</p>`
-      : `<ol class="inbox">${rows.join("")}</ol>${older}`;
-  return document(
-    "Kept mails",
-    "mail/style.css",
-    `<h1>Kept mails</h1>
-    <p class="lead">There is no mail server (<code>SMTP_URL</code>), so nothing was sent. Every mail is kept here instead,
-    readable from this machine only.</p>
-    ${list}`,
-  );
+      : `<a class="quiet" href="/dev/mail?before=${escapeHtml(nextBefore)}" rel="next">Older mails</a>`,
+  ].join("");
+  return pageOf({
+    title: "Kept mails",
+    main: `<h1>Kept mails</h1>
+<p class="lead">Nothing is sent, because there is no mail server. Every mail is kept here instead, for whoever sits at this machine. Set <code>SMTP_URL</code> to send them.</p>
+${isEmpty ? emptyInbox(address) : list}
+${links === "" ? "" : `<nav class="pages" aria-label="Pages">${links}</nav>`}`,
+  });
 }
 
-export function messagePage(
-  mail: ShownMail,
-  { view, raw }: { view: "html" | "text"; raw: string | null },
-): string {
-  const shown: View = raw === null ? view : "raw";
-  const tabs = (["html", "text", "raw"] as const).map((name) => {
-    const current = name === shown ? ` aria-current="page"` : "";
-    return `<a href="?view=${name}"${current}>${tabNames[name]}</a>`;
+export function messagePage(mail: ShownMail, { view, text }: { view: View; text: string }): string {
+  const tabs = viewNames.map((name) => {
+    const current = name === view ? ` aria-current="page"` : "";
+    return `<a href="?view=${name}"${current}>${viewLabels[name]}</a>`;
   });
+  const path = `/dev/mail/${escapeHtml(mail.id)}`;
+  const alone =
+    view === "text" ? "" : `<a class="alone" href="${path}/${view}" target="_blank">Open alone</a>`;
   const body =
-    shown === "html"
-      ? `<iframe src="${escapeHtml(mail.id)}/html" title="The mail as its reader sees it" sandbox="allow-popups allow-popups-to-escape-sandbox"></iframe>`
-      : `<pre tabindex="0">${escapeHtml(raw ?? mail.text)}</pre>`;
+    view === "html"
+      ? `<iframe class="${frameSize(mail.text)}" src="${path}/html" title="The mail as its reader sees it" sandbox="allow-popups allow-popups-to-escape-sandbox"></iframe>`
+      : `<pre tabindex="0" role="region" aria-label="${view === "raw" ? "The mail as it is sent" : "The text of the mail"}">${escapeHtml(text)}</pre>`;
   const open =
     mail.reviewUrl === null
       ? ""
-      : `<p><a class="button" href="${escapeHtml(mail.reviewUrl)}" target="_blank" rel="noreferrer">Open the review link</a></p>`;
-  return document(
-    mail.subject,
-    "style.css",
-    `<p><a class="quiet" href="../mail">All kept mails</a></p>
-    <h1>${escapeHtml(mail.subject)}</h1>
-    <dl>
-      <div><dt>To</dt><dd>${escapeHtml(mail.to)}</dd></div>
-      <div><dt>Date</dt><dd>${time(mail.date)}</dd></div>
-      <div><dt>Message-ID</dt><dd><code>${escapeHtml(mail.messageId)}</code></dd></div>
-    </dl>
-    ${open}
-    <nav aria-label="Views of this mail">${tabs.join("")}</nav>
-    ${body}`,
-  );
+      : `<p class="action"><a class="button" href="${escapeHtml(mail.reviewUrl)}" target="_blank" rel="noreferrer">Open the review link</a></p>`;
+  return pageOf({
+    title: mail.subject,
+    main: `<p class="back"><a class="quiet" href="/dev/mail"><span aria-hidden="true">←</span> Kept mails</a></p>
+<div class="head">
+<div>
+<h1>${subject(mail.subject)}</h1>
+<dl>
+<div><dt>To</dt><dd>${escapeHtml(mail.to)}</dd></div>
+<div><dt>Date</dt><dd><time datetime="${mail.date.toISOString()}">${dayInWords(mail.date)}, ${clockTime(mail.date)} UTC</time></dd></div>
+<div><dt>Message-ID</dt><dd><code>${escapeHtml(mail.messageId)}</code></dd></div>
+</dl>
+</div>
+${open}
+</div>
+<nav class="views" aria-label="Views of this mail">${tabs.join("")}${alone}</nav>
+${body}`,
+  });
 }
 
-const tabNames: Record<View, string> = { html: "HTML", text: "Text", raw: "Raw" };
+export function missingPage(): string {
+  return pageOf({
+    title: "No such mail",
+    main: `<h1>No such mail</h1>
+<p class="lead">It was not kept here, or the key that made its link is no longer in <code>SECRET_KEY</code>.</p>
+<p class="action"><a class="button" href="/dev/mail">See all kept mails</a></p>`,
+  });
+}
 
-function document(title: string, styleUrl: string, main: string): string {
+function dayOf(day: string, mails: readonly ShownMail[]): string {
+  const rows = mails.map(
+    (mail) => `<li><a href="/dev/mail/${escapeHtml(mail.id)}">
+<span class="subject">${subject(mail.subject)}</span>
+<span class="to">${escapeHtml(mail.to)}</span>
+<time datetime="${mail.date.toISOString()}">${clockTime(mail.date)}</time>
+</a></li>`,
+  );
+  return `<section>
+<h2>${dayInWords(new Date(day))}<span>UTC</span></h2>
+<ol class="inbox">${rows.join("")}</ol>
+</section>`;
+}
+
+/** Teaches the next step. The key is the reader's to fill in: it was shown once, and not to this page. */
+function emptyInbox(address: string): string {
+  const body = `{"summary":"Refund order 1042 (49.00 EUR)","notify":"${firstOwnerEmail}"}`;
+  const key = "$COUNTERSIGN_API_KEY";
+  const command = `curl ${address}/v1/requests \\\n  -H "Authorization: Bearer ${key}" \\\n  -d '${body}'`;
+  return `<div class="empty">
+<p><strong>No mail yet.</strong> Create a request, and what its approver would get appears here:</p>
+<pre tabindex="0" role="region" aria-label="A command that creates a request">${escapeHtml(command)}</pre>
+</div>`;
+}
+
+/** Our own words come first and end with a colon; what others wrote keeps its direction to itself. */
+function subject(text: string): string {
+  const at = text.indexOf(": ") + 2;
+  return `<span class="ours">${escapeHtml(text.slice(0, at))}</span><bdi>${escapeHtml(text.slice(at))}</bdi>`;
+}
+
+/** A frame does not grow with what is in it, so that its height goes by how much that is, on a phone. */
+function frameSize(text: string): "short" | "medium" | "long" {
+  const rows = text.split("\n").map((line) => Math.max(1, Math.ceil(line.length / 40)));
+  const count = rows.reduce((sum, each) => sum + each, 0);
+  if (count <= 37) return "short";
+  return count <= 52 ? "medium" : "long";
+}
+
+const dayFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeZone: "UTC" });
+
+function dayInWords(date: Date): string {
+  return dayFormat.format(date);
+}
+
+function clockTime(date: Date): string {
+  return date.toISOString().slice(11, 19);
+}
+
+// One bracket, and the second that closes over it.
+const markPath = "M6.5 2.5h-4v11h4M5.5 5.5v5M9.5 2.5h4v11h-4";
+const icon = `data:image/svg+xml,${encodeURIComponent(
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="${markPath}" fill="none" stroke="#2f4fa8" stroke-width="2"/></svg>`,
+)}`;
+
+function pageOf({ title, main }: { title: string; main: string }): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -86,10 +157,11 @@ function document(title: string, styleUrl: string, main: string): string {
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>${escapeHtml(title)} · countersign</title>
-<link rel="stylesheet" href="${styleUrl}">
+<link rel="icon" href="${icon}">
+<link rel="stylesheet" href="/dev/mail/style.css">
 </head>
 <body>
-<header><a href="/dev/mail">countersign</a><span>development inbox</span></header>
+<header><a href="/dev/mail"><svg viewBox="0 0 16 16" width="18" height="18" aria-hidden="true"><path d="${markPath}" fill="none" stroke="currentColor" stroke-width="1.75"/></svg>countersign</a><span>mails on this machine</span></header>
 <main>
 ${main}
 </main>
@@ -97,67 +169,3 @@ ${main}
 </html>
 `;
 }
-
-function time(date: Date): string {
-  const iso = date.toISOString();
-  return `<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC</time>`;
-}
-
-export const devMailStyle = `
-:root {
-  color-scheme: light dark;
-  --ground: oklch(0.985 0.003 250); --card: oklch(1 0 0); --ink: oklch(0.25 0.02 260);
-  --quiet: oklch(0.48 0.02 260); --line: oklch(0.9 0.008 260); --accent: oklch(0.4 0.13 262);
-  --on-accent: oklch(0.99 0 0); --hover: oklch(0.965 0.006 260);
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: oklch(0.18 0.012 260); --card: oklch(0.22 0.014 260); --ink: oklch(0.93 0.008 260);
-    --quiet: oklch(0.72 0.015 260); --line: oklch(0.33 0.015 260); --accent: oklch(0.8 0.09 262);
-    --on-accent: oklch(0.18 0.03 262); --hover: oklch(0.26 0.016 260);
-  }
-}
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--ground); color: var(--ink);
-  font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-header, main { max-width: 880px; margin: 0 auto; padding: 16px; }
-header { display: flex; gap: 12px; align-items: baseline; padding-top: 24px; font-size: 14px; }
-header a { font-weight: 650; font-size: 16px; color: inherit; text-decoration: none; }
-header span { color: var(--quiet); }
-h1 { font-size: 28px; line-height: 1.25; font-weight: 650; margin: 8px 0; overflow-wrap: anywhere; }
-.lead, .empty { color: var(--quiet); max-width: 68ch; }
-.empty { padding: 48px 16px; text-align: center; border: 1px dashed var(--line); border-radius: 8px; margin: 24px auto; }
-code, pre { font-family: ui-monospace, "SF Mono", Menlo, Consolas, monospace; font-size: 14px; }
-a { color: var(--accent); }
-:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-.inbox { list-style: none; margin: 24px 0 16px; padding: 0; background: var(--card);
-  border: 1px solid var(--line); border-radius: 8px; overflow: hidden; }
-.inbox li + li { border-top: 1px solid var(--line); }
-.inbox a { display: grid; grid-template-columns: 1fr auto; gap: 0 16px; padding: 12px 16px;
-  color: inherit; text-decoration: none; min-height: 44px; }
-.inbox a:hover { background: var(--hover); }
-.inbox a:focus-visible { outline-offset: -2px; }
-.subject { font-weight: 500; overflow-wrap: anywhere; grid-column: 1 / -1; }
-.to, time { color: var(--quiet); font-size: 14px; overflow-wrap: anywhere; }
-time { font-variant-numeric: tabular-nums; white-space: nowrap; }
-dl { margin: 16px 0; font-size: 14px; }
-dl div { display: flex; gap: 16px; padding: 4px 0; }
-dt { flex: 0 0 96px; color: var(--quiet); }
-dd { margin: 0; overflow-wrap: anywhere; min-width: 0; }
-dd time { color: inherit; white-space: normal; }
-.quiet { color: var(--quiet); font-size: 14px; display: inline-block; padding: 12px 0; }
-.button { display: inline-flex; align-items: center; min-height: 44px; padding: 0 20px; border-radius: 6px;
-  background: var(--accent); color: var(--on-accent); font-weight: 500; text-decoration: none; }
-nav { display: flex; gap: 4px; border-bottom: 1px solid var(--line); margin-top: 24px; }
-nav a { padding: 10px 16px; min-height: 44px; color: var(--quiet); text-decoration: none;
-  border-bottom: 2px solid transparent; margin-bottom: -1px; }
-nav a[aria-current] { color: var(--ink); font-weight: 500; border-color: var(--accent); }
-iframe { width: 100%; height: 860px; border: 1px solid var(--line); border-top: 0; border-radius: 0 0 8px 8px;
-  background: var(--card); }
-pre { margin: 0; padding: 16px; background: var(--card); border: 1px solid var(--line); border-top: 0;
-  border-radius: 0 0 8px 8px; white-space: pre-wrap; overflow-wrap: anywhere; }
-@media (max-width: 640px) {
-  h1 { font-size: 20px; }
-  .inbox a { grid-template-columns: 1fr; }
-}
-`;

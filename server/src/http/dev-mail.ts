@@ -5,7 +5,15 @@ import type { ComposedMail } from "../operations/compose-mail.ts";
 import type { Database } from "../storage/database.ts";
 import * as dueMails from "../storage/due-mails.ts";
 import type { Answer, Call } from "./call.ts";
-import { devMailStyle, inboxPage, messagePage, type ShownMail } from "./dev-mail-pages.ts";
+import {
+  inboxPage,
+  messagePage,
+  missingPage,
+  type ShownMail,
+  type View,
+  viewNames,
+} from "./dev-mail-pages.ts";
+import { devMailStyle } from "./dev-mail-style.ts";
 import { problem } from "./problems.ts";
 
 export type DevMail = {
@@ -18,62 +26,85 @@ type DevMailCalls = { db: Database; devMail: DevMail };
 
 const mailsPerPage = 50;
 
-const pageHeaders = {
-  "content-security-policy":
-    "default-src 'none'; style-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+/** No page elsewhere may frame these, hold on to their window, or load them as if they were its own. */
+const isolation = {
   "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+const pageHeaders = {
+  ...isolation,
+  "content-security-policy":
+    "default-src 'none'; style-src 'self'; img-src data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 };
 
 /** The mail's own HTML: its inline styles, and nothing else of it, may act. Links open in a tab of their own. */
 const bodyHeaders = {
+  ...isolation,
   "content-security-policy":
-    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'self'; frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox",
-  "referrer-policy": "no-referrer",
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'self'; form-action 'none'; frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox",
+};
+
+const plainHeaders = {
+  ...isolation,
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
 };
 
 export async function list({ db, devMail }: DevMailCalls, call: Call): Promise<Answer> {
   const beforeId = call.query.get("before");
+  if (beforeId !== null && !isDeliveryId(beforeId)) return unknownMail(call);
   const found = await dueMails.listSent(db, { limit: mailsPerPage + 1, beforeId });
-  const mails = found.slice(0, mailsPerPage).flatMap((mail) => toShown(devMail, mail) ?? []);
-  const nextBefore = found.length > mailsPerPage ? (mails.at(-1)?.id ?? null) : null;
-  const accepted = call.header("accept");
-  if (typeof accepted === "string" && accepted.includes("application/json")) {
-    return { status: 200, body: JSON.stringify({ data: mails, nextBefore }) };
+  const kept = found.slice(0, mailsPerPage);
+  // One whose key is gone cannot be made again, but what is older than it can.
+  const mails = kept.flatMap((mail) => toShown(devMail, mail) ?? []);
+  const nextBefore = found.length > mailsPerPage ? (kept.at(-1)?.deliveryId ?? null) : null;
+  if (accepts(call, "application/json")) {
+    const body = JSON.stringify({ data: mails, nextBefore });
+    return { status: 200, headers: plainHeaders, body };
   }
-  return page(inboxPage(mails, nextBefore));
+  const address = `http://${String(call.header("host"))}`;
+  return page(inboxPage(mails, { nextBefore, isFirst: beforeId === null, address }));
 }
 
 export async function show(calls: DevMailCalls, call: Call): Promise<Answer> {
   const found = await findMail(calls, call);
-  if (found === null) return unknownMail();
-  const view = call.query.get("view");
-  const raw = view === "raw" ? (await calls.devMail.toRaw(found.mail)).toString() : null;
-  return page(messagePage(toShownMail(found), { view: view === "text" ? "text" : "html", raw }));
+  if (found === null) return unknownMail(call);
+  const view = toView(call.query.get("view"));
+  const mail = toShownMail(found);
+  const text = view === "raw" ? (await calls.devMail.toRaw(found.mail)).toString() : mail.text;
+  return page(messagePage(mail, { view, text }));
 }
 
 /** What the page above frames. */
 export async function showHtml(calls: DevMailCalls, call: Call): Promise<Answer> {
   const found = await findMail(calls, call);
-  if (found === null) return unknownMail();
+  if (found === null) return unknownMail(call);
   const body = found.mail.html.replace(/<head[^>]*>/i, (head) => `${head}<base target="_blank">`);
   return { status: 200, headers: bodyHeaders, type: "text/html; charset=utf-8", body };
 }
 
 export async function showRaw(calls: DevMailCalls, call: Call): Promise<Answer> {
   const found = await findMail(calls, call);
-  if (found === null) return unknownMail();
+  if (found === null) return unknownMail(call);
   const body = (await calls.devMail.toRaw(found.mail)).toString();
-  return { status: 200, type: "text/plain; charset=utf-8", body };
+  return { status: 200, headers: plainHeaders, type: "text/plain; charset=utf-8", body };
 }
 
 export function style(): Answer {
-  return { status: 200, type: "text/css; charset=utf-8", body: devMailStyle };
+  return {
+    status: 200,
+    headers: isolation,
+    type: "text/css; charset=utf-8",
+    body: devMailStyle,
+  };
 }
 
 type FoundMail = { id: string; mail: ComposedMail };
 
 async function findMail({ db, devMail }: DevMailCalls, call: Call): Promise<FoundMail | null> {
   const id = call.params.id ?? "";
+  if (!isDeliveryId(id)) return null;
   const found = await dueMails.findSent(db, id);
   const mail = found === null ? null : devMail.compose(found);
   return mail === null ? null : { id, mail };
@@ -89,10 +120,26 @@ function toShownMail({ id, mail }: FoundMail): ShownMail {
   return { id, to, subject, date, messageId, text, html, reviewUrl };
 }
 
-function page(body: string): Answer {
-  return { status: 200, headers: pageHeaders, type: "text/html; charset=utf-8", body };
+function toView(text: string | null): View {
+  return viewNames.find((name) => name === text) ?? "html";
 }
 
-function unknownMail(): Answer {
-  return problem("not_found", "There is no such mail. /dev/mail lists all that were kept.");
+/** What else stands there is no id, and some of it, such as U+0000, PostgreSQL does not even take. */
+function isDeliveryId(text: string): boolean {
+  return /^dlv_[0-9a-f]{32}$/.test(text);
+}
+
+function accepts(call: Call, type: string): boolean {
+  const accepted = call.header("accept");
+  return typeof accepted === "string" && accepted.includes(type);
+}
+
+function page(body: string, status = 200): Answer {
+  return { status, headers: pageHeaders, type: "text/html; charset=utf-8", body };
+}
+
+function unknownMail(call: Call): Answer {
+  return accepts(call, "text/html")
+    ? page(missingPage(), 404)
+    : problem("not_found", "There is no such mail. /dev/mail lists all that were kept.");
 }

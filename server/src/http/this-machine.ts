@@ -10,31 +10,55 @@ export type CallOrigin = {
   headers: Readonly<Record<string, string | string[] | undefined>>;
 };
 
-const forwardingHeaders = ["forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip"];
-const forwardingPrefixes = ["x-forwarded-", "cf-", "fastly-"];
-
 export function isFromThisMachine({ address, httpVersion, headers }: CallOrigin): boolean {
+  const { host, origin, referer, "sec-fetch-site": initiator } = headers;
   return (
     address !== undefined &&
     isLoopback(address) &&
     // Some proxies tell nothing of whom they speak for, but speak an older HTTP than any browser or tool.
-    httpVersion !== "1.0" &&
-    isLocalName(headers.host) &&
-    headers["sec-fetch-site"] !== "cross-site" &&
+    httpVersion === "1.1" &&
+    typeof host === "string" &&
+    localHost.test(host) &&
+    (initiator === undefined || isOwnBrowser(String(initiator), headers.connection)) &&
+    [origin, referer].every((url) => url === undefined || isAt(String(url), host)) &&
     !Object.keys(headers).some(isForwardingHeader)
   );
 }
 
-function isForwardingHeader(name: string): boolean {
-  return (
-    forwardingHeaders.includes(name) || forwardingPrefixes.some((prefix) => name.startsWith(prefix))
-  );
+/** Spelled out, because what the parser of URLs makes of a header is more than what it says. */
+const localHost = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]{1,5})?$/i;
+
+/**
+ * A browser tells who led it here: the person (none) or our own page; nobody else has business here. It also asks to
+ * keep the connection, which a proxy between us would not pass on.
+ */
+function isOwnBrowser(initiator: string, connection: string | string[] | undefined): boolean {
+  const isOwn = initiator === "none" || initiator === "same-origin";
+  return isOwn && /^keep-alive$/i.test(String(connection));
 }
 
-function isLocalName(host: string | string[] | undefined): boolean {
-  if (typeof host !== "string" || !URL.canParse(`http://${host}`)) return false;
-  const { hostname } = new URL(`http://${host}`);
-  return hostname === "localhost" || isLoopback(hostname.replace(/^\[(.*)\]$/, "$1"));
+/** A page under another name that leads here was opened through a proxy that puts ours into Host. */
+function isAt(url: string, host: string): boolean {
+  return URL.canParse(url) && new URL(url).host === host.toLowerCase();
+}
+
+// What proxies, tunnels and the networks in front of them say of whom they speak for.
+const forwardingHeaders = ["forwarded", "via", "x-scheme", "x-varnish", "max-forwards"];
+const forwardingPrefixes = `
+  cdn- cf- fastly- fly- ngrok- proxy- surrogate- tailscale- x-amz x-appengine- x-arr- x-azure- x-cluster- x-envoy-
+  x-forwarded x-nf- x-original- x-proxy x-remote- x-vercel-
+`
+  .trim()
+  .split(/\s+/);
+const forwardedAddress =
+  /(?:^|-)(?:client|connecting|originating|peer|real|source)-(?:addr|address|ip)$/;
+
+function isForwardingHeader(name: string): boolean {
+  return (
+    forwardingHeaders.includes(name) ||
+    forwardedAddress.test(name) ||
+    forwardingPrefixes.some((prefix) => name.startsWith(prefix))
+  );
 }
 
 function isLoopback(address: string): boolean {

@@ -55,10 +55,15 @@ const neededSettings = [
 ];
 
 /**
- * A plan is kept until the statistics change. One made for empty tables would read them whole a minute later,
- * when they are full, so these plans may only walk indexes.
+ * Planning a claim takes longer than carrying it out, so each statement is planned once. A plan made for empty tables
+ * would read them whole a minute later, when they are full, so these plans may only walk indexes.
  */
-const indexWalks = ["enable_seqscan=off", "enable_hashjoin=off", "enable_mergejoin=off"];
+const indexWalks = [
+  "plan_cache_mode=force_generic_plan",
+  "enable_seqscan=off",
+  "enable_hashjoin=off",
+  "enable_mergejoin=off",
+];
 
 /** What our statements count on, whatever an operator has set for the role or the database. */
 export function withSessionSettings(
@@ -76,6 +81,11 @@ export async function inTransaction<Result>(
 ): Promise<Result> {
   const client = await db.connect();
   let fault: Error | undefined;
+  // A connection that breaks says so here as well as to whoever waits for an answer; unheard it would end the process.
+  const onBroken = (error: Error) => {
+    fault = error;
+  };
+  client.on("error", onBroken);
   try {
     await client.query("begin");
     const result = await work(client as unknown as Transaction);
@@ -88,6 +98,7 @@ export async function inTransaction<Result>(
     });
     throw error;
   } finally {
+    client.off("error", onBroken);
     // A connection that broke is closed; one whose statement was merely refused is as good as before.
     client.release(fault !== undefined && isOutOfReach(fault) ? fault : undefined);
   }

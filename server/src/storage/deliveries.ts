@@ -237,8 +237,10 @@ export async function listAttempts(
   }));
 }
 
+// Whoever still held it, from before its lease ran out, has nothing to say any more.
 const beginRound = `
-  state = 'due', due_at = now_ms(), finished_at = null, round = round + 1, attempts_before = attempts`;
+  state = 'due', due_at = now_ms(), finished_at = null, round = round + 1, attempts_before = attempts,
+  lease_token = null, leased_until = null`;
 const isIdle = "(leased_until is null or leased_until <= now())";
 
 /** Makes a delivery due again, with a round of retries of its own. False while an attempt is under way. */
@@ -246,11 +248,21 @@ export async function resend(
   tx: Transaction,
   delivery: { workspaceId: string; id: string },
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `update deliveries set ${beginRound} where workspace_id = $1 and id = $2 and ${isIdle}`,
+  const { rows } = await tx.query(
+    `with begun as (
+       update deliveries set ${beginRound} where workspace_id = $1 and id = $2 and ${isIdle}
+       returning workspace_id, id, attempts
+     ), cut_short as (
+       update attempts a
+       set finished_at = now_ms(), outcome = '${interrupted}'
+       from begun
+       where a.workspace_id = begun.workspace_id and a.delivery_id = begun.id
+         and a.number = begun.attempts and a.finished_at is null
+     )
+     select id from begun`,
     [delivery.workspaceId, delivery.id],
   );
-  return rowCount === 1;
+  return rows.length === 1;
 }
 
 /**

@@ -84,9 +84,10 @@ async function deliver(options: MailOptions, job: Job): Promise<void> {
   const record: CompleteAttempt = isToTell ? (failed) => completeFailedMail(db, failed) : complete;
   const wasHeld = await recordEnd(record, end, job.claimedAtMs);
   logAttempt(options.log, job, { outcome, durationMs }, { state: next.state, wasHeld });
+  if (!wasHeld) return;
   if (next.state === "due") onRetry(next.delayMs);
   if (isToTell) onNotice();
-  if (outcome === "kept" && wasHeld && mail !== null) onKept(mail);
+  if (outcome === "kept" && mail !== null) onKept(mail);
 }
 
 async function send({ send, log }: MailOptions, mail: ComposedMail | null): Promise<MailAnswer> {

@@ -37,14 +37,19 @@ export class Pump<Job> {
   async stop(graceMs: number): Promise<Job[]> {
     this.#isStopped = true;
     if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
-    await this.#claiming;
     let timer: NodeJS.Timeout | undefined;
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, graceMs);
     });
-    await Promise.race([Promise.all(this.#inFlight.values()), grace]);
+    await Promise.race([this.#allEnded(), grace]);
     clearTimeout(timer);
     return [...this.#inFlight.keys()];
+  }
+
+  /** A claim that is under way may still begin something. */
+  async #allEnded(): Promise<void> {
+    await this.#claiming;
+    await Promise.all(this.#inFlight.values());
   }
 
   #room(): number {

@@ -8,7 +8,12 @@ import { stepAfterFailure } from "../domain/endpoint-health.ts";
 import { testEventKind } from "../domain/event.ts";
 import { eventBody, testEventBody } from "../domain/event-body.ts";
 import { findSecretKey, type Keyring } from "../domain/keyring.ts";
-import { leaseSeconds, webhooksInFlightMax, webhookTimeoutMs } from "../domain/limits.ts";
+import {
+  leaseSeconds,
+  rememberedSecretsMax,
+  webhooksInFlightMax,
+  webhookTimeoutMs,
+} from "../domain/limits.ts";
 import { unseal } from "../domain/sealed-secret.ts";
 import { webhookHeaders } from "../domain/webhook-signature.ts";
 import type { CompleteAttempt } from "../operations/complete-attempt.ts";
@@ -47,6 +52,7 @@ const sendWithinMs = leaseSeconds * 1_000 - webhookTimeoutMs - 2_000;
 const nothingSent = { status: null, responseStart: null, retryAfterSeconds: null, durationMs: 0 };
 
 export function webhookPump(options: WebhookOptions): Pump<Job> {
+  const openSecrets = makeSecretOpener(options.keyring);
   return new Pump<Job>({
     inFlightMax: webhooksInFlightMax,
     claim: async (limit) => {
@@ -54,12 +60,14 @@ export function webhookPump(options: WebhookOptions): Pump<Job> {
       const claimed = await dueWebhooks.claim(inOneStatement(options.db), limit);
       return claimed.map((job) => ({ ...job, claimedAtMs }));
     },
-    carryOut: (job) => deliver(options, job),
+    carryOut: (job) => deliver({ ...options, openSecrets }, job),
     onFault: options.onFault,
   });
 }
 
-async function deliver(options: WebhookOptions, job: Job): Promise<void> {
+type DeliverOptions = WebhookOptions & { openSecrets: OpenSecrets };
+
+async function deliver(options: DeliverOptions, job: Job): Promise<void> {
   const { complete, retryDelaysMs, onRetry } = options;
   const { numberInRound } = job;
   if (isInterruptedTooOften(numberInRound, retryDelaysMs)) {
@@ -87,17 +95,19 @@ async function deliver(options: WebhookOptions, job: Job): Promise<void> {
   const end = { lease: job, outcome, ...toRecord(answer), next };
   const wasHeld = await recordEnd(complete, end, job.claimedAtMs);
   logAttempt(options.log, job, answer, { state: next.state, wasHeld });
+  // Whoever has taken over will learn how the endpoint is.
+  if (!wasHeld) return;
   if (next.state === "due") onRetry(next.delayMs);
   await noteHealth(options.db, job, answer);
 }
 
 /** Null when no secret of the endpoint can be opened. */
 async function buildMessage(
-  { db, keyring, log }: WebhookOptions,
+  { db, openSecrets, log }: DeliverOptions,
   job: Job,
 ): Promise<WebhookMessage | null> {
   const { kind, eventAt, deliveryId, endpoint, claimedAt } = job;
-  const secrets = openSecrets(keyring, job);
+  const secrets = openSecrets(job);
   if (secrets.length === 0) {
     log.error(
       { endpointId: endpoint.id },
@@ -113,11 +123,23 @@ async function buildMessage(
   return { url: endpoint.url, headers, body };
 }
 
-function openSecrets(keyring: Keyring, { endpoint, secrets }: Job): string[] {
-  return secrets.flatMap(({ secretKeyId, sealed }) => {
-    const key = findSecretKey(keyring, secretKeyId);
-    return key === null ? [] : [unseal(key, secretRecordOf(endpoint), sealed)];
-  });
+type OpenSecrets = (job: Job) => string[];
+
+/** Opening a secret takes as long as signing with it, so what was opened is remembered by what it was sealed as. */
+function makeSecretOpener(keyring: Keyring): OpenSecrets {
+  const opened = new Map<string, string>();
+  return ({ endpoint, secrets }) =>
+    secrets.flatMap(({ secretKeyId, sealed }) => {
+      const name = `${endpoint.id} ${sealed.toString("base64")}`;
+      const known = opened.get(name);
+      if (known !== undefined) return [known];
+      const key = findSecretKey(keyring, secretKeyId);
+      if (key === null) return [];
+      const secret = unseal(key, secretRecordOf(endpoint), sealed);
+      if (opened.size >= rememberedSecretsMax) opened.clear();
+      opened.set(name, secret);
+      return [secret];
+    });
 }
 
 async function wholeApproval(db: Database, { approval, workspaceId }: Job): Promise<Approval> {

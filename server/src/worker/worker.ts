@@ -38,6 +38,7 @@ export class Worker {
   readonly #mails;
   readonly #sweeper;
   #pollTimer: NodeJS.Timeout | null = null;
+  #isStarted = false;
   #isStopped = false;
   #toldOfAwayAtMs = Number.NEGATIVE_INFINITY;
 
@@ -60,13 +61,15 @@ export class Worker {
     listener.onChange(() => this.#poll());
   }
 
+  /** Before it, nothing that is heard counts: the database may not be migrated yet. */
   start(): void {
+    this.#isStarted = true;
     this.#poll();
   }
 
   /** Something may be due. Costs nothing when it is called often. */
   wake(): void {
-    if (this.#isStopped) return;
+    if (!this.#isStarted || this.#isStopped) return;
     this.#webhooks.wake();
     this.#mails.wake();
   }
@@ -85,7 +88,7 @@ export class Worker {
   }
 
   #poll(): void {
-    if (this.#isStopped) return;
+    if (!this.#isStarted || this.#isStopped) return;
     if (this.#pollTimer !== null) clearTimeout(this.#pollTimer);
     this.wake();
     this.#sweeper.sweep();

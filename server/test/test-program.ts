@@ -1,0 +1,132 @@
+// The program as processes of its own: commands that end by themselves, and servers that are told to.
+
+import assert from "node:assert/strict";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after } from "node:test";
+import { testKeyring } from "./test-service.ts";
+import { until } from "./test-worker.ts";
+
+const program = join(import.meta.dirname, "..", "bin", "countersign.mjs");
+const waitMs = 60_000;
+/** Each costs a start of Node; more at once than this only wait for each other. */
+const commandsAtOnce = 3;
+
+/** Node keeps what it has compiled here, which halves the cost of a start. */
+const folder = mkdtempSync(join(tmpdir(), "cs-program-"));
+const programs: Program[] = [];
+
+after(() => {
+  for (const { child } of programs) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+
+export type Environment = Record<string, string>;
+export type Outcome = { code: number; stdout: string; stderr: string };
+
+/** What a process needs to share a database and its secrets with the test. */
+export function environmentOn(databaseUrl: string): Environment {
+  return {
+    DATABASE_URL: databaseUrl,
+    SECRET_KEY: testKeyring.current.keyObject.export().toString("base64"),
+    // A program that went for the embedded database by mistake would leave a trace there.
+    DATA_DIR: join(folder, "unused"),
+  };
+}
+
+let running = 0;
+const queue: (() => void)[] = [];
+
+export async function runCommand(environment: Environment, words: string[]): Promise<Outcome> {
+  if (running >= commandsAtOnce) await new Promise<void>((resolve) => queue.push(resolve));
+  else running += 1;
+  try {
+    return await execute(environment, words);
+  } finally {
+    // Whoever waits takes the place over.
+    const next = queue.shift();
+    if (next === undefined) running -= 1;
+    else next();
+  }
+}
+
+function execute(environment: Environment, words: string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const options = { cwd: folder, env: withPath(environment), timeout: waitMs };
+    execFile(process.execPath, [program, ...words], options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
+      resolve({ code, stdout, stderr });
+    });
+  });
+}
+
+export function jsonOf(outcome: Outcome) {
+  assert.match(textOf(outcome), /^[^\n]+$/, "JSON is one line");
+  return JSON.parse(outcome.stdout);
+}
+
+export function textOf({ code, stdout, stderr }: Outcome): string {
+  assert.deepEqual({ code, stderr }, { code: 0, stderr: "" });
+  assert.ok(stdout.endsWith("\n"));
+  return stdout.slice(0, -1);
+}
+
+export function assertRefused({ code, stdout, stderr }: Outcome, pattern: RegExp): void {
+  assert.ok(code > 0, `must fail: ${stdout}`);
+  assert.equal(stdout, "");
+  assert.match(stderr, /^[^\n]+\n$/, "exactly one line");
+  assert.match(stderr, pattern);
+}
+
+export type Program = {
+  child: ChildProcess;
+  /** All that it has written so far. */
+  output: string;
+  errors: string;
+  ended: Promise<{ code: number | null; signal: string | null }>;
+};
+
+/** `countersign serve` on a port that the system chooses. */
+export function startProgram(environment: Environment): Program {
+  const child = spawn(process.execPath, [program, "serve"], {
+    cwd: folder,
+    env: { PORT: "0", ...withPath(environment) },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const ended = once(child, "close", { signal: AbortSignal.timeout(2 * waitMs) });
+  const started: Program = {
+    child,
+    output: "",
+    errors: "",
+    ended: ended.then(([code, signal]) => ({ code, signal })),
+  };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    started.output += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    started.errors += text;
+  });
+  programs.push(started);
+  return started;
+}
+
+/** Waits for the program to write something, and fails early when it ends instead. */
+export function untilWritten(started: Program, pattern: RegExp): Promise<RegExpExecArray> {
+  return until(
+    () => {
+      assert.equal(started.child.exitCode, null, `it ended: ${started.errors}${started.output}`);
+      return pattern.exec(started.output);
+    },
+    String(pattern),
+    waitMs,
+  );
+}
+
+/** Nothing of the test run's own environment but the way to the programs. */
+function withPath(environment: Environment) {
+  const cache = join(folder, "compile-cache");
+  return { PATH: process.env.PATH, NODE_COMPILE_CACHE: cache, ...environment };
+}
