@@ -78,7 +78,7 @@ create table approvals (
 CREATE INDEX approvals_expiring ON public.approvals USING btree (expires_at) WHERE (status = 'PENDING'::text);
 CREATE UNIQUE INDEX approvals_idempotency_key ON public.approvals USING btree (workspace_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX approvals_reminding ON public.approvals USING btree (remind_at) WHERE ((status = 'PENDING'::text) AND (remind_at IS NOT NULL));
-CREATE INDEX approvals_status ON public.approvals USING btree (workspace_id, status, id);
+CREATE INDEX approvals_status ON public.approvals USING btree (status, workspace_id, id);
 CREATE TRIGGER approvals_final_is_final BEFORE UPDATE ON public.approvals FOR EACH ROW WHEN ((old.status <> 'PENDING'::text)) EXECUTE FUNCTION refuse_change_of_final_approval();
 
 create table attempts (
@@ -126,7 +126,7 @@ create table deliveries (
   constraint deliveries_round_check CHECK ((round >= 1)),
   constraint deliveries_state_check CHECK ((state = ANY (ARRAY['due'::text, 'delivered'::text, 'failed'::text, 'skipped'::text])))
 );
-CREATE UNIQUE INDEX deliveries_destination_key ON public.deliveries USING btree (workspace_id, event_id, COALESCE(endpoint_id, reviewer_id, recipient));
+CREATE UNIQUE INDEX deliveries_destination_key ON public.deliveries USING btree (event_id, COALESCE(endpoint_id, reviewer_id, recipient), workspace_id);
 CREATE INDEX deliveries_due_to_endpoint ON public.deliveries USING btree (endpoint_id, due_at, id) WHERE ((state = 'due'::text) AND (endpoint_id IS NOT NULL));
 CREATE INDEX deliveries_due_to_mailbox ON public.deliveries USING btree (workspace_id, due_at, id) WHERE ((state = 'due'::text) AND (endpoint_id IS NULL));
 CREATE INDEX deliveries_unsuccessful ON public.deliveries USING btree (workspace_id, id) WHERE (state = ANY (ARRAY['failed'::text, 'skipped'::text]));
@@ -182,7 +182,7 @@ CASE
 END)
 );
 CREATE INDEX events_mail_failed ON public.events USING btree (workspace_id, created_at) WHERE (kind = 'mail.failed'::text);
-CREATE UNIQUE INDEX events_once_per_approval ON public.events USING btree (workspace_id, approval_id, kind, COALESCE(reviewer_id, ''::text)) WHERE (approval_id IS NOT NULL);
+CREATE UNIQUE INDEX events_once_per_approval ON public.events USING btree (approval_id, kind, COALESCE(reviewer_id, ''::text), workspace_id) WHERE (approval_id IS NOT NULL);
 
 create table group_members (
   workspace_id text collate "C" not null,
@@ -261,7 +261,7 @@ create table reviewers (
   constraint reviewers_workspace_id_approval_id_fkey FOREIGN KEY (workspace_id, approval_id) REFERENCES approvals(workspace_id, id),
   constraint reviewers_token_digest_check CHECK ((octet_length(token_digest) = 32))
 );
-CREATE UNIQUE INDEX reviewers_email_key ON public.reviewers USING btree (workspace_id, approval_id, lower(email));
+CREATE UNIQUE INDEX reviewers_email_key ON public.reviewers USING btree (approval_id, lower(email), workspace_id);
 CREATE UNIQUE INDEX reviewers_token_digest_key ON public.reviewers USING btree (token_digest);
 
 create table workspaces (

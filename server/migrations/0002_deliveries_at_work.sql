@@ -45,7 +45,7 @@ alter table events
 
 -- One event of each kind per approval, however many race to emit it; one per reviewer where it is about them.
 create unique index events_once_per_approval
-  on events (workspace_id, approval_id, kind, coalesce(reviewer_id, ''))
+  on events (approval_id, kind, coalesce(reviewer_id, ''), workspace_id)
   where approval_id is not null;
 
 create index events_mail_failed on events (workspace_id, created_at) where kind = 'mail.failed';
@@ -61,7 +61,7 @@ alter table deliveries
 
 drop index deliveries_destination_key;
 create unique index deliveries_destination_key
-  on deliveries (workspace_id, event_id, coalesce(endpoint_id, reviewer_id, recipient));
+  on deliveries (event_id, coalesce(endpoint_id, reviewer_id, recipient), workspace_id);
 -- By id too: rows that became due in the same millisecond keep one order while they are claimed and changed.
 drop index deliveries_due_to_endpoint;
 create index deliveries_due_to_endpoint on deliveries (endpoint_id, due_at, id)
@@ -77,3 +77,11 @@ alter table attempts
 -- A claim and the end of an attempt rewrite rows that were just written: with room on the page that stays cheap.
 alter table deliveries set (fillfactor = 70);
 alter table attempts set (fillfactor = 70);
+
+-- Only primary keys begin with the workspace. To the planner all indexes of an almost empty table look alike, and it
+-- keeps its plan as the table grows: a row looked up by its key through another index that begins with the workspace
+-- would be searched among all rows of the workspace.
+drop index approvals_status;
+create index approvals_status on approvals (status, workspace_id, id);
+drop index reviewers_email_key;
+create unique index reviewers_email_key on reviewers (approval_id, lower(email), workspace_id);

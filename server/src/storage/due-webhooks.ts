@@ -88,8 +88,11 @@ window_row as (
   select lane.workspace_id, oldest.ctid, oldest.due_at, oldest.is_leased,
     row_number() over (partition by lane.endpoint_id, oldest.is_leased order by oldest.due_at, oldest.id) as turn
   from lane
-  join endpoints e on e.workspace_id = lane.workspace_id and e.id = lane.endpoint_id
-    and e.disabled_at is null
+  cross join lateral (
+    select e.failing_since, e.disabled_at from endpoints e
+    where e.workspace_id = lane.workspace_id and e.id = lane.endpoint_id
+    limit 1
+  ) as e
   cross join lateral (
     select d.ctid, d.id, d.due_at, coalesce(d.leased_until > now(), false) as is_leased
     from deliveries d
@@ -98,6 +101,7 @@ window_row as (
     limit case when e.failing_since is null
       then ${webhooksPerEndpointMax} else ${webhooksPerFailingEndpointMax} end
   ) as oldest
+  where e.disabled_at is null
 ),
 ranked as (
   select ctid, is_leased,
