@@ -29,6 +29,13 @@ export function checkAnswer(method: string, path: string, answer: Answered): voi
   );
 }
 
+/** Holds what a receiver got against what the document says that it gets. */
+export function checkWebhook(json: { event: string }): void {
+  assert.ok(json.event in openApi.webhooks, `${json.event} is not described in OpenAPI`);
+  const validate = validatorOf("/components/schemas/WebhookEvent");
+  assert.ok(validate(json), `${json.event} does not fit: ${ajv.errorsText(validate.errors)}`);
+}
+
 /** Where the document describes this answer. Errors of paths and methods it does not know are envelopes all the same. */
 function pointerOf(method: string, path: string, status: number): string {
   const template = Object.keys(openApi.paths).find((each) =>

@@ -12,6 +12,7 @@ import { WebhookSender } from "../src/outbound/send-webhook.ts";
 import { type Database, openDatabase } from "../src/storage/database.ts";
 import { Listener } from "../src/storage/listener.ts";
 import { Worker, type WorkerOptions } from "../src/worker/worker.ts";
+import { checkWebhook } from "./openapi-check.ts";
 import type { TestDatabase } from "./test-database.ts";
 import { testKeyring } from "./test-service.ts";
 
@@ -91,7 +92,8 @@ export async function startReceiver(
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const body = Buffer.concat(parts);
-    const json: unknown = JSON.parse(body.toString());
+    const json = JSON.parse(body.toString());
+    checkWebhook(json);
     const entry = { headers: request.headers, body, json, atMs: performance.now() };
     heard.push(entry);
     answer(response, entry, request);

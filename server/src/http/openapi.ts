@@ -15,6 +15,7 @@ import {
   ttlMinutesMin,
   waitSecondsMax,
 } from "../domain/limits.ts";
+import { describeWebhooks, webhookEventSchema } from "./openapi-webhooks.ts";
 
 const opaque = (description: string) => ({ description });
 const nullable = (type: string, description: string) => ({ type: [type, "null"], description });
@@ -95,6 +96,44 @@ const query = (name: string, schema: object, description: string) => ({
   schema,
 });
 
+/** The fields of a request, which answers and webhooks have in common. */
+const requestFields = {
+  id: {
+    type: "string",
+    pattern: "^req_[0-9a-f]{32}$",
+    description: "The request's identifier.",
+  },
+  object: { type: "string", const: "approval_request" },
+  status: ref("Status"),
+  summary: { type: "string", description: "As submitted." },
+  payload: opaque("As submitted; null when none was."),
+  modifiedPayload: opaque("As edited by the approver; null when it was not edited."),
+  effectivePayload: opaque("What to execute: the edit when there is one, else the payload."),
+  metadata: opaque("As submitted; null when none was."),
+  agentState: opaque("As submitted; null when none was."),
+  reasoning: nullable("string", "As submitted."),
+  recentActions: { type: "array", items: { type: "string" }, description: "As submitted." },
+  agentName: nullable("string", "As submitted."),
+  approverEmail: nullable("string", "The address that was notified; null with a group."),
+  approverGroup: {
+    oneOf: [
+      {
+        type: "object",
+        required: ["key", "name"],
+        properties: { key: { type: "string" }, name: { type: "string" } },
+        additionalProperties: false,
+      },
+      { type: "null" },
+    ],
+    description: "The group as it was named at creation; null with an address.",
+  },
+  resolvedAt: { ...nullable("string", "When it left PENDING."), format: "date-time" },
+  resolvedByEmail: nullable("string", "Who decided; null unless a person did."),
+  resolutionNote: nullable("string", "What that person wrote."),
+  expiresAt: time("When it expires, by the service's clock."),
+  createdAt: time("When it was created."),
+};
+
 export const openApi = {
   openapi: "3.1.0",
   info: {
@@ -109,6 +148,7 @@ export const openApi = {
   security: [{ apiKey: [] }],
   tags: [
     { name: "Requests", description: "Asking for a decision, and learning it." },
+    { name: "Webhooks", description: "What the service sends to your endpoints." },
     { name: "Service", description: "The service itself." },
   ],
   paths: {
@@ -291,6 +331,7 @@ export const openApi = {
       },
     },
   },
+  webhooks: describeWebhooks(ref("WebhookEvent")),
   components: {
     securitySchemes: {
       apiKey: { type: "http", scheme: "bearer", description: "An API key of one workspace." },
@@ -351,45 +392,8 @@ export const openApi = {
       },
       ApprovalRequest: {
         type: "object",
-        required: Object.keys(exampleRequest),
-        properties: {
-          id: {
-            type: "string",
-            pattern: "^req_[0-9a-f]{32}$",
-            description: "The request's identifier.",
-          },
-          object: { type: "string", const: "approval_request" },
-          status: ref("Status"),
-          summary: { type: "string", description: "As submitted." },
-          payload: opaque("As submitted; null when none was."),
-          modifiedPayload: opaque("As edited by the approver; null when it was not edited."),
-          effectivePayload: opaque(
-            "What to execute: the edit when there is one, else the payload.",
-          ),
-          metadata: opaque("As submitted; null when none was."),
-          agentState: opaque("As submitted; null when none was."),
-          reasoning: nullable("string", "As submitted."),
-          recentActions: { type: "array", items: { type: "string" }, description: "As submitted." },
-          agentName: nullable("string", "As submitted."),
-          approverEmail: nullable("string", "The address that was notified; null with a group."),
-          approverGroup: {
-            oneOf: [
-              {
-                type: "object",
-                required: ["key", "name"],
-                properties: { key: { type: "string" }, name: { type: "string" } },
-                additionalProperties: false,
-              },
-              { type: "null" },
-            ],
-            description: "The group as it was named at creation; null with an address.",
-          },
-          resolvedAt: { ...nullable("string", "When it left PENDING."), format: "date-time" },
-          resolvedByEmail: nullable("string", "Who decided; null unless a person did."),
-          resolutionNote: nullable("string", "What that person wrote."),
-          expiresAt: time("When it expires, by the service's clock."),
-          createdAt: time("When it was created."),
-        },
+        required: Object.keys(requestFields),
+        properties: requestFields,
         additionalProperties: false,
       },
       ApprovalRequestList: {
@@ -402,6 +406,7 @@ export const openApi = {
         },
         additionalProperties: false,
       },
+      WebhookEvent: webhookEventSchema(requestFields),
       Error: {
         type: "object",
         required: ["error"],

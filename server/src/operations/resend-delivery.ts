@@ -39,13 +39,16 @@ export async function resendUnsuccessful(
   if ((await workspaces.find(db, since.workspaceId)) === null) {
     return unknownWorkspace(since.workspaceId);
   }
+  let afterId = "";
   for (let resent = 0; ; ) {
     const ids = await inTransaction(db, async (tx) => {
-      const batch = await deliveries.resendUnsuccessful(tx, { ...since, limit: resendBatch });
+      const from = { ...since, afterId, limit: resendBatch };
+      const batch = await deliveries.resendUnsuccessful(tx, from);
       if (batch.length > 0) await deliveries.announceDue(tx);
       return batch;
     });
     resent += ids.length;
+    afterId = ids.at(-1) ?? afterId;
     if (ids.length < resendBatch) return { resent };
   }
 }

@@ -267,11 +267,18 @@ export async function resend(
 
 /**
  * Makes up to `limit` deliveries of a workspace due again that failed or were skipped since a time: those to
- * endpoints that are enabled, and failed mails about what is still to be decided. Answers their ids.
+ * endpoints that are enabled, and failed mails about what is still to be decided. Answers their ids, the oldest
+ * first; the next call goes on after the last, so that none is taken twice if it fails again meanwhile.
  */
 export async function resendUnsuccessful(
   tx: Transaction,
-  since: { workspaceId: string; endpointId: string | null; time: Date; limit: number },
+  since: {
+    workspaceId: string;
+    endpointId: string | null;
+    time: Date;
+    afterId: string;
+    limit: number;
+  },
 ): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(
     `update deliveries
@@ -282,7 +289,7 @@ export async function resendUnsuccessful(
        join events ev on ev.workspace_id = d.workspace_id and ev.id = d.event_id
        left join endpoints e on e.workspace_id = d.workspace_id and e.id = d.endpoint_id
        left join approvals a on a.workspace_id = ev.workspace_id and a.id = ev.approval_id
-       where d.workspace_id = $1 and d.state in ('failed', 'skipped')
+       where d.workspace_id = $1 and d.id > $5 and d.state in ('failed', 'skipped')
          and coalesce(d.finished_at, d.created_at) >= $2
          and ($3::text is null or d.endpoint_id = $3)
          and case when d.endpoint_id is not null then e.disabled_at is null
@@ -293,9 +300,9 @@ export async function resendUnsuccessful(
        for update of d skip locked
      ))
      returning id`,
-    [since.workspaceId, since.time, since.endpointId, since.limit],
+    [since.workspaceId, since.time, since.endpointId, since.limit, since.afterId],
   );
-  return rows.map(({ id }) => id);
+  return rows.map(({ id }) => id).sort();
 }
 
 /** A test event for one endpoint, whatever it subscribes to. Answers the delivery's id. */
