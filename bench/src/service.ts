@@ -30,6 +30,9 @@ const settings = {
   SECRET_KEY: "",
   RATE_LIMIT: "0",
   LOG_LEVEL: "warn",
+  // Creates and reads are compared with bare statements, behind which no mail is sent either.
+  ROLE: "api",
+  SMTP_URL: "",
   LOG_FORMAT: "text",
 };
 

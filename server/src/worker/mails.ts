@@ -1,7 +1,7 @@
 // Delivers mails: claim what is due, make the message, hand it to the mail server or keep it, record how that went.
 
 import type { Logger } from "pino";
-import { interrupted } from "../domain/attempt.ts";
+import { type AttemptOutcome, interrupted } from "../domain/attempt.ts";
 import { isInterruptedTooOften, nextStep } from "../domain/delivery.ts";
 import {
   leaseSeconds,
@@ -38,6 +38,13 @@ export type MailOptions = {
 type Job = dueMails.ClaimedMail & { claimedAtMs: number };
 
 const sendWithinMs = leaseSeconds * 1_000 - mailTimeoutMs - 2_000;
+
+/** What only the operator can mend. */
+const adviceByOutcome: Partial<Record<AttemptOutcome, string>> = {
+  secret_unreadable:
+    "the key that made this review link is no longer in SECRET_KEY; add it back to the list",
+  sign_in_failed: "the mail server refuses user name and password; check SMTP_URL",
+};
 
 const nothingSent = { responseStart: null, durationMs: 0 };
 
@@ -90,13 +97,8 @@ async function deliver(options: MailOptions, job: Job): Promise<void> {
   if (outcome === "kept" && mail !== null) onKept(mail);
 }
 
-async function send({ send, log }: MailOptions, mail: ComposedMail | null): Promise<MailAnswer> {
-  if (mail === null) {
-    log.error(
-      "the key that made a review link is no longer in SECRET_KEY; add it back to the list",
-    );
-    return { outcome: "secret_unreadable", ...nothingSent };
-  }
+async function send({ send }: MailOptions, mail: ComposedMail | null): Promise<MailAnswer> {
+  if (mail === null) return { outcome: "secret_unreadable", ...nothingSent };
   return send === null ? { outcome: "kept", ...nothingSent } : send(mail);
 }
 
@@ -104,11 +106,13 @@ async function send({ send, log }: MailOptions, mail: ComposedMail | null): Prom
 function logAttempt(
   log: Logger,
   { workspaceId, deliveryId, number: attempt, subject }: Job,
-  { outcome, durationMs }: { outcome: string; durationMs: number },
+  { outcome, durationMs }: { outcome: AttemptOutcome; durationMs: number },
   { state, wasHeld }: { state: string; wasHeld: boolean },
 ): void {
   if (!wasHeld) log.warn({ deliveryId }, "another worker took this delivery over");
   const ms = Math.round(durationMs * 10) / 10;
-  const level = state === "failed" || outcome === "sign_in_failed" ? "warn" : "info";
-  log[level]({ workspaceId, deliveryId, event: subject.kind, attempt, outcome, ms, state }, "mail");
+  const facts = { workspaceId, deliveryId, event: subject.kind, attempt, outcome, ms, state };
+  const advice = adviceByOutcome[outcome];
+  if (advice !== undefined) log.error(facts, `mail: ${advice}`);
+  else log[state === "failed" ? "warn" : "info"](facts, "mail");
 }

@@ -49,6 +49,9 @@ type Job = dueWebhooks.ClaimedWebhook & { claimedAtMs: number };
 /** Whoever was stopped for longer than this after claiming may have lost its lease, and sends nothing. */
 const sendWithinMs = leaseSeconds * 1_000 - webhookTimeoutMs - 2_000;
 
+const secretAdvice =
+  "no key in SECRET_KEY opens the endpoint's secret; add the key back to the list, or rotate the secret";
+
 const nothingSent = { status: null, responseStart: null, retryAfterSeconds: null, durationMs: 0 };
 
 export function webhookPump(options: WebhookOptions): Pump<Job> {
@@ -103,18 +106,12 @@ async function deliver(options: DeliverOptions, job: Job): Promise<void> {
 
 /** Null when no secret of the endpoint can be opened. */
 async function buildMessage(
-  { db, openSecrets, log }: DeliverOptions,
+  { db, openSecrets }: DeliverOptions,
   job: Job,
 ): Promise<WebhookMessage | null> {
   const { kind, eventAt, deliveryId, endpoint, claimedAt } = job;
   const secrets = openSecrets(job);
-  if (secrets.length === 0) {
-    log.error(
-      { endpointId: endpoint.id },
-      "no key in SECRET_KEY opens the endpoint's secret; add the key back, or rotate the secret",
-    );
-    return null;
-  }
+  if (secrets.length === 0) return null;
   const body =
     kind === testEventKind
       ? testEventBody(eventAt)
@@ -180,9 +177,10 @@ function logAttempt(
   { state, wasHeld }: { state: string; wasHeld: boolean },
 ): void {
   if (!wasHeld) log.warn({ deliveryId: job.deliveryId }, "another worker took this delivery over");
-  if (!log.isLevelEnabled("info")) return;
   const { workspaceId, deliveryId, kind: event, number: attempt, endpoint } = job;
   const ms = Math.round(durationMs * 10) / 10;
   const ids = { workspaceId, deliveryId, endpointId: endpoint.id, event, attempt };
-  log.info({ ...ids, outcome, status, ms, state }, "webhook");
+  const facts = { ...ids, outcome, status, ms, state };
+  if (outcome === "secret_unreadable") log.error(facts, `webhook: ${secretAdvice}`);
+  else log.info(facts, "webhook");
 }

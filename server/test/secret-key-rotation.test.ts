@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { after, test } from "node:test";
+import { type Keyring, parseKeyring } from "../src/domain/keyring.ts";
+import type { ComposedMail } from "../src/operations/compose-mail.ts";
+import { makeWorkspace, minimalBody, startService, testKeyring } from "./test-service.ts";
+import {
+  makeEndpoint,
+  startReceiver,
+  startWorker,
+  type TestWorkerOptions,
+  testPublicUrl,
+  until,
+} from "./test-worker.ts";
+import { isSignedWith } from "./webhook-verifier.ts";
+
+const service = await startService();
+const { db } = service;
+after(() => service.stop());
+
+const other = parseKeyring(randomBytes(32).toString("base64")) as Keyring;
+/** As SECRET_KEY is after a rotation: a new key first, the old one behind it. */
+const rotated: Keyring = { current: other.current, all: [...other.all, ...testKeyring.all] };
+
+/** A worker that came up with these keys, working on what was made with the old one. */
+async function workWith(keyring: Keyring, more: TestWorkerOptions = {}) {
+  const { id: workspaceId, key } = await makeWorkspace(db);
+  const receiver = await startReceiver();
+  const endpoint = await makeEndpoint(db, workspaceId, receiver.url);
+  await service.call("POST", "/v1/requests", { key, body: minimalBody });
+  const kept: ComposedMail[] = [];
+  const { stop } = startWorker(service.database, {
+    keyring,
+    mail: {
+      send: null,
+      origin: { keyring, publicUrl: testPublicUrl },
+      onKept: (mail) => kept.push(mail),
+    },
+    ...more,
+  });
+  const outcomes = async () => {
+    const { rows } = await db.query(
+      `select a.outcome, d.endpoint_id is not null as is_webhook, d.state
+       from deliveries d join attempts a on a.workspace_id = d.workspace_id and a.delivery_id = d.id
+       where d.workspace_id = $1 and a.outcome is not null order by a.number`,
+      [workspaceId],
+    );
+    return rows;
+  };
+  return {
+    receiver,
+    endpoint,
+    kept,
+    outcomes,
+    close: async () => {
+      await stop();
+      await receiver.close();
+    },
+  };
+}
+
+test("after SECRET_KEY was rotated, old secrets still sign and old links are still made", async () => {
+  const { receiver, endpoint, kept, close } = await workWith(rotated);
+  const [heard] = await until(() => receiver.heard.length > 0 && receiver.heard, "the webhook");
+  assert.ok(heard);
+  assert.ok(
+    isSignedWith(endpoint.secret, String(heard.headers["x-service-signature"]), heard.body),
+  );
+  await until(() => kept.length > 0, "the mail");
+  assert.match(kept[0]?.reviewUrl ?? "", /\/review\/[\w-]{43}$/);
+  await close();
+});
+
+test("without the key nothing is sent unsigned or with a wrong link; it is recorded, retried, and the log says what to do", async () => {
+  const log: string[] = [];
+  const { receiver, kept, outcomes, close } = await workWith(other, {
+    logDestination: { write: (line) => void log.push(line) },
+  });
+  const found = await until(async () => {
+    const rows = await outcomes();
+    return rows.filter(({ is_webhook }) => is_webhook).length === 3 && rows;
+  }, "three attempts of the webhook");
+  assert.ok(found.every(({ outcome }) => outcome === "secret_unreadable"));
+  assert.ok(found.some(({ is_webhook, state }) => !is_webhook && state === "due"));
+  assert.equal(receiver.heard.length, 0);
+  assert.equal(kept.length, 0);
+  const errors = log.filter((line) => line.includes('"level":"error"'));
+  assert.ok(errors.some((line) => /webhook: .*SECRET_KEY.*rotate the secret/.test(line)));
+  assert.ok(errors.some((line) => /mail: .*SECRET_KEY.*add it back/.test(line)));
+  await close();
+});
