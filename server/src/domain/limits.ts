@@ -68,8 +68,10 @@ export const reminderMinutesMin = 10;
 export const reminderPercentMax = 50;
 export const defaultReminderPercent = 10;
 
-/** Approvals with more JSON than this are read alone, after the claim. */
+/** Approvals with more JSON than this are read alone, after the claim, and only so many at a time are in memory. */
 export const claimedReadBytesMax = 64 * 1024;
+export const largeWebhooksInFlightMax = 48;
+export const largeWebhooksPerWorkspaceMax = 12;
 
 /** How many rows one statement of a sweep takes. */
 export const expiryBatch = 1_000;

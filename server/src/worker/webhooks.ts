@@ -9,6 +9,8 @@ import { testEventKind } from "../domain/event.ts";
 import { eventBody, testEventBody } from "../domain/event-body.ts";
 import { findSecretKey, type Keyring } from "../domain/keyring.ts";
 import {
+  largeWebhooksInFlightMax,
+  largeWebhooksPerWorkspaceMax,
   leaseSeconds,
   rememberedSecretsMax,
   webhooksInFlightMax,
@@ -29,6 +31,7 @@ import { type Database, inOneStatement } from "../storage/database.ts";
 import * as dueWebhooks from "../storage/due-webhooks.ts";
 import { Pump } from "./pump.ts";
 import { recordEnd } from "./record-end.ts";
+import { Turns } from "./turns.ts";
 
 export type SendWebhook = (message: WebhookMessage) => Promise<WebhookAnswer>;
 
@@ -56,6 +59,8 @@ const nothingSent = { status: null, responseStart: null, retryAfterSeconds: null
 
 export function webhookPump(options: WebhookOptions): Pump<Job> {
   const openSecrets = makeSecretOpener(options.keyring);
+  const largeTurns = new Turns(largeWebhooksInFlightMax, largeWebhooksPerWorkspaceMax);
+  const carryOut = (job: Job) => deliver({ ...options, openSecrets }, job);
   return new Pump<Job>({
     inFlightMax: webhooksInFlightMax,
     claim: async (limit) => {
@@ -63,9 +68,14 @@ export function webhookPump(options: WebhookOptions): Pump<Job> {
       const claimed = await dueWebhooks.claim(inOneStatement(options.db), limit);
       return claimed.map((job) => ({ ...job, claimedAtMs }));
     },
-    carryOut: (job) => deliver({ ...options, openSecrets }, job),
+    carryOut: (job) =>
+      isLarge(job) ? largeTurns.run(job.workspaceId, () => carryOut(job)) : carryOut(job),
     onFault: options.onFault,
   });
+}
+
+function isLarge({ approval }: Job): boolean {
+  return approval !== null && "largeId" in approval;
 }
 
 type DeliverOptions = WebhookOptions & { openSecrets: OpenSecrets };
@@ -73,6 +83,8 @@ type DeliverOptions = WebhookOptions & { openSecrets: OpenSecrets };
 async function deliver(options: DeliverOptions, job: Job): Promise<void> {
   const { complete, retryDelaysMs, onRetry } = options;
   const { numberInRound } = job;
+  // It may have waited for its turn, or the process may have stood still: then another will see to it.
+  if (performance.now() - job.claimedAtMs > sendWithinMs) return;
   if (isInterruptedTooOften(numberInRound, retryDelaysMs)) {
     const next = { state: "failed" } as const;
     await complete({ lease: job, outcome: interrupted, ...toRecord(nothingSent), next });
