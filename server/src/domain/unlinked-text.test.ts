@@ -99,7 +99,10 @@ test("afterwards nothing in it looks like an address to any finder", () => {
     fc.property(linkish, (text) => {
       for (const finder of finders) assert.doesNotMatch(unlink(text), finder);
     }),
-    { numRuns: 5000, examples: [["１xn--:!"], ["\u03b1\u0345｡http"], ["\u017f：!"], ["一｡\u212a"]] },
+    {
+      numRuns: 5000,
+      examples: [["１xn--:!"], ["\u03b1\u0345｡http"], ["\u017f：!"], ["一｡\u212a"]],
+    },
   );
 });
 
