@@ -114,6 +114,7 @@ create table deliveries (
   recipient text,
   round integer not null default 1,
   attempts_before integer not null default 0,
+  weight smallint not null default 1,
   constraint deliveries_pkey PRIMARY KEY (workspace_id, id),
   constraint deliveries_workspace_id_endpoint_id_fkey FOREIGN KEY (workspace_id, endpoint_id) REFERENCES endpoints(workspace_id, id),
   constraint deliveries_workspace_id_event_id_fkey FOREIGN KEY (workspace_id, event_id) REFERENCES events(workspace_id, id),
@@ -124,7 +125,8 @@ create table deliveries (
   constraint deliveries_lease_whole CHECK (((lease_token IS NULL) = (leased_until IS NULL))),
   constraint deliveries_one_destination CHECK ((num_nonnulls(endpoint_id, reviewer_id, recipient) = 1)),
   constraint deliveries_round_check CHECK ((round >= 1)),
-  constraint deliveries_state_check CHECK ((state = ANY (ARRAY['due'::text, 'delivered'::text, 'failed'::text, 'skipped'::text])))
+  constraint deliveries_state_check CHECK ((state = ANY (ARRAY['due'::text, 'delivered'::text, 'failed'::text, 'skipped'::text]))),
+  constraint deliveries_weight_check CHECK ((weight >= 1))
 );
 CREATE UNIQUE INDEX deliveries_destination_key ON public.deliveries USING btree (event_id, COALESCE(endpoint_id, reviewer_id, recipient), workspace_id);
 CREATE INDEX deliveries_due_to_endpoint ON public.deliveries USING btree (endpoint_id, due_at, id) WHERE ((state = 'due'::text) AND (endpoint_id IS NOT NULL));

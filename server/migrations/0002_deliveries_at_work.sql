@@ -56,6 +56,8 @@ alter table deliveries
   -- Each time somebody asks to send it again a new round begins, with its own retries.
   add column round integer not null default 1 check (round >= 1),
   add column attempts_before integer not null default 0 check (attempts_before >= 0),
+  -- How much of a worker's room it takes: a body of megabytes takes as much as many small ones.
+  add column weight smallint not null default 1 check (weight >= 1),
   drop constraint deliveries_one_destination,
   add constraint deliveries_one_destination check (num_nonnulls(endpoint_id, reviewer_id, recipient) = 1);
 

@@ -46,7 +46,10 @@ export const variables: readonly (readonly [name: string, meaning: string])[] = 
   ["HOST, PORT", "where it listens (127.0.0.1, 3000)"],
   ["PUBLIC_URL", "what links in mails start with (http://localhost:$PORT)"],
   ["DATABASE_URL", "an external PostgreSQL, 14 or newer (none: an embedded one under DATA_DIR)"],
-  ["DATABASE_CONNECTIONS", "how many connections this process may open (10)"],
+  [
+    "DATABASE_CONNECTIONS",
+    "how many connections calls may take; a worker takes up to 6 more, and one listens (10)",
+  ],
   ["DATA_DIR", "everything the embedded default keeps (./data)"],
   [
     "SECRET_KEY",
@@ -95,7 +98,7 @@ const schema = z.object({
   DATA_DIR: z.string().min(1).default("./data"),
   SECRET_KEY: z.string().optional(),
   RATE_LIMIT: wholeNumber(0, 1_000_000).default(100),
-  ROLE: z.enum(roles).default("all"),
+  ROLE: z.enum(roles, "must be all, api or worker").default("all"),
   SMTP_URL: z.string().superRefine(refuseFlawedSmtpUrl).optional(),
   MAIL_FROM: z
     .string()

@@ -124,8 +124,8 @@ function assembleWorker({ config, store, listener, origin, log }: WorkerParts) {
   const db = store.openWorkerPool();
   const webhooks = new WebhookSender({ policy: makeAddressPolicy(config.webhookAllowed) });
   const mails = smtpUrl === null ? null : new MailSender({ smtpUrl, from });
-  // As the first key is shown: to whoever tries it out on this machine, and to nobody who runs it for others.
-  const isTriedOut = store.kind === "embedded" || config.logFormat === "text";
+  // Only to a person who tries it out on this machine: whatever else takes our output is a log.
+  const isTriedOut = process.stdout.isTTY === true && isLocal(config.publicUrl);
   const tell = makeTerminalMail((text) => process.stdout.write(text));
   const worker = new Worker({
     db,
@@ -136,7 +136,7 @@ function assembleWorker({ config, store, listener, origin, log }: WorkerParts) {
     mail: {
       send: mails === null ? null : (mail) => mails.send(mail),
       origin,
-      onKept: isTriedOut && isLocal(config.publicUrl) ? tell : () => {},
+      onKept: isTriedOut ? tell : () => {},
     },
     log,
   });

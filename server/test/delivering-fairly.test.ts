@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import {
+  webhooksInFlightMax,
   webhooksPerEndpointMax,
   webhooksPerFailingEndpointMax,
   webhooksPerWorkspaceMax,
@@ -147,6 +148,31 @@ test("a workspace with very many endpoints that hang takes no more than its shar
     assert.ok(performance.now() - start < 2_000);
   });
   assert.equal(most, webhooksPerWorkspaceMax);
+});
+
+test("however busy others are, whoever has least under way comes first", async () => {
+  // More slow work than one process takes at a time, all of it in workspaces that were there before.
+  const slow = await startReceiver((response) => setTimeout(() => response.end("ok"), 1_500));
+  receivers.push(slow);
+  const busy = Math.ceil(webhooksInFlightMax / (2 * webhooksPerEndpointMax)) + 4;
+  for (let n = 0; n < busy; n += 1) {
+    const { id: workspaceId } = await makeWorkspace(db);
+    for (const path of ["/a", "/b"]) {
+      const endpoint = await makeEndpoint(db, workspaceId, `${slow.url}${path}`);
+      await makeBacklog(db, workspaceId, endpoint.id, webhooksPerEndpointMax * 4);
+    }
+  }
+  worker.wake();
+  await until(() => slow.heard.length > 200, "the others to be busy");
+  const late = await makeWorkspace(db);
+  const healthy = await startHealthy();
+  await makeEndpoint(db, late.id, healthy.url);
+  for (let n = 1; n <= 5; n += 1) {
+    const start = performance.now();
+    await service.call("POST", "/v1/requests", { key: late.key, body: minimalBody });
+    await until(() => healthy.heard.length === n, "the one that came last");
+    assert.ok(performance.now() - start < 1_400, `${Math.round(performance.now() - start)} ms`);
+  }
 });
 
 test("a backlog to a healthy endpoint is worked off, each delivery once", async () => {

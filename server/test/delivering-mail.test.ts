@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { after, test } from "node:test";
+import { mailNoticesPerDayMax } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import type { WorkspaceSettings } from "../src/domain/workspace-settings.ts";
 import { addMember } from "../src/operations/add-member.ts";
@@ -266,6 +267,18 @@ test("a permanent refusal is recorded once and told to the owners, and the reque
     [owner],
   );
   assert.equal(rows[0].notices, 1);
+});
+
+test("however many mails fail, the owners hear of so many a day and no more", async () => {
+  const { owner, create } = await setUp();
+  const asked = Array.from({ length: mailNoticesPerDayMax + 5 }, () => newAddress("unknown"));
+  await Promise.all(asked.map((notify) => create({ notify })));
+  for (const address of asked) await untilState(address, "failed");
+  const { rows } = await db.query(
+    "select count(*)::int as notices from deliveries where recipient = $1",
+    [owner],
+  );
+  assert.ok(rows[0].notices >= mailNoticesPerDayMax && rows[0].notices <= mailNoticesPerDayMax + 3);
 });
 
 test("a mail about a request that is no longer pending is skipped, and so is one to a removed member", async () => {

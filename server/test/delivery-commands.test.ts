@@ -337,7 +337,7 @@ describe("deliveries without a worker", { concurrency: 2, timeout: 120_000 }, ()
       create("http://169.254.169.254/latest"),
       create("http://169.254.169.254/latest", "169.254.0.0/16"),
     ]);
-    const advice = /set WEBHOOK_ALLOW_CIDRS=(\S+) for the server and this command/;
+    const advice = /add (\S+) to the list in WEBHOOK_ALLOW_CIDRS, for the server and this command/;
     for (const [outcome, cidr] of [
       [loopback, "127.0.0.1/32"],
       [name, "127.0.0.1/32"],

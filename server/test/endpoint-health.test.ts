@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { endpointsPerWorkspaceMax } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { addMember } from "../src/operations/add-member.ts";
 import type { ComposedMail } from "../src/operations/compose-mail.ts";
-import { enableEndpoint } from "../src/operations/manage-endpoint.ts";
+import { disableEndpoint, enableEndpoint } from "../src/operations/manage-endpoint.ts";
 import {
   resendDelivery,
   resendUnsuccessful,
@@ -99,6 +100,43 @@ test("an endpoint that answers 410 is disabled at once, and what comes after is 
   const [notice] = await until(() => noticesTo(owner).length > 0 && noticesTo(owner), "a notice");
   assert.ok(notice?.text.includes(endpoint.id));
   assert.match(notice?.text ?? "", /410/);
+});
+
+test("after a 410 the commands in the notice send everything that was lost to it", async () => {
+  const status = { code: 410 };
+  const { workspaceId, owner, receiver, endpoint, create } = await setUp(status);
+  for (let n = 0; n < 10; n += 1) await create();
+  await until(async () => !(await statesOf(endpoint.id)).includes("due"), "all to be set aside");
+  const [notice] = await until(() => noticesTo(owner).length > 0 && noticesTo(owner), "a notice");
+  const command = /resend-failed --workspace (\S+)\s+--endpoint (\S+)\s+--since (\S+)/.exec(
+    (notice?.text ?? "").replaceAll(/\s+/g, " "),
+  );
+  assert.deepEqual(command?.slice(1, 3), [workspaceId, endpoint.id]);
+  status.code = 200;
+  assert.ok(!isRefusal(await enableEndpoint(db, endpoint.id)));
+  const time = new Date(command?.[3] ?? "");
+  const since = { workspaceId, endpointId: endpoint.id, time };
+  assert.deepEqual(await resendUnsuccessful(db, since), { resent: 10 });
+  await until(
+    async () => (await statesOf(endpoint.id)).every((state) => state === "delivered"),
+    "all to be delivered",
+  );
+  const ids = receiver.heard.map(({ headers }) => headers["x-service-delivery-id"]);
+  assert.equal(new Set(ids).size, 10);
+});
+
+test("a workspace has no more enabled endpoints than each of its events can bear", async () => {
+  const { id: workspaceId } = await makeWorkspace(db);
+  const made = [];
+  for (let n = 0; n < endpointsPerWorkspaceMax; n += 1) {
+    made.push(await makeEndpoint(db, workspaceId, `https://hook.example/${n}`));
+  }
+  await assert.rejects(makeEndpoint(db, workspaceId, "https://hook.example/more"), /at most 50/);
+  const [first] = made;
+  assert.ok(first);
+  assert.ok(!isRefusal(await disableEndpoint(db, first.id, "test")));
+  await makeEndpoint(db, workspaceId, "https://hook.example/more");
+  assert.ok(isRefusal(await enableEndpoint(db, first.id)));
 });
 
 test("one that only fails is warned about at half time and disabled after five days, and owners are told both times", async () => {

@@ -527,7 +527,7 @@ test("at registration an address inside is refused with what to do, and an unkno
   assert.match((await examine("http://[::1]:4000/")) ?? "", /^::1 is a loopback address, and /);
   assert.match(
     (await examine("https://inside.test/hook")) ?? "",
-    /^inside\.test resolves to 10\.0\.0\.5, which is a private address, .*WEBHOOK_ALLOW_CIDRS=10\.0\.0\.5\/32 /,
+    /^inside\.test resolves to 10\.0\.0\.5, which is a private address, .*add 10\.0\.0\.5\/32 to the list in WEBHOOK_ALLOW_CIDRS/,
   );
 });
 

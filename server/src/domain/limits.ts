@@ -53,6 +53,9 @@ export const leaseSeconds = 30;
 /** What one process sends at the same time, and what of it one workspace and one endpoint may take. */
 export const webhooksInFlightMax = 512;
 export const webhooksPerWorkspaceMax = 256;
+/** The last slots of a process go only to workspaces with no more than this share under way. */
+export const webhooksKeptFree = 128;
+export const webhooksLightShare = 16;
 export const webhooksPerEndpointMax = 32;
 /** An endpoint whose last attempt failed gets less until one succeeds: hanging costs us next to nothing then. */
 export const webhooksPerFailingEndpointMax = 2;
@@ -63,15 +66,20 @@ export const mailsPerWorkspaceMax = 4;
 /** Retries of mail after a refusal for now or a lost connection: an hour in all. */
 export const mailRetryDelaysMs = [10, 30, 60, 120, 240, 480, 900, 900, 900].map((s) => s * 1_000);
 
+/** So many notices a day tell a workspace's owners of mails that failed. */
+export const mailNoticesPerDayMax = 20;
+/** What follows from each event is one row per endpoint, in the event's own transaction. */
+export const endpointsPerWorkspaceMax = 50;
+
 /** A reminder that leaves the reviewer no more than this is not sent. */
 export const reminderMinutesMin = 10;
 export const reminderPercentMax = 50;
 export const defaultReminderPercent = 10;
 
-/** Approvals with more JSON than this are read alone, after the claim, and only so many at a time are in memory. */
+/** Approvals with more JSON than this are read alone, after the claim. */
 export const claimedReadBytesMax = 64 * 1024;
-export const largeWebhooksInFlightMax = 48;
-export const largeWebhooksPerWorkspaceMax = 12;
+/** What a webhook with such an approval weighs, a small one being 1: eight of a workspace at a time. */
+export const largeWebhookWeight = 32;
 
 /** How many rows one statement of a sweep takes. */
 export const expiryBatch = 1_000;

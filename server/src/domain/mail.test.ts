@@ -281,12 +281,12 @@ test("notices name what is to be done, with the ids in place", () => {
   assert.match(disabled?.text ?? "", / {4}countersign webhook enable we_1\n/);
   assert.match(
     disabled?.text ?? "",
-    / {4}countersign delivery resend-failed --workspace ws_1 --since 2026-11-10T08:00:00.000Z\n/,
+    / {4}countersign delivery resend-failed --workspace ws_1 --endpoint we_1 --since 2026-11-10T07:59:00.000Z\n/,
   );
   assert.match(refused?.text ?? "", /stays pending and can be read/);
   assert.match(refused?.text ?? "", /--workspace ws_1 --request req_1\n/);
   const silent = { ...endpoint, failingSince: null, disabledAt: facts.expiresAt, reason: "gone" };
-  assert.match(endpointDisabledMail(silent).text, /--since 2026-11-16T16:11:42.000Z/);
+  assert.match(endpointDisabledMail(silent).text, /--since 2026-11-16T16:10:42.000Z/);
 });
 
 test("spans are told the way people count them", () => {

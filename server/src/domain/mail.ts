@@ -127,7 +127,7 @@ export function endpointDisabledMail(facts: DisabledEndpointFacts): MailContent 
         kind: "commands",
         commands: [
           `countersign webhook enable ${facts.endpointId}`,
-          `countersign delivery resend-failed --workspace ${facts.workspaceId} --since ${(failingSince ?? disabledAt).toISOString()}`,
+          `countersign delivery resend-failed --workspace ${facts.workspaceId} --endpoint ${facts.endpointId} --since ${aMinuteBefore(failingSince ?? disabledAt)}`,
         ],
       },
     ],
@@ -280,4 +280,9 @@ function originOf(url: string): string {
 
 function toContent(subject: string, letter: Letter): MailContent {
   return { subject, text: textPart(letter), html: htmlPart(letter) };
+}
+
+/** The delivery that brought it about was made a little earlier. */
+function aMinuteBefore(time: Date): string {
+  return new Date(time.getTime() - 60_000).toISOString();
 }

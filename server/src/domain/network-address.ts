@@ -74,7 +74,7 @@ export function describeAddressFlaw(
   const parsed = parseAddress(address);
   if (parsed === null) return complaint;
   const cidr = `${parsed}/${bitsOf(parsed)}`;
-  return `${complaint} To allow it set WEBHOOK_ALLOW_CIDRS=${cidr} for the server and this command.`;
+  return `${complaint} To allow it add ${cidr} to the list in WEBHOOK_ALLOW_CIDRS, for the server and this command.`;
 }
 
 function specialRangeOf(address: ipaddr.IPv4 | ipaddr.IPv6): string | null {

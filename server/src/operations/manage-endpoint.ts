@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import type { EventKind } from "../domain/event.ts";
 import type { Keyring } from "../domain/keyring.ts";
-import { webhookSecretOverlapHours } from "../domain/limits.ts";
+import { endpointsPerWorkspaceMax, webhookSecretOverlapHours } from "../domain/limits.ts";
 import { flawOfName } from "../domain/name.ts";
 import { type Refusal, refuse } from "../domain/refusal.ts";
 import { seal, sealRandomBytes } from "../domain/sealed-secret.ts";
@@ -33,8 +33,9 @@ export async function registerEndpoint(
   const flaw = flawOfWebhookUrl(input.url) ?? (await input.examineAddress(input.url));
   if (flaw !== null) return refuse("validation_error", `url: ${flaw}`);
   return inTransaction(db, async (tx) => {
-    const workspace = await workspaces.find(tx, input.workspaceId);
+    const workspace = await workspaces.lock(tx, input.workspaceId);
     if (workspace === null) return unknownWorkspace(input.workspaceId);
+    if (await hasAllEndpoints(tx, workspace.id)) return tooManyEndpoints();
     const endpoint = await endpoints.insert(tx, input);
     return { ...endpoint, secret: await insertSecret(tx, keyring, endpoint) };
   });
@@ -59,9 +60,24 @@ export async function enableEndpoint(
   db: Database,
   id: string,
 ): Promise<endpoints.Endpoint | Refusal> {
-  return inTransaction(
-    db,
-    async (tx) => (await endpoints.setDisabled(tx, id, null)) ?? unknownEndpoint(id),
+  return inTransaction(db, async (tx) => {
+    const endpoint = await endpoints.lock(tx, id);
+    if (endpoint === null) return unknownEndpoint(id);
+    await workspaces.lock(tx, endpoint.workspaceId);
+    const isNew = endpoint.disabledAt !== null;
+    if (isNew && (await hasAllEndpoints(tx, endpoint.workspaceId))) return tooManyEndpoints();
+    return (await endpoints.setDisabled(tx, id, null)) ?? unknownEndpoint(id);
+  });
+}
+
+async function hasAllEndpoints(tx: Transaction, workspaceId: string): Promise<boolean> {
+  return (await endpoints.countEnabled(tx, workspaceId)) >= endpointsPerWorkspaceMax;
+}
+
+function tooManyEndpoints(): Refusal {
+  return refuse(
+    "validation_error",
+    `a workspace may have at most ${endpointsPerWorkspaceMax} enabled endpoints; disable one first`,
   );
 }
 

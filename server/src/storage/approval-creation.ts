@@ -3,7 +3,7 @@
 // its reviewers and its deliveries. Nothing of it is visible before all of it is.
 
 import type { JsonText } from "../domain/json-text.ts";
-import { reminderMinutesMin } from "../domain/limits.ts";
+import { claimedReadBytesMax, largeWebhookWeight, reminderMinutesMin } from "../domain/limits.ts";
 import type { Transaction } from "./database.ts";
 
 export type NewReviewer = { email: string; tokenNonce: Buffer; tokenDigest: Buffer };
@@ -264,9 +264,12 @@ mail as (
   select workspace_id, event_id, id from asked
 ),
 webhook as (
-  insert into deliveries (workspace_id, event_id, endpoint_id, state)
-  select g.workspace_id, g.event_id, e.id, case when e.disabled_at is null then 'due' else 'skipped' end
+  insert into deliveries (workspace_id, event_id, endpoint_id, state, weight)
+  select g.workspace_id, g.event_id, e.id, case when e.disabled_at is null then 'due' else 'skipped' end,
+    case when coalesce(octet_length(i.payload), 0) + coalesce(octet_length(i.metadata), 0)
+      + coalesce(octet_length(i.agent_state), 0) > ${claimedReadBytesMax} then ${largeWebhookWeight} else 1 end
   from granted g
+  join input i on i.n = g.n
   join endpoints e on e.workspace_id = g.workspace_id
     and (e.event_kinds is null or 'request.created' = any (e.event_kinds))
 )

@@ -4,7 +4,13 @@
 import type { Approval, ApprovalState, ApprovalStatus, Approver } from "../domain/approval.ts";
 import { eventOfStatus } from "../domain/event.ts";
 import type { JsonText } from "../domain/json-text.ts";
-import { gatheredReadBytesMax, listBytesMax, reminderMinutesMin } from "../domain/limits.ts";
+import {
+  claimedReadBytesMax,
+  gatheredReadBytesMax,
+  largeWebhookWeight,
+  listBytesMax,
+  reminderMinutesMin,
+} from "../domain/limits.ts";
 import type { Queryable, Transaction } from "./database.ts";
 
 /** Every change out of PENDING is announced here, so that waiting callers on every node wake. */
@@ -41,6 +47,8 @@ export const largeColumns = "a.payload, a.metadata, a.agent_state, a.edit";
 export const largeBytes = `
   coalesce(octet_length(a.payload), 0) + coalesce(octet_length(a.metadata), 0)
   + coalesce(octet_length(a.agent_state), 0) + coalesce(octet_length(a.edit), 0)`;
+const weight = `
+  case when ${largeBytes} > ${claimedReadBytesMax} then ${largeWebhookWeight} else 1 end as weight`;
 const isOverdue = "(a.status = 'PENDING' and a.expires_at <= now())";
 
 /** An approval as a caller may read it, by the database's clock. */
@@ -249,10 +257,10 @@ export async function resolve(
     name: "approvals.resolve",
     text: `
       with resolved as (
-        update approvals
+        update approvals a
         set status = $3, resolved_at = now_ms(), resolved_by_email = $4, resolution_note = $5, edit = $6
         where workspace_id = $1 and id = $2 and status = 'PENDING' and expires_at > now()
-        returning workspace_id, id, resolved_at
+        returning a.workspace_id, a.id, a.resolved_at, ${weight}
       ), ${eventAndDeliveries}
       select pg_notify('${resolutionChannel}', id) from resolved`,
     values: [
@@ -288,7 +296,7 @@ export async function expire(tx: Transaction, workspaceId: string, ids: string[]
         set status = 'EXPIRED', resolved_at = a.expires_at
         from due
         where a.workspace_id = due.workspace_id and a.id = due.id
-        returning a.workspace_id, a.id, a.resolved_at
+        returning a.workspace_id, a.id, a.resolved_at, ${weight}
       ), ${eventAndDeliveries.replaceAll("$7", `'${eventOfStatus("EXPIRED")}'`)}
       ${announceResolved("count(*)")}`,
     values: [workspaceId, ids],
@@ -320,7 +328,7 @@ export async function expireOverdue(
         set status = 'EXPIRED', resolved_at = a.expires_at
         from due
         where a.workspace_id = due.workspace_id and a.id = due.id
-        returning a.workspace_id, a.id, a.resolved_at
+        returning a.workspace_id, a.id, a.resolved_at, ${weight}
       ), ${eventAndDeliveries.replaceAll("$7", `'${eventOfStatus("EXPIRED")}'`)}
       ${announceResolved("count(*)::int as expired, max(resolved_at) as until")}`,
     values: [from, limit],
@@ -405,12 +413,13 @@ const eventAndDeliveries = `
   event as (
     insert into events (workspace_id, approval_id, kind, created_at)
     select workspace_id, id, $7, resolved_at from resolved
-    returning workspace_id, id, kind
+    returning workspace_id, id, approval_id, kind
   ), webhook as (
-    insert into deliveries (workspace_id, event_id, endpoint_id, state)
+    insert into deliveries (workspace_id, event_id, endpoint_id, state, weight)
     select event.workspace_id, event.id, e.id,
-      case when e.disabled_at is null then 'due' else 'skipped' end
+      case when e.disabled_at is null then 'due' else 'skipped' end, resolved.weight
     from event
+    join resolved on resolved.workspace_id = event.workspace_id and resolved.id = event.approval_id
     join endpoints e on e.workspace_id = event.workspace_id
       and (e.event_kinds is null or event.kind = any (e.event_kinds))
   )`;

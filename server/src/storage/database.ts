@@ -70,8 +70,17 @@ export function withSessionSettings(
   connection: pg.ClientConfig,
   more: readonly string[] = [],
 ): pg.ClientConfig {
-  const settings = [...neededSettings, ...more].map((setting) => `-c ${setting}`);
-  return { options: settings.join(" "), ...connection };
+  const ours = [...neededSettings, ...more].map((setting) => `-c ${setting}`).join(" ");
+  const { connectionString } = connection;
+  const url =
+    connectionString !== undefined && URL.canParse(connectionString)
+      ? new URL(connectionString)
+      : null;
+  const theirs = url?.searchParams.get("options") ?? null;
+  if (url === null || theirs === null) return { options: ours, ...connection };
+  // Options in the address would take the place of ours; together, the last of two that disagree holds.
+  url.searchParams.delete("options");
+  return { ...connection, connectionString: url.href, options: `${theirs} ${ours}` };
 }
 
 /** Runs several statements in one transaction on one connection. */
@@ -180,4 +189,10 @@ export function isDeadlock(error: unknown): boolean {
 /** Class 22: a value that PostgreSQL cannot take. Class 23: a constraint that a row breaks. */
 export function isRefusedByData(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^2[23]/.test(error.code ?? "");
+}
+
+/** True when a statement was cut short for taking too long: half as many rows may do. */
+export function isTooSlow(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return error.code === "57014";
+  return error instanceof Error && error.message === "Query read timeout";
 }

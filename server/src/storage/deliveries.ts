@@ -1,10 +1,10 @@
 // The deliveries table with its attempts: how an attempt ends, sending again, and what operators look at.
 // Claiming what is due stands in due-webhooks.ts and due-mails.ts.
 
-import type { AttemptOutcome } from "../domain/attempt.ts";
-import { interrupted } from "../domain/attempt.ts";
+import { type AttemptOutcome, interrupted } from "../domain/attempt.ts";
 import type { DeliveryState, NextStep } from "../domain/delivery.ts";
 import type { NoticeKind } from "../domain/event.ts";
+import { mailNoticesPerDayMax } from "../domain/limits.ts";
 import type { Queryable, Transaction } from "./database.ts";
 
 /** Wakes workers on other nodes: something became due. Polling alone would find it too, only later. */
@@ -103,7 +103,7 @@ export async function skipDueToDisabled(tx: Transaction, limit: number): Promise
           and a.number = due.attempts and a.finished_at is null
       )
       update deliveries d
-      set state = 'skipped', lease_token = null, leased_until = null
+      set state = 'skipped', due_at = now_ms(), lease_token = null, leased_until = null
       from due
       where d.workspace_id = due.workspace_id and d.id = due.id`,
     values: [limit, interrupted],
@@ -290,7 +290,7 @@ export async function resendUnsuccessful(
        left join endpoints e on e.workspace_id = d.workspace_id and e.id = d.endpoint_id
        left join approvals a on a.workspace_id = ev.workspace_id and a.id = ev.approval_id
        where d.workspace_id = $1 and d.id > $5 and d.state in ('failed', 'skipped')
-         and coalesce(d.finished_at, d.created_at) >= $2
+         and coalesce(d.finished_at, greatest(d.created_at, d.due_at)) >= $2
          and ($3::text is null or d.endpoint_id = $3)
          and case when d.endpoint_id is not null then e.disabled_at is null
            else d.state = 'failed' and d.reviewer_id is not null
@@ -341,8 +341,8 @@ export async function insertEndpointNotice(
 }
 
 /**
- * A notice to each owner that a mail never reached its reviewer. Not twice a day about the same address: an agent
- * that asks a mistyped one a thousand times must not fill the owners' mailboxes.
+ * A notice to each owner that a mail never reached its reviewer. Not twice a day about the same address, and not
+ * about too many addresses: an agent that asks mistyped ones a thousand times must not fill the owners' mailboxes.
  */
 export async function insertMailNotice(
   tx: Transaction,
@@ -361,6 +361,11 @@ export async function insertMailNotice(
            join reviewers other on other.workspace_id = told.workspace_id and other.id = told.reviewer_id
            where told.workspace_id = $1 and told.kind = 'mail.failed'
              and told.created_at > now() - interval '1 day' and lower(other.email) = lower(r.email)
+         )
+         and ${mailNoticesPerDayMax} > (
+           select count(*) from events told
+           where told.workspace_id = $1 and told.kind = 'mail.failed'
+             and told.created_at > now() - interval '1 day'
          )
        on conflict do nothing
        returning workspace_id, id

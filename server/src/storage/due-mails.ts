@@ -128,7 +128,8 @@ with recursive lane as (
   ) as next
 ),
 window_row as (
-  select oldest.ctid, oldest.is_leased,
+  select oldest.ctid, oldest.is_leased, oldest.due_at,
+    count(*) filter (where oldest.is_leased) over (partition by lane.workspace_id) as leased,
     row_number() over (partition by lane.workspace_id, oldest.is_leased order by oldest.due_at, oldest.id) as turn
   from lane
   cross join lateral (
@@ -141,7 +142,7 @@ window_row as (
   ) as oldest
 ),
 picked as (
-  select ctid from window_row where not is_leased order by turn limit $1
+  select ctid from window_row where not is_leased order by leased + turn, due_at limit $1
 ),
 locked as materialized (
   select d.ctid, d.workspace_id, d.id, d.attempts, d.event_id, d.reviewer_id from deliveries d

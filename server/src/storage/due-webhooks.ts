@@ -7,6 +7,8 @@ import type { WebhookEventKind } from "../domain/event.ts";
 import {
   claimedReadBytesMax,
   leaseSeconds,
+  webhooksKeptFree,
+  webhooksLightShare,
   webhooksPerEndpointMax,
   webhooksPerFailingEndpointMax,
   webhooksPerWorkspaceMax,
@@ -85,7 +87,7 @@ with recursive lane as (
   ) as next
 ),
 window_row as (
-  select lane.workspace_id, oldest.ctid, oldest.due_at, oldest.is_leased,
+  select lane.workspace_id, oldest.ctid, oldest.due_at, oldest.is_leased, oldest.weight,
     row_number() over (partition by lane.endpoint_id, oldest.is_leased order by oldest.due_at, oldest.id) as turn
   from lane
   cross join lateral (
@@ -94,7 +96,7 @@ window_row as (
     limit 1
   ) as e
   cross join lateral (
-    select d.ctid, d.id, d.due_at, coalesce(d.leased_until > now(), false) as is_leased
+    select d.ctid, d.id, d.due_at, d.weight, coalesce(d.leased_until > now(), false) as is_leased
     from deliveries d
     where d.state = 'due' and d.endpoint_id = lane.endpoint_id and d.due_at <= now()
     order by d.due_at, d.id
@@ -104,16 +106,21 @@ window_row as (
   where e.disabled_at is null
 ),
 ranked as (
-  select ctid, is_leased,
-    row_number() over (partition by workspace_id, is_leased order by turn, due_at) as place,
-    count(*) filter (where is_leased) over (partition by workspace_id) as leased
+  select ctid, is_leased, due_at,
+    sum(weight) over (partition by workspace_id, is_leased order by turn, due_at rows unbounded preceding) as place,
+    coalesce(sum(weight) filter (where is_leased) over (partition by workspace_id), 0) as leased
   from window_row
 ),
-picked as (
-  select ctid from ranked
+-- Whoever has least under way comes first; by the turn alone, those with the smallest ids would take every slot. And the
+-- last slots are for those who have hardly anything under way: a few workspaces whose endpoints hang cannot take them.
+ordered as (
+  select ctid, leased + place as share, row_number() over (order by leased + place, due_at) as nth
+  from ranked
   where not is_leased and place <= ${webhooksPerWorkspaceMax} - leased
-  order by place
-  limit $1
+),
+picked as (
+  select ctid from ordered
+  where nth <= $1 and (share <= ${webhooksLightShare} or nth <= $1 - ${webhooksKeptFree})
 ),
 locked as materialized (
   select d.ctid, d.workspace_id, d.id, d.attempts from deliveries d

@@ -72,10 +72,19 @@ export async function setDisabled(
   return rows.map(toEndpoint)[0] ?? null;
 }
 
+/** How many endpoints of a workspace get events. */
+export async function countEnabled(db: Queryable, workspaceId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    "select count(*)::int as count from endpoints where workspace_id = $1 and disabled_at is null",
+    [workspaceId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
 /** Locks an endpoint against changes by others until the transaction ends. */
 export async function lock(tx: Transaction, id: string): Promise<Endpoint | null> {
   const { rows } = await tx.query<EndpointRow>(
-    `select ${columns} from endpoints where id = $1 for update`,
+    `select ${columns} from endpoints where id = $1 for no key update`,
     [id],
   );
   return rows.map(toEndpoint)[0] ?? null;

@@ -73,7 +73,7 @@ export async function list(db: Queryable, workspaceId: string | null): Promise<G
 /** Locks a group against changes by others until the transaction ends. */
 export async function lock(tx: Transaction, id: string): Promise<Group | null> {
   const { rows } = await tx.query<GroupRow>(
-    `select ${columns} from groups g where g.id = $1 for update`,
+    `select ${columns} from groups g where g.id = $1 for no key update`,
     [id],
   );
   return rows.map(toGroup)[0] ?? null;

@@ -3,16 +3,26 @@
 import { randomBytes } from "node:crypto";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Keyring, parseKeyring, secretKeyBytes } from "../domain/keyring.ts";
+import { findSecretKey, type Keyring, parseKeyring, secretKeyBytes } from "../domain/keyring.ts";
+
+const fileName = "secret-key";
 
 export async function readOrMakeSecretKey(dataDir: string): Promise<Keyring> {
-  const path = join(dataDir, "secret-key");
+  const path = join(dataDir, fileName);
   const text = (await readIfThere(path)) ?? (await make(path));
   const keyring = parseKeyring(text.trim());
   if (keyring === null) {
     throw new Error(`${path} does not hold a key of 32 bytes in base64. Restore it from a backup.`);
   }
   return keyring;
+}
+
+/** The keys given, and behind them the one that was made here before anybody gave any: old secrets still open. */
+export async function withSecretKeyOfFile(keyring: Keyring, dataDir: string): Promise<Keyring> {
+  const text = await readIfThere(join(dataDir, fileName));
+  const kept = text === null ? null : parseKeyring(text.trim());
+  const missing = kept?.all.filter((key) => findSecretKey(keyring, key.id) === null) ?? [];
+  return { current: keyring.current, all: [...keyring.all, ...missing] };
 }
 
 async function readIfThere(path: string): Promise<string | null> {

@@ -4,7 +4,7 @@ import type pg from "pg";
 import type { Keyring } from "../domain/keyring.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { type EmbeddedPostgresInUse, useEmbeddedPostgres } from "./embedded-postgres.ts";
-import { readOrMakeSecretKey } from "./secret-key-file.ts";
+import { readOrMakeSecretKey, withSecretKeyOfFile } from "./secret-key-file.ts";
 
 export type Store = {
   kind: "embedded" | "external";
@@ -38,7 +38,10 @@ export async function openStore(options: StoreOptions): Promise<Store | Embedded
 async function openEmbedded(options: StoreOptions): Promise<Store | EmbeddedPostgresInUse> {
   const postgres = await useEmbeddedPostgres(options);
   if ("inUseBy" in postgres) return postgres;
-  const keyring = options.keyring ?? (await readOrMakeSecretKey(options.dataDir));
+  const keyring =
+    options.keyring === null
+      ? await readOrMakeSecretKey(options.dataDir)
+      : await withSecretKeyOfFile(options.keyring, options.dataDir);
   const { connection } = postgres;
   const db = openPool(options, connection);
   return {

@@ -79,7 +79,7 @@ export async function update(
 /** Locks a workspace against changes by others until the transaction ends. */
 export async function lock(tx: Transaction, id: string): Promise<Workspace | null> {
   const { rows } = await tx.query<WorkspaceRow>(
-    `select ${columns} from workspaces where id = $1 for update`,
+    `select ${columns} from workspaces where id = $1 for no key update`,
     [id],
   );
   return rows.map(toWorkspace)[0] ?? null;

@@ -65,7 +65,7 @@ async function deliver(options: MailOptions, job: Job): Promise<void> {
   const { complete, onRetry, onNotice, onKept, db } = options;
   const { numberInRound } = job;
   const isHopeless = isInterruptedTooOften(numberInRound, mailRetryDelaysMs);
-  const mail = composeMail(job, options.origin);
+  const mail = isHopeless ? null : composeMail(job, options.origin);
   if (performance.now() - job.claimedAtMs > sendWithinMs) return;
   const answer = isHopeless ? null : await send(options, mail);
   const { outcome, responseStart, durationMs } = answer ?? { outcome: interrupted, ...nothingSent };

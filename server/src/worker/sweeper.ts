@@ -3,7 +3,7 @@
 
 import { expiryBatch, reminderBatch, skipBatch } from "../domain/limits.ts";
 import * as approvals from "../storage/approvals.ts";
-import { type Database, inOneStatement } from "../storage/database.ts";
+import { type Database, inOneStatement, isTooSlow } from "../storage/database.ts";
 import * as deliveries from "../storage/deliveries.ts";
 
 export type SweeperOptions = {
@@ -18,6 +18,7 @@ export class Sweeper {
   #sweeping: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
+  #expiryBatch = expiryBatch;
 
   constructor(options: SweeperOptions) {
     this.#options = options;
@@ -41,38 +42,47 @@ export class Sweeper {
   }
 
   async #sweepAll(): Promise<void> {
-    const { db } = this.#options;
+    const { db, onDue } = this.#options;
     const tx = inOneStatement(db);
-    const next = await approvals.msUntilNext(db);
-    if (isDue(next.expiry)) await this.#expireAll();
-    if (isDue(next.reminder)) {
-      await this.#repeat(reminderBatch, () => approvals.remindDue(tx, reminderBatch));
+    for (;;) {
+      const next = await approvals.msUntilNext(db);
+      if (isDue(next.expiry)) await this.#expireAll();
+      // A batch of each at a time: what expires meanwhile does not wait for the rest of them.
+      const reminded = isDue(next.reminder) ? await approvals.remindDue(tx, reminderBatch) : 0;
+      const skipped = await deliveries.skipDueToDisabled(tx, skipBatch);
+      if (reminded > 0) onDue();
+      const isMore = reminded > 0 || skipped === skipBatch;
+      if (isMore && !this.#isStopped) continue;
+      this.#sleepUntil(isDue(next.expiry) ? await approvals.msUntilNext(db) : next);
+      return;
     }
-    await this.#repeat(skipBatch, () => deliveries.skipDueToDisabled(tx, skipBatch));
-    const wasBusy = isDue(next.expiry) || isDue(next.reminder);
-    this.#sleepUntil(wasBusy ? await approvals.msUntilNext(db) : next);
   }
 
-  /** A second walk from the beginning finds those that were locked by somebody during the first. */
+  /**
+   * A second walk from the beginning finds those that were locked by somebody during the first. How much follows from
+   * one expiry is its workspace's affair, so batches shrink until each is brief: else one workspace with many
+   * endpoints would keep a statement from ever ending in time, and everybody's requests from expiring.
+   */
   async #expireAll(): Promise<void> {
     let from: Date | null = null;
-    await this.#repeat(expiryBatch, async () => {
-      const { db } = this.#options;
-      const { expired, until } = await approvals.expireOverdue(inOneStatement(db), {
-        from,
-        limit: expiryBatch,
-      });
-      from = until;
-      return expired;
-    });
-  }
-
-  /** As long as a step has taken a whole batch there may be more. */
-  async #repeat(batch: number, step: () => Promise<number>): Promise<void> {
-    let taken = batch;
-    while (taken === batch && !this.#isStopped) {
-      taken = await step();
-      if (taken > 0) this.#options.onDue();
+    let isMore = true;
+    while (isMore && !this.#isStopped) {
+      const limit = this.#expiryBatch;
+      const startedAt = performance.now();
+      try {
+        const tx = inOneStatement(this.#options.db);
+        const { expired, until } = await approvals.expireOverdue(tx, { from, limit });
+        from = until;
+        isMore = expired === limit;
+        if (expired > 0) this.#options.onDue();
+      } catch (error) {
+        if (limit === 1 || !isTooSlow(error)) throw error;
+        this.#expiryBatch = Math.max(1, Math.floor(limit / 10));
+        continue;
+      }
+      const ms = performance.now() - startedAt;
+      if (ms > longMs) this.#expiryBatch = Math.max(1, Math.floor(limit / 2));
+      else if (ms < longMs / 4) this.#expiryBatch = Math.min(expiryBatch, limit * 2);
     }
   }
 
@@ -91,6 +101,8 @@ export class Sweeper {
 }
 
 const farMs = 60_000;
+/** A statement of a sweep that takes longer took too many rows. */
+const longMs = 1_000;
 /** What is due but cannot be had, since others hold it, is looked at again after this. */
 const busyPauseMs = 50;
 
