@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { type Keyring, parseKeyring } from "../src/domain/keyring.ts";
 import type { ComposedMail } from "../src/operations/compose-mail.ts";
+import { listSecretKeyIds } from "../src/storage/endpoints.ts";
 import { makeWorkspace, minimalBody, startService, testKeyring } from "./test-service.ts";
 import {
   makeEndpoint,
@@ -88,4 +89,9 @@ test("without the key nothing is sent unsigned or with a wrong link; it is recor
   assert.ok(errors.some((line) => /webhook: .*SECRET_KEY.*rotate the secret/.test(line)));
   assert.ok(errors.some((line) => /mail: .*SECRET_KEY.*add it back/.test(line)));
   await close();
+});
+
+test("doctor's question finds every key that is still needed", async () => {
+  const ids = await listSecretKeyIds(db);
+  assert.deepEqual(ids, [testKeyring.current.id]);
 });

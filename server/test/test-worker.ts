@@ -127,7 +127,7 @@ export async function makeEndpoint(
 export async function until<Value>(
   look: () => Promise<Value | false | null | undefined> | Value | false | null | undefined,
   what: string,
-  timeoutMs = 20_000,
+  timeoutMs = 40_000,
 ): Promise<Value> {
   const end = performance.now() + timeoutMs;
   for (;;) {

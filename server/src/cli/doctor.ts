@@ -1,9 +1,12 @@
 // countersign doctor: looks at everything that a working service needs, and says what to do about the rest.
 
 import { Command } from "commander";
+import { findSecretKey } from "../domain/keyring.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import type { Database } from "../storage/database.ts";
+import { listSecretKeyIds } from "../storage/endpoints.ts";
 import { listMissingMigrations } from "../storage/migrations.ts";
+import type { Store } from "../storage/store.ts";
 import { type CommandConfig, openCommandStore, type ReadCommandConfig } from "./command.ts";
 import { examineMail } from "./doctor-mail.ts";
 import { type Finding, failed, isLoopbackUrl, ok, warning } from "./finding.ts";
@@ -42,11 +45,12 @@ async function examine(config: CommandConfig): Promise<Finding[]> {
 async function examineDatabase(config: CommandConfig): Promise<Finding[]> {
   const store = await openCommandStore(config);
   try {
-    return [
-      await examineVersion(store.db),
-      await examineMigrations(store.db),
-      await examineClock(store.db),
-    ];
+    const version = await examineVersion(store.db);
+    const schema = await examineMigrations(store.db);
+    const clock = await examineClock(store.db);
+    // Without the schema there is nothing to look for.
+    const keys = schema.state === "ok" ? await examineSecretKeys(store) : [];
+    return [version, schema, clock, ...keys];
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return [
@@ -58,6 +62,19 @@ async function examineDatabase(config: CommandConfig): Promise<Finding[]> {
   } finally {
     await store.close();
   }
+}
+
+/** Only what is wrong is worth a line: a key that is missing is noticed nowhere else until deliveries fail. */
+async function examineSecretKeys({ db, keyring }: Store): Promise<Finding[]> {
+  const inUse = await listSecretKeyIds(db);
+  const missing = inUse.filter((id) => findSecretKey(keyring, id) === null);
+  if (missing.length === 0) return [];
+  return [
+    failed(
+      "secret key",
+      `SECRET_KEY lacks ${missing.length === 1 ? "a key" : "keys"} that endpoints' secrets or open requests' links were made with (${missing.join(", ")}). Add the old value to the end of the list.`,
+    ),
+  ];
 }
 
 async function examineVersion(db: Database): Promise<Finding> {

@@ -168,6 +168,24 @@ export async function listLiveSecrets(
   return rows.map((row) => ({ secretKeyId: row.secret_key_id, sealed: row.sealed }));
 }
 
+/** The keys that live secrets, and the links of the requests that end next, were made with. */
+export async function listSecretKeyIds(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ secret_key_id: string }>(
+    `select secret_key_id from endpoint_secrets where expires_at is null or expires_at > now()
+     union
+     select r.secret_key_id
+     from (
+       select workspace_id, id from approvals
+       where status = 'PENDING' and expires_at > now()
+       order by expires_at
+       limit 1000
+     ) as a
+     join reviewers r on r.workspace_id = a.workspace_id and r.approval_id = a.id
+     order by 1`,
+  );
+  return rows.map((row) => row.secret_key_id);
+}
+
 function toEndpoint(row: EndpointRow): Endpoint {
   return {
     id: row.id,
