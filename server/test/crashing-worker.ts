@@ -35,6 +35,9 @@ export type CrashingWorkerOptions = {
   crash?: Crash;
 };
 
+/** By which PostgreSQL knows its connections. */
+export const crashingWorkerName = "countersign worker";
+
 type LogLine = { msg: string; [field: string]: unknown };
 
 export type CrashingWorker = {
@@ -79,7 +82,7 @@ if (import.meta.main) work(JSON.parse(process.argv[2] ?? "") as Settings);
 
 function work({ databaseUrl, secretKey, publicUrl, smtpUrl, crash }: Settings): void {
   const keyring = parseKeyring(secretKey) as Keyring;
-  const connection = { connectionString: databaseUrl, application_name: "countersign worker" };
+  const connection = { connectionString: databaseUrl, application_name: crashingWorkerName };
   const log = openLog({ level: "info", format: "json" });
   const db = openDatabase({ connection, connectionsMax: 6, walksIndexes: true, onIdleFault });
   const listener = new Listener(connection);

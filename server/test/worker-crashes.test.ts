@@ -10,7 +10,12 @@ import pg from "pg";
 import { SMTPServer } from "smtp-server";
 import { leaseSeconds, webhookTimeoutMs } from "../src/domain/limits.ts";
 import { MailSender } from "../src/outbound/send-mail.ts";
-import { type Crash, type CrashingWorker, startCrashingWorker } from "./crashing-worker.ts";
+import {
+  type Crash,
+  type CrashingWorker,
+  crashingWorkerName,
+  startCrashingWorker,
+} from "./crashing-worker.ts";
 import { makeWorkspace, minimalBody, startService, testKeyring } from "./test-service.ts";
 import {
   makeEndpoint,
@@ -56,6 +61,7 @@ async function setUp(t: TestContext) {
     );
     return rows[0];
   };
+  let alive = 0;
   return {
     db,
     database,
@@ -78,6 +84,10 @@ async function setUp(t: TestContext) {
         ...(smtpUrl === undefined ? {} : { smtpUrl }),
       });
       cleanups.push(() => doomed.signal("SIGKILL"));
+      alive += 1;
+      void doomed.ended.then(() => {
+        alive -= 1;
+      });
       return doomed;
     },
     startNext(options: TestWorkerOptions = {}): { stop(): Promise<void> } {
@@ -109,6 +119,15 @@ async function setUp(t: TestContext) {
     },
     /** As if the lease's time had passed, for whoever holds it and for everybody else. */
     async endLeases(): Promise<void> {
+      // PostgreSQL still carries out what a killed worker has asked for, such as another claim.
+      await until(async () => {
+        const { rows } = await db.query(
+          `select 1 from pg_stat_activity
+           where datname = current_database() and application_name = $1 and (state <> 'idle' or $2)`,
+          [crashingWorkerName, alive === 0],
+        );
+        return rows.length === 0;
+      }, "the doomed worker's statements to end");
       await db.query(
         "update deliveries set leased_until = now() - interval '1 second' where leased_until is not null",
       );
