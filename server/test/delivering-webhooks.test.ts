@@ -364,6 +364,22 @@ test("while a secret is rotated both sign, and afterwards the new one alone", as
   assert.ok(!isSignedWith(endpoint.secret, later, afterwards.body));
 });
 
+test("however often a secret is rotated, the newest three sign and no more", async () => {
+  const { receiver, endpoint, create } = await setUp();
+  const secrets = [endpoint.secret];
+  for (let n = 0; n < 4; n += 1) {
+    const rotated = await rotateEndpointSecret(db, service.keyring, endpoint.id);
+    assert.ok(!isRefusal(rotated));
+    secrets.unshift(rotated.secret);
+  }
+  await create();
+  const [heard] = await heardOf(receiver, 1);
+  assert.ok(heard);
+  const header = String(heard.headers["x-service-signature"]);
+  const signing = secrets.map((secret) => isSignedWith(secret, header, heard.body));
+  assert.deepEqual(signing, [true, true, true, false, false]);
+});
+
 test("events for a disabled endpoint are kept as skipped, also those that were due when it was disabled", async () => {
   const { workspaceId, receiver, endpoint, create } = await setUp();
   await db.query(

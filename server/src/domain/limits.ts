@@ -37,6 +37,8 @@ export const gatheredWaitingMax = 10_000;
 export const groupMembersMax = 100;
 export const webhookUrlCharactersMax = 2_000;
 export const webhookSecretOverlapHours = 24;
+/** So many secrets of an endpoint may be alive at a time. */
+export const webhookSecretsMax = 3;
 
 export const webhookAttemptsMax = 3;
 /** A longer Retry-After counts as this. */

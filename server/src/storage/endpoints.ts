@@ -1,6 +1,7 @@
 // The endpoints table: customers' webhook URLs, and the sealed secrets that sign what is sent there.
 
 import type { EventKind } from "../domain/event.ts";
+import { webhookSecretsMax } from "../domain/limits.ts";
 import type { Queryable, Transaction } from "./database.ts";
 
 export type Endpoint = {
@@ -136,7 +137,10 @@ export async function insertSecret(
   );
 }
 
-/** Lets the secrets of an endpoint end after some hours, at the latest. Says when. */
+/**
+ * Lets the secrets of an endpoint end after some hours, at the latest. Says when. All but the newest few end at once:
+ * each that lives signs every webhook.
+ */
 export async function endSecrets(
   tx: Transaction,
   endpoint: { workspaceId: string; id: string },
@@ -145,7 +149,11 @@ export async function endSecrets(
   const { rows } = await tx.query<{ ends_at: Date }>(
     `with ending as (
        update endpoint_secrets
-       set expires_at = least(expires_at, now_ms() + $3 * interval '1 hour')
+       set expires_at = least(expires_at, now_ms() + $3 * interval '1 hour' * (id = any (array(
+         select id from endpoint_secrets
+         where workspace_id = $1 and endpoint_id = $2
+         order by id desc limit ${webhookSecretsMax - 1}
+       )))::integer)
        where workspace_id = $1 and endpoint_id = $2
      )
      select now_ms() + $3 * interval '1 hour' as ends_at`,
