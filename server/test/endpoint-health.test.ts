@@ -196,6 +196,23 @@ test("a success ends the time of failing, however long it was", async () => {
   assert.equal((await endpointRow(endpoint.id)).disabled_at, null);
 });
 
+test("a success that was under way before the failure was noted ends it too", async () => {
+  const { id: workspaceId, key } = await makeWorkspace(db);
+  const waiting: (() => void)[] = [];
+  const receiver = await startReceiver((response, { json }) => {
+    if (json.event === "request.cancelled") response.writeHead(500).end();
+    else waiting.push(() => response.end("ok"));
+  });
+  receivers.push(receiver);
+  const endpoint = await makeEndpoint(db, workspaceId, receiver.url);
+  const { json } = await service.call("POST", "/v1/requests", { key, body: minimalBody });
+  await until(() => waiting.length === 1, "the first to be under way");
+  await service.call("POST", `/v1/requests/${json.id}/cancel`, { key });
+  await until(async () => (await endpointRow(endpoint.id)).failing_since !== null, "the failure");
+  for (const answer of waiting) answer();
+  await until(async () => (await endpointRow(endpoint.id)).failing_since === null, "the success");
+});
+
 test("an endpoint that hears from us rarely is never disabled without a warning", async () => {
   const status = { code: 500 };
   const { endpoint, create } = await setUp(status);

@@ -56,6 +56,7 @@ const nothingSent = { status: null, responseStart: null, retryAfterSeconds: null
 
 export function webhookPump(options: WebhookOptions): Pump<Job> {
   const openSecrets = makeSecretOpener(options.keyring);
+  const failing = new Set<string>();
   return new Pump<Job>({
     inFlightMax: webhooksInFlightMax,
     claim: async (limit) => {
@@ -63,12 +64,16 @@ export function webhookPump(options: WebhookOptions): Pump<Job> {
       const claimed = await dueWebhooks.claim(inOneStatement(options.db), limit);
       return claimed.map((job) => ({ ...job, claimedAtMs }));
     },
-    carryOut: (job) => deliver({ ...options, openSecrets }, job),
+    carryOut: (job) => deliver({ ...options, openSecrets, failing }, job),
     onFault: options.onFault,
   });
 }
 
-type DeliverOptions = WebhookOptions & { openSecrets: OpenSecrets };
+type DeliverOptions = WebhookOptions & {
+  openSecrets: OpenSecrets;
+  /** Endpoints that were noted as failing, perhaps after a webhook to them was claimed that then succeeds. */
+  failing: Set<string>;
+};
 
 async function deliver(options: DeliverOptions, job: Job): Promise<void> {
   const { complete, retryDelaysMs, onRetry } = options;
@@ -101,7 +106,7 @@ async function deliver(options: DeliverOptions, job: Job): Promise<void> {
   // Whoever has taken over will learn how the endpoint is.
   if (!wasHeld) return;
   if (next.state === "due") onRetry(next.delayMs);
-  await noteHealth(options.db, job, answer);
+  await noteHealth(options, job, answer);
 }
 
 /** Null when no secret of the endpoint can be opened. */
@@ -158,17 +163,24 @@ async function wholeApproval(db: Database, { approval, workspaceId }: Job): Prom
 }
 
 /** The database is asked only when something about the endpoint changes. */
-async function noteHealth(db: Database, job: Job, answer: WebhookAnswer): Promise<void> {
+async function noteHealth(
+  { db, failing }: DeliverOptions,
+  job: Job,
+  answer: WebhookAnswer,
+): Promise<void> {
   const { endpoint, claimedAt } = job;
   const { outcome, status } = answer;
   if (outcome === "secret_unreadable") return;
   if (outcome === "delivered") {
-    if (endpoint.failingSince !== null) await noteEndpointSuccess(db, endpoint);
+    const wasFailing = failing.delete(endpoint.id) || endpoint.failingSince !== null;
+    if (wasFailing) await noteEndpointSuccess(db, endpoint);
     return;
   }
   if (status === 410) return noteEndpointGone(db, endpoint);
   const isNews = endpoint.failingSince === null || stepAfterFailure(endpoint, claimedAt) !== "none";
-  if (isNews) await noteEndpointFailure(db, endpoint, describe(answer));
+  if (!isNews) return;
+  failing.add(endpoint.id);
+  await noteEndpointFailure(db, endpoint, describe(answer));
 }
 
 function describe({ outcome, status }: WebhookAnswer): string {
