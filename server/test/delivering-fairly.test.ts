@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import {
+  largeWebhookWeight,
+  mailsPerWorkspaceMax,
   webhooksInFlightMax,
   webhooksPerEndpointMax,
   webhooksPerFailingEndpointMax,
@@ -148,6 +150,30 @@ test("a workspace with very many endpoints that hang takes no more than its shar
     assert.ok(performance.now() - start < 2_000);
   });
   assert.equal(most, webhooksPerWorkspaceMax);
+});
+
+test("of large bodies only a few of one workspace are under way at a time", async () => {
+  const { id: workspaceId, key } = await makeWorkspace(db);
+  const receiver = await startHanging();
+  await makeEndpoint(db, workspaceId, receiver.url, ["request.cancelled"]);
+  const body = { ...minimalBody, payload: "x".repeat(100_000) };
+  const fitting = Math.floor(webhooksPerWorkspaceMax / largeWebhookWeight);
+  const created = await Promise.all(
+    Array.from({ length: 2 * fitting }, () => service.call("POST", "/v1/requests", { key, body })),
+  );
+  const most = await mostUnderWay({ workspaceId }, async () => {
+    await Promise.all(
+      created.map(({ json }) => service.call("POST", `/v1/requests/${json.id}/cancel`, { key })),
+    );
+    await until(() => receiver.heard.length >= fitting, "as many as fit");
+  });
+  const { rows } = await db.query(
+    "select distinct weight from deliveries where workspace_id = $1 and endpoint_id is not null",
+    [workspaceId],
+  );
+  assert.deepEqual(rows, [{ weight: largeWebhookWeight }]);
+  // The mails of these requests are under way beside them, a few at a time.
+  assert.ok(most >= fitting && most <= fitting + mailsPerWorkspaceMax, `${most}`);
 });
 
 test("however busy others are, whoever has least under way comes first", async () => {

@@ -56,6 +56,28 @@ test("what has run out while nobody worked is expired by several workers, each o
   });
 });
 
+test("a batch that would take too long is taken in smaller ones, so that nobody's expiry is held up", async () => {
+  const { id: workspaceId } = await makeWorkspace(db);
+  // Stands in for a statement that PostgreSQL cut short: whoever expires more than seven of them at once fails.
+  await db.query(`
+    create function refuse_many() returns trigger language plpgsql as $$
+    begin
+      if (select count(*) from added where workspace_id = '${workspaceId}') > 7 then
+        raise exception 'too much at once' using errcode = '57014';
+      end if;
+      return null;
+    end $$;
+    create trigger refuse_many after insert on events
+      referencing new table as added for each statement execute function refuse_many()`);
+  const other = await makeWorkspace(db);
+  await makeOverdue(db, workspaceId, 300);
+  await makeOverdue(db, other.id, 10);
+  await until(async () => (await countOf(other.id)).pending === 0, "the other's requests");
+  await until(async () => (await countOf(workspaceId)).pending === 0, "its own");
+  assert.equal((await countOf(workspaceId)).events, 300);
+  await db.query("drop trigger refuse_many on events");
+});
+
 test("reminders that are due in great number do not hold up what expires meanwhile", async () => {
   const { id: workspaceId } = await makeWorkspace(db);
   await db.query(
