@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import * as approvals from "../src/storage/approvals.ts";
+import * as approvalResolution from "../src/storage/approval-resolution.ts";
 import { inOneStatement } from "../src/storage/database.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
@@ -41,7 +41,7 @@ test("a body on a cancel is ignored", async () => {
 
 test("a final request cannot be withdrawn; the refusal says who decided what and when, and nothing changes", async () => {
   const { workspaceId, key, id } = await created();
-  await approvals.resolve(
+  await approvalResolution.resolve(
     inOneStatement(service.db),
     { workspaceId, id },
     { status: "REJECTED", byEmail: "ann@example.com", note: null },

@@ -4,7 +4,7 @@ import type { JsonText } from "../src/domain/json-text.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { expireApprovals } from "../src/operations/expire-approvals.ts";
 import { disableEndpoint, rotateEndpointSecret } from "../src/operations/manage-endpoint.ts";
-import * as approvals from "../src/storage/approvals.ts";
+import * as approvalResolution from "../src/storage/approval-resolution.ts";
 import { inOneStatement } from "../src/storage/database.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 import {
@@ -112,7 +112,7 @@ test("each change of state is POSTed with the contract's body, headers and signa
   };
   const tx = inOneStatement(db);
   const approved = await create(body);
-  await approvals.resolve(
+  await approvalResolution.resolve(
     tx,
     { workspaceId, id: approved },
     {
@@ -123,7 +123,7 @@ test("each change of state is POSTed with the contract's body, headers and signa
     },
   );
   const rejected = await create(body);
-  await approvals.resolve(
+  await approvalResolution.resolve(
     tx,
     { workspaceId, id: rejected },
     {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import * as approvals from "../src/storage/approvals.ts";
+import * as approvalResolution from "../src/storage/approval-resolution.ts";
 import { inOneStatement } from "../src/storage/database.ts";
 import { makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
 
@@ -80,7 +80,7 @@ test("200 racing cancels, decisions and reads around the end leave one final sta
         }
         const verdict = n % 8 === 3 ? ("APPROVED" as const) : ("REJECTED" as const);
         const tx = inOneStatement(node.db);
-        return approvals.resolve(
+        return approvalResolution.resolve(
           tx,
           { workspaceId, id },
           { status: verdict, byEmail: "a@b.co", note: null, edit: null },
@@ -126,7 +126,7 @@ test("nothing is approved, rejected or cancelled after its end, even before anyb
   const { workspaceId, key, id } = await overdue();
   const tx = inOneStatement(service.db);
   assert.equal(
-    await approvals.resolve(
+    await approvalResolution.resolve(
       tx,
       { workspaceId, id },
       { status: "APPROVED", byEmail: "a@b.co", note: null, edit: null },

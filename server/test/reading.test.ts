@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { JsonText } from "../src/domain/json-text.ts";
-import * as approvals from "../src/storage/approvals.ts";
+import * as approvalResolution from "../src/storage/approval-resolution.ts";
 import { inOneStatement } from "../src/storage/database.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
@@ -20,7 +20,7 @@ const read = (id: string, key: string, headers = {}) =>
 test("an approved request shows who decided and when, and the edit is what to execute", async () => {
   const { workspaceId, key, id } = await created({ ...minimalBody, payload: { amount: 100 } });
   const edit = '{"amount": 90.0}' as JsonText;
-  await approvals.resolve(
+  await approvalResolution.resolve(
     inOneStatement(service.db),
     { workspaceId, id },
     { status: "APPROVED", byEmail: "ann@example.com", note: "Less.", edit },
@@ -37,7 +37,7 @@ test("an approved request shows who decided and when, and the edit is what to ex
 
 test("an approval without an edit executes the original payload", async () => {
   const { workspaceId, key, id } = await created({ ...minimalBody, payload: [1, 2] });
-  await approvals.resolve(
+  await approvalResolution.resolve(
     inOneStatement(service.db),
     { workspaceId, id },
     { status: "APPROVED", byEmail: "a@b.co", note: null, edit: null },
@@ -50,7 +50,7 @@ test("an approval without an edit executes the original payload", async () => {
 test("edits to false, 0, an empty string, array or object win over the original", async () => {
   for (const edit of ["false", "0", '""', "[]", "{}"]) {
     const { workspaceId, key, id } = await created({ ...minimalBody, payload: { a: 1 } });
-    await approvals.resolve(
+    await approvalResolution.resolve(
       inOneStatement(service.db),
       { workspaceId, id },
       { status: "APPROVED", byEmail: "a@b.co", note: null, edit: edit as JsonText },
@@ -63,7 +63,7 @@ test("edits to false, 0, an empty string, array or object win over the original"
 
 test("a rejected request carries its note", async () => {
   const { workspaceId, key, id } = await created();
-  await approvals.resolve(
+  await approvalResolution.resolve(
     inOneStatement(service.db),
     { workspaceId, id },
     { status: "REJECTED", byEmail: "ann@example.com", note: "Not today" },

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import * as approvals from "../src/storage/approvals.ts";
+import * as approvalResolution from "../src/storage/approval-resolution.ts";
 import { inOneStatement } from "../src/storage/database.ts";
 import { makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
 import { makeEndpoint, startReceiver, startWorker, until } from "./test-worker.ts";
@@ -56,15 +56,15 @@ async function run({ workspaceId, key, id }: Race, n: number): Promise<Finding> 
       return { isMine: false, told: json };
     }
     case "sweep":
-      await approvals.expireOverdue(tx, { from: null, limit: 10 });
+      await approvalResolution.expireOverdue(tx, { from: null, limit: 10 });
       return { isMine: false, told: null };
     case "approve": {
       const resolution = { status: "APPROVED", ...decision, edit: null } as const;
-      return { isMine: await approvals.resolve(tx, where, resolution), told: null };
+      return { isMine: await approvalResolution.resolve(tx, where, resolution), told: null };
     }
     case "reject": {
       const resolution = { status: "REJECTED", ...decision } as const;
-      return { isMine: await approvals.resolve(tx, where, resolution), told: null };
+      return { isMine: await approvalResolution.resolve(tx, where, resolution), told: null };
     }
     default:
       return way satisfies never;

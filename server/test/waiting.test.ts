@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import * as approvals from "../src/storage/approvals.ts";
+import * as approvalResolution from "../src/storage/approval-resolution.ts";
 import { inOneStatement } from "../src/storage/database.ts";
 import {
   makeWorkspace,
@@ -52,7 +52,7 @@ test("a decision by a person wakes the caller too", async () => {
   const { workspaceId, key, id } = await created();
   const waiting = service.call("GET", `/v1/requests/${id}?wait=20`, { key });
   await pause(50);
-  await approvals.resolve(
+  await approvalResolution.resolve(
     inOneStatement(otherNode.db),
     { workspaceId, id },
     { status: "APPROVED", byEmail: "a@b.co", note: null, edit: null },

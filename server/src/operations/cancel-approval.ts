@@ -3,7 +3,7 @@
 import { type Approval, describeResolution } from "../domain/approval.ts";
 import { type Refusal, refuse } from "../domain/refusal.ts";
 import * as apiKeys from "../storage/api-keys.ts";
-import * as approvals from "../storage/approvals.ts";
+import * as approvalResolution from "../storage/approval-resolution.ts";
 import { type Database, inOneStatement } from "../storage/database.ts";
 import { findWithExpiry } from "./expire-approvals.ts";
 import { unknownApproval } from "./read-approval.ts";
@@ -16,7 +16,7 @@ export async function cancelApproval(
 ): Promise<{ workspaceId: string; approval: Approval } | Refusal> {
   const workspaceId = await apiKeys.findWorkspaceId(db, keyDigest);
   if (workspaceId === null) return unknownKey();
-  const isMine = await approvals.resolve(
+  const isMine = await approvalResolution.resolve(
     inOneStatement(db),
     { workspaceId, id },
     { status: "CANCELLED" },

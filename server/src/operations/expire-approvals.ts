@@ -1,5 +1,6 @@
 // Expires approvals whose time has passed, with their events and deliveries, each exactly once.
 
+import * as approvalResolution from "../storage/approval-resolution.ts";
 import * as approvals from "../storage/approvals.ts";
 import { type Database, inOneStatement } from "../storage/database.ts";
 
@@ -8,7 +9,7 @@ export async function expireApprovals(
   workspaceId: string,
   ids: string[],
 ): Promise<void> {
-  await approvals.expire(inOneStatement(db), workspaceId, ids);
+  await approvalResolution.expire(inOneStatement(db), workspaceId, ids);
 }
 
 /** Reads an approval so that it is never PENDING past its time: if need be it is expired first. */

@@ -1,22 +1,10 @@
-// The approvals table: reading approvals one by one and in lists, and the one way out of PENDING.
-// Creating them is a statement of its own, in approval-creation.ts.
+// The approvals table: reading approvals one by one and in lists, and reminding of them. Creating and resolving them
+// are statements of their own, in approval-creation.ts and approval-resolution.ts.
 
 import type { Approval, ApprovalState, ApprovalStatus, Approver } from "../domain/approval.ts";
-import { eventOfStatus } from "../domain/event.ts";
 import type { JsonText } from "../domain/json-text.ts";
-import {
-  claimedReadBytesMax,
-  gatheredReadBytesMax,
-  largeWebhookWeight,
-  listBytesMax,
-  reminderMinutesMin,
-} from "../domain/limits.ts";
+import { gatheredReadBytesMax, listBytesMax, reminderMinutesMin } from "../domain/limits.ts";
 import type { Queryable, Transaction } from "./database.ts";
-
-/** Every change out of PENDING is announced here, so that waiting callers on every node wake. */
-export const resolutionChannel = "countersign_resolved";
-/** Announced in place of a list of ids that would be too long. */
-export const manyResolved = "*";
 
 export type ApprovalRow = {
   id: string;
@@ -47,8 +35,6 @@ export const largeColumns = "a.payload, a.metadata, a.agent_state, a.edit";
 export const largeBytes = `
   coalesce(octet_length(a.payload), 0) + coalesce(octet_length(a.metadata), 0)
   + coalesce(octet_length(a.agent_state), 0) + coalesce(octet_length(a.edit), 0)`;
-const weight = `
-  case when ${largeBytes} > ${claimedReadBytesMax} then ${largeWebhookWeight} else 1 end as weight`;
 const isOverdue = "(a.status = 'PENDING' and a.expires_at <= now())";
 
 /** An approval as a caller may read it, by the database's clock. */
@@ -238,104 +224,6 @@ function firstIdAt(ms: number): string {
   return digits.length > timeDigits ? afterLastId : `req_${digits}`;
 }
 
-export type Resolution =
-  | { status: "APPROVED"; byEmail: string; note: string | null; edit: JsonText | null }
-  | { status: "REJECTED"; byEmail: string; note: string | null }
-  | { status: "CANCELLED" };
-
-/**
- * Resolves a pending approval whose time has not passed, with its event and that event's deliveries.
- * Says whether this call did it: of any number of racing calls, one.
- */
-export async function resolve(
-  tx: Transaction,
-  where: { workspaceId: string; id: string },
-  resolution: Resolution,
-): Promise<boolean> {
-  const { status } = resolution;
-  const { rowCount } = await tx.query({
-    name: "approvals.resolve",
-    text: `
-      with resolved as (
-        update approvals a
-        set status = $3, resolved_at = now_ms(), resolved_by_email = $4, resolution_note = $5, edit = $6
-        where workspace_id = $1 and id = $2 and status = 'PENDING' and expires_at > now()
-        returning a.workspace_id, a.id, a.resolved_at, ${weight}
-      ), ${eventAndDeliveries}
-      select pg_notify('${resolutionChannel}', id) from resolved`,
-    values: [
-      where.workspaceId,
-      where.id,
-      status,
-      status === "CANCELLED" ? null : resolution.byEmail,
-      status === "CANCELLED" ? null : resolution.note,
-      status === "APPROVED" ? resolution.edit : null,
-      eventOfStatus(status),
-    ],
-  });
-  return rowCount === 1;
-}
-
-/**
- * Expires those of the given approvals that are pending and past their time, with their events and
- * deliveries. However many callers race, each approval is expired by one of them.
- */
-export async function expire(tx: Transaction, workspaceId: string, ids: string[]): Promise<void> {
-  await tx.query({
-    name: "approvals.expire",
-    text: `
-      with due as (
-        select workspace_id, id
-        from approvals
-        where workspace_id = $1 and id = any($2::text[]) and status = 'PENDING'
-          and expires_at <= now()
-        order by id
-        for update
-      ), resolved as (
-        update approvals a
-        set status = 'EXPIRED', resolved_at = a.expires_at
-        from due
-        where a.workspace_id = due.workspace_id and a.id = due.id
-        returning a.workspace_id, a.id, a.resolved_at, ${weight}
-      ), ${eventAndDeliveries.replaceAll("$7", `'${eventOfStatus("EXPIRED")}'`)}
-      ${announceResolved("count(*)")}`,
-    values: [workspaceId, ids],
-  });
-}
-
-/**
- * Expires up to `limit` approvals of any workspace whose time has passed, in the order of their ends, from
- * `from` on: a sweep over many need not walk again past those it has just expired. Answers how many, and the
- * last one's end. What others are about to resolve is left to them.
- */
-export async function expireOverdue(
-  tx: Transaction,
-  { from, limit }: { from: Date | null; limit: number },
-): Promise<{ expired: number; until: Date | null }> {
-  const { rows } = await tx.query<{ expired: number; until: Date | null }>({
-    name: "approvals.expireOverdue",
-    text: `
-      with due as (
-        select workspace_id, id
-        from approvals
-        where status = 'PENDING' and expires_at <= now()
-          and expires_at >= coalesce($1::timestamptz, '-infinity')
-        order by expires_at
-        limit $2
-        for update skip locked
-      ), resolved as (
-        update approvals a
-        set status = 'EXPIRED', resolved_at = a.expires_at
-        from due
-        where a.workspace_id = due.workspace_id and a.id = due.id
-        returning a.workspace_id, a.id, a.resolved_at, ${weight}
-      ), ${eventAndDeliveries.replaceAll("$7", `'${eventOfStatus("EXPIRED")}'`)}
-      ${announceResolved("count(*)::int as expired, max(resolved_at) as until")}`,
-    values: [from, limit],
-  });
-  return rows[0] ?? { expired: 0, until: null };
-}
-
 /**
  * Emits the event of reminding for up to `limit` pending approvals whose time for it has come, with a mail to
  * each reviewer who may still decide. One that leaves hardly any time to act on it is dropped.
@@ -395,50 +283,6 @@ export async function msUntilNext(
 
 function toNumber(text: string | null | undefined): number | null {
   return text === null || text === undefined ? null : Number(text);
-}
-
-/** Wakes those who wait, with the ids while they are few. */
-function announceResolved(columns: string): string {
-  return `
-      select ${columns}, pg_notify(
-        '${resolutionChannel}',
-        case when count(*) <= 100 then string_agg(id, ',') else '${manyResolved}' end
-      )
-      from resolved
-      having count(*) > 0`;
-}
-
-// What must follow a resolution is written with it. Events for a disabled endpoint are kept as skipped.
-const eventAndDeliveries = `
-  event as (
-    insert into events (workspace_id, approval_id, kind, created_at)
-    select workspace_id, id, $7, resolved_at from resolved
-    returning workspace_id, id, approval_id, kind
-  ), webhook as (
-    insert into deliveries (workspace_id, event_id, endpoint_id, state, weight)
-    select event.workspace_id, event.id, e.id,
-      case when e.disabled_at is null then 'due' else 'skipped' end, resolved.weight
-    from event
-    join resolved on resolved.workspace_id = event.workspace_id and resolved.id = event.approval_id
-    join endpoints e on e.workspace_id = event.workspace_id
-      and (e.event_kinds is null or event.kind = any (e.event_kinds))
-  )`;
-
-/** Those of the given approvals that are no longer pending. For waiting callers whose wake-up was lost. */
-export async function listResolvedIds(
-  db: Queryable,
-  waiting: { workspaceId: string; id: string }[],
-): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>({
-    name: "approvals.listResolvedIds",
-    text: `
-      select a.id
-      from unnest($1::text[], $2::text[]) as waiting (workspace_id, id)
-      join approvals a on a.workspace_id = waiting.workspace_id and a.id = waiting.id
-      where a.status <> 'PENDING'`,
-    values: [waiting.map(({ workspaceId }) => workspaceId), waiting.map(({ id }) => id)],
-  });
-  return rows.map(({ id }) => id);
 }
 
 function toFoundApproval(row: FoundRow): FoundApproval {

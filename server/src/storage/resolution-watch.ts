@@ -2,7 +2,7 @@
 // The process's listener tells of changes; a slow poll over all waiting callers covers what a broken connection
 // missed. A waiting caller holds no connection and asks nothing.
 
-import * as approvals from "./approvals.ts";
+import * as approvalResolution from "./approval-resolution.ts";
 import type { Database } from "./database.ts";
 import type { Listener } from "./listener.ts";
 
@@ -32,7 +32,7 @@ export class ResolutionWatch {
   constructor(db: Database, listener: Listener) {
     this.#db = db;
     this.#listener = listener;
-    listener.on(approvals.resolutionChannel, (payload) => this.#announced(payload));
+    listener.on(approvalResolution.resolutionChannel, (payload) => this.#announced(payload));
     listener.onChange(() => {
       // Whatever was announced while nobody listened is found by asking once.
       void this.#poll().finally(() => this.#schedulePoll());
@@ -76,7 +76,7 @@ export class ResolutionWatch {
   }
 
   #announced(payload: string): void {
-    if (payload === approvals.manyResolved) return void this.#poll();
+    if (payload === approvalResolution.manyResolved) return void this.#poll();
     for (const id of payload.split(",")) this.#wake(id);
   }
 
@@ -96,7 +96,7 @@ export class ResolutionWatch {
     });
     if (waiting.length === 0) return;
     try {
-      const ids = await approvals.listResolvedIds(this.#db, waiting);
+      const ids = await approvalResolution.listResolvedIds(this.#db, waiting);
       for (const id of ids) this.#wake(id);
     } catch {
       // The database is out of reach; the waiting callers learn it when they read.

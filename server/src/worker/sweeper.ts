@@ -2,6 +2,7 @@
 // were disabled. Sleeps until the next moment at which there is something to do.
 
 import { expiryBatch, reminderBatch, skipBatch } from "../domain/limits.ts";
+import * as approvalResolution from "../storage/approval-resolution.ts";
 import * as approvals from "../storage/approvals.ts";
 import { type Database, inOneStatement, isTooSlow } from "../storage/database.ts";
 import * as deliveries from "../storage/deliveries.ts";
@@ -71,7 +72,7 @@ export class Sweeper {
       const startedAt = performance.now();
       try {
         const tx = inOneStatement(this.#options.db);
-        const { expired, until } = await approvals.expireOverdue(tx, { from, limit });
+        const { expired, until } = await approvalResolution.expireOverdue(tx, { from, limit });
         from = until;
         isMore = expired === limit;
         if (expired > 0) this.#options.onDue();

@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { interrupted } from "../domain/attempt.ts";
 import type { Keyring } from "../domain/keyring.ts";
 import { makeCompleteAttempt } from "../operations/complete-attempt.ts";
-import { resolutionChannel } from "../storage/approvals.ts";
+import { resolutionChannel } from "../storage/approval-resolution.ts";
 import { type Database, isUnavailable } from "../storage/database.ts";
 import { dueChannel, type Lease } from "../storage/deliveries.ts";
 import type { Listener } from "../storage/listener.ts";
