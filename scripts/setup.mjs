@@ -1,4 +1,5 @@
-// Installs what the lock file names, once, so that `npm start` and `npm test` work on a fresh clone.
+// Installs what the lock file names, once, and builds the pages when they have changed, so that `npm start` and
+// `npm test` work on a fresh clone.
 // Plain JavaScript for the host's Node: the pinned Node 24 is one of the things it installs.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -27,6 +28,7 @@ const wanted = createHash("sha256")
   .digest("hex");
 
 if (!isInstalled()) await install();
+await buildPages();
 
 function isInstalled() {
   return existsSync(stamp) && readFileSync(stamp, "utf8") === wanted && existsSync(pinnedNode);
@@ -48,6 +50,14 @@ async function install() {
   writeFileSync(stamp, wanted);
   const seconds = ((Date.now() - started) / 1000).toFixed(0);
   process.stdout.write(`Installed the dependencies in ${seconds} s.\n`);
+}
+
+async function buildPages() {
+  const { code, output } = await run(pinnedNode, [join(root, "scripts", "build-web.ts")]);
+  if (code === 0) return;
+  process.stderr.write(`${output}\n`);
+  process.stderr.write("Building the pages failed; the lines above say why.\n");
+  process.exit(1);
 }
 
 function showProgress(started) {

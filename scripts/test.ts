@@ -56,7 +56,7 @@ async function findFiles(): Promise<string[]> {
   const named = process.argv.slice(2).map((file) => join(process.cwd(), file));
   if (named.length > 0) return named;
   const found: string[] = [];
-  for await (const file of glob("{server,sdk,bench,scripts}/**/*.test.ts", {
+  for await (const file of glob("{server,web,sdk,e2e,bench,scripts}/**/*.test.ts", {
     cwd: root,
     exclude: (name) => name === "node_modules",
   })) {

@@ -259,8 +259,11 @@ create table reviewers (
   token_nonce bytea not null,
   token_digest bytea not null,
   created_at timestamp(3) with time zone not null default now_ms(),
+  needs_code boolean not null default false,
+  code_tries smallint not null default 0,
   constraint reviewers_pkey PRIMARY KEY (workspace_id, id),
   constraint reviewers_workspace_id_approval_id_fkey FOREIGN KEY (workspace_id, approval_id) REFERENCES approvals(workspace_id, id),
+  constraint reviewers_code_tries_check CHECK ((code_tries >= 0)),
   constraint reviewers_token_digest_check CHECK ((octet_length(token_digest) = 32))
 );
 CREATE UNIQUE INDEX reviewers_email_key ON public.reviewers USING btree (approval_id, lower(email), workspace_id);
@@ -275,6 +278,7 @@ create table workspaces (
   expiry_minutes integer not null default 1440,
   created_at timestamp(3) with time zone not null default now_ms(),
   reminder_percent integer default 10,
+  review_code boolean not null default false,
   constraint workspaces_pkey PRIMARY KEY (id),
   constraint workspaces_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name),
   constraint workspaces_cap_check CHECK ((cap >= 0)),

@@ -1,0 +1,77 @@
+// What the review page and the service say to each other. Not part of /v1: the two are released together, and nothing
+// else may speak it. JSON that was sent to be approved travels as text inside a string, so that no reader rounds it.
+
+import type { ApprovalStatus } from "./contract.ts";
+
+/** What is embedded in the page, and what its later calls answer. */
+export type ReviewPage =
+  | { kind: "code"; workspaceName: string; triesLeft: number }
+  | { kind: "review"; review: Review };
+
+export type Review = {
+  id: string;
+  summary: string;
+  agentName: string | null;
+  workspaceName: string;
+  /** Whose link this is. */
+  reviewerEmail: string;
+  groupName: string | null;
+  reasoning: string | null;
+  recentActions: string[];
+  /** The exact JSON text; null when the agent sent none. */
+  payload: string | null;
+  createdAt: string;
+  expiresAt: string;
+  /** The service's clock when it answered: what remains is counted from here, not from the reader's clock. */
+  now: string;
+  outcome: ReviewOutcome | null;
+  /** To be sent back with a decision: shows that it comes from a page we made for this link, not long ago. */
+  ticket: string;
+};
+
+export type ReviewOutcome = {
+  status: Exclude<ApprovalStatus, "PENDING">;
+  at: string;
+  byEmail: string | null;
+  /** Whether the person whose link this is decided. */
+  isYours: boolean;
+  note: string | null;
+  /** The exact JSON text of the edit; null when there was none. */
+  edit: string | null;
+};
+
+/** What can change while a page is open. */
+export type ReviewStatus = Pick<Review, "now" | "expiresAt" | "outcome" | "ticket">;
+
+/** The body of a decision. `edit` stands last and is spliced in as JSON itself, byte for byte. */
+export type ReviewDecision = {
+  verdict: "approve" | "reject";
+  /** SHA-256, in hex, of what was shown: see `shownText`. */
+  digest: string;
+  ticket: string;
+  note?: string;
+  /** Only where a code is asked for. */
+  code?: string;
+  edit?: unknown;
+};
+
+export type ReviewErrorCode =
+  | "invalid_json"
+  | "validation_error"
+  | "wrong_code"
+  | "link_locked"
+  | "cross_origin"
+  | "not_found"
+  | "already_resolved"
+  | "stale_view"
+  | "body_too_large"
+  | "internal_error"
+  | "unavailable";
+
+export type ReviewErrorBody = {
+  error: { code: ReviewErrorCode; message: string };
+  /** How things stand, with `already_resolved` and `stale_view`. */
+  status?: ReviewStatus;
+  /** With `wrong_code`. */
+  triesLeft?: number;
+};
