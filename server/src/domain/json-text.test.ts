@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { randomJsonText as jsonText, randomSpace as space } from "../../test/random-json.ts";
-import { type JsonMember, scanJson } from "./json-text.ts";
+import { type JsonMember, scanJson, scanJsonValue } from "./json-text.ts";
 import { jsonDepthMax } from "./limits.ts";
 
 function membersOf(text: string): JsonMember[] {
@@ -60,26 +60,28 @@ function parses(text: string): boolean {
 }
 
 test("broken JSON is refused with the place of the mistake", () => {
-  const cases: [string, string][] = [
-    ["", "the text ends too early"],
-    ["{", "the text ends too early"],
-    ['{"a":1', "the text ends too early"],
-    ['{"a":1,}', 'line 1, column 8: expected a key in " here'],
-    ["{'a':1}", 'line 1, column 2: expected a key in " here'],
-    ['{\n  "a": tru\n}', "line 2, column 8: expected a value here"],
-    ["[1,]", "line 1, column 4: expected a value here"],
-    ["[1 2]", "line 1, column 4: expected , or ] here"],
-    ['{"a" 1}', "line 1, column 6: expected : after the key here"],
-    ['{"a":1}x', "line 1, column 8: unexpected text after the end of the value"],
-    ['"\\x"', "line 1, column 2: this is not an escape that JSON knows"],
-    ['"a\nb"', "line 1, column 3: a control character inside a string must be escaped"],
-    ['"abc', "line 1, column 1: this string has no end"],
-    ["01", "line 1, column 2: unexpected text after the end of the value"],
-    ["NaN", "line 1, column 1: expected a value here"],
-    ["\ufeff{}", "line 1, column 1: expected a value here"],
+  const cases: [string, string, number][] = [
+    ["", "the text ends too early", 0],
+    ["{", "the text ends too early", 1],
+    ['{"a":1', "the text ends too early", 6],
+    ['{"a":1,}', 'line 1, column 8: expected a key in " here', 7],
+    ["{'a':1}", 'line 1, column 2: expected a key in " here', 1],
+    ['{\n  "a": tru\n}', "line 2, column 8: expected a value here", 9],
+    ["[1,]", "line 1, column 4: expected a value here", 3],
+    ["[1 2]", "line 1, column 4: expected , or ] here", 3],
+    ['{"a" 1}', "line 1, column 6: expected : after the key here", 5],
+    ['{"a":1}x', "line 1, column 8: unexpected text after the end of the value", 7],
+    ['"\\x"', "line 1, column 2: this is not an escape that JSON knows", 1],
+    ['"a\nb"', "line 1, column 3: a control character inside a string must be escaped", 2],
+    ['"abc', "line 1, column 1: this string has no end", 0],
+    ["01", "line 1, column 2: unexpected text after the end of the value", 1],
+    ["NaN", "line 1, column 1: expected a value here", 0],
+    ["\ufeff{}", "line 1, column 1: expected a value here", 0],
   ];
-  for (const [text, message] of cases) {
-    assert.deepEqual(scanJson(text), { kind: "malformed", message }, JSON.stringify(text));
+  for (const [text, message, at] of cases) {
+    const expected = { kind: "malformed", message, at };
+    assert.deepEqual(scanJson(text), expected, JSON.stringify(text));
+    assert.deepEqual(scanJsonValue(text), expected, JSON.stringify(text));
   }
 });
 
@@ -164,5 +166,41 @@ test("4 MiB of brackets, empty objects or keys neither overflow the stack nor ta
 test("a document that is no object is told apart", () => {
   for (const text of ["1", '"a"', "[]", "null", "[[1]]"]) {
     assert.deepEqual(scanJson(text), { kind: "other", flaw: null });
+  }
+});
+
+test("a value on its own has the bounds that it has as a member of a body", () => {
+  fc.assert(
+    fc.property(jsonText, fc.nat({ max: 140 }), fc.boolean(), (inside, levels, isObject) => {
+      const [open, close] = isObject ? ['{"k":', "}"] : ["[", "]"];
+      const text = open.repeat(levels) + inside + close.repeat(levels);
+      const member = membersOf(`{"payload":${text}}`)[0];
+      const scanned = scanJsonValue(text);
+      assert.equal(scanned.kind, "valid");
+      if (scanned.kind === "valid") assert.equal(scanned.flaw?.kind, member?.flaw?.kind);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("the flaw of a value on its own is told with its path and its place", () => {
+  const deep = (open: string, close: string, levels: number) =>
+    open.repeat(levels) + close.repeat(levels);
+  const path = "a";
+  for (const [text, flaw] of [
+    ["{}", null],
+    [' {"a":1,\n"a":2}', { kind: "duplicate_key", path, at: 9 }],
+    [
+      '{"a":{"x":1,"y":[{"\\u0078":1,"x":2}]}}',
+      { kind: "duplicate_key", path: "a.y[0].x", at: 29 },
+    ],
+    ['{"b":{"x":1,"x":2},"c":{"x":1,"x":2}}', { kind: "duplicate_key", path: "b.x", at: 12 }],
+    [deep("[", "]", jsonDepthMax), null],
+    [deep("[", "]", jsonDepthMax + 1), { kind: "too_deep", path: "[0]", at: jsonDepthMax }],
+    [`{"a":${deep("[", "]", jsonDepthMax - 1)}}`, null],
+    [`{"a":${deep("[", "]", jsonDepthMax)}}`, { kind: "too_deep", path, at: 5 + jsonDepthMax - 1 }],
+    ["[".repeat(1_000_000), { kind: "too_deep", path: "[0]", at: jsonDepthMax }],
+  ] as const) {
+    assert.deepEqual(scanJsonValue(text), { kind: "valid", flaw }, text.slice(0, 50));
   }
 });

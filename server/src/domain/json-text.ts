@@ -16,18 +16,33 @@ export type JsonMember = { name: string; text: JsonText; flaw: JsonFlaw | null }
 export type ScannedJson =
   | { kind: "object"; members: JsonMember[] }
   | { kind: "other"; flaw: JsonFlaw | null }
-  | { kind: "malformed"; message: string };
+  | MalformedText;
+
+/** `at` is the offset of the mistake, which is the length of the text when that ends too early. */
+export type MalformedText = { kind: "malformed"; message: string; at: number };
+
+/** `at` is the offset of the repeated key, or of the bracket that opens the container that is too deep. */
+export type PlacedFlaw = JsonFlaw & { at: number };
+
+export type ScannedValue = { kind: "valid"; flaw: PlacedFlaw | null } | MalformedText;
 
 /** Scans one JSON document. Time is linear in its length and the stack does not grow with its depth. */
 export function scanJson(text: string): ScannedJson {
-  const scanner = new Scanner(text);
-  try {
-    return scanner.scan();
-  } catch (error) {
-    if (error instanceof MalformedJson) return { kind: "malformed", message: error.message };
-    if (error instanceof HopelesslyDeep) return scanner.conclude();
-    throw error;
-  }
+  return resultOf(new Scanner(text, { isBody: true }));
+}
+
+/** Scans one value with the bounds of a member of a body: nesting is counted from the value itself. */
+export function scanJsonValue(text: string): ScannedValue {
+  const scanner = new Scanner(text, { isBody: false });
+  const scanned = resultOf(scanner);
+  return scanned.kind === "malformed" ? scanned : { kind: "valid", flaw: scanner.placedFlaw() };
+}
+
+/** One step of a path, such as `.id`, `[3]` or `["odd key"]`. A path does not begin with a dot. */
+export function formatStep(step: string | number, isFirst: boolean): string {
+  if (typeof step === "number") return `[${step}]`;
+  if (!simpleKeyPattern.test(step)) return `[${JSON.stringify(step)}]`;
+  return isFirst ? step : `.${step}`;
 }
 
 /** The JSON text of a value that we made ourselves. */
@@ -37,7 +52,24 @@ export function toJsonText(
   return JSON.stringify(value) as JsonText;
 }
 
-class MalformedJson extends Error {}
+function resultOf(scanner: Scanner): ScannedJson {
+  try {
+    return scanner.scan();
+  } catch (error) {
+    if (error instanceof MalformedJson) return error.result;
+    if (error instanceof HopelesslyDeep) return scanner.conclude();
+    throw error;
+  }
+}
+
+class MalformedJson extends Error {
+  readonly result: MalformedText;
+
+  constructor(message: string, at: number) {
+    super(message);
+    this.result = { kind: "malformed", message, at };
+  }
+}
 
 /** So deep that nobody means well: whether the rest is JSON at all is no longer worth finding out. */
 class HopelesslyDeep extends Error {}
@@ -97,19 +129,24 @@ class Scanner {
   readonly #members: JsonMember[] = [];
   #memberStart = 0;
   #flaw: JsonFlaw | null = null;
+  #flawAt = 0;
+  /** A body that is an object is read by its members, and is itself no level of nesting. */
+  readonly #isBody: boolean;
+  #hasMembers = false;
 
-  constructor(text: string) {
+  constructor(text: string, { isBody }: { isBody: boolean }) {
     this.#text = text;
+    this.#isBody = isBody;
   }
 
   scan(): ScannedJson {
     this.#skipSpace();
-    const isObject = this.#text.charCodeAt(this.#at) === openBrace;
+    this.#hasMembers = this.#isBody && this.#text.charCodeAt(this.#at) === openBrace;
     let expected = this.#value();
     while (expected !== "end") expected = expected === "value" ? this.#value() : this.#next();
     this.#skipSpace();
     if (this.#at < this.#text.length) this.#fail("unexpected text after the end of the value");
-    return isObject
+    return this.#hasMembers
       ? { kind: "object", members: this.#members }
       : { kind: "other", flaw: this.#flaw };
   }
@@ -117,9 +154,13 @@ class Scanner {
   /** What is known of a document that was given up in the middle: the member at hand is flawed. */
   conclude(): ScannedJson {
     const [outermost] = this.#open;
-    if (!outermost?.isObject) return { kind: "other", flaw: this.#flaw };
+    if (outermost === undefined || !this.#hasMembers) return { kind: "other", flaw: this.#flaw };
     const flawed: JsonMember = { name: outermost.key, text: toJsonText(null), flaw: this.#flaw };
     return { kind: "object", members: [...this.#members, flawed] };
+  }
+
+  placedFlaw(): PlacedFlaw | null {
+    return this.#flaw === null ? null : { ...this.#flaw, at: this.#flawAt };
   }
 
   /** Reads a scalar, an empty container, or the opening of a container. */
@@ -151,8 +192,9 @@ class Scanner {
   }
 
   #openContainer(isObject: boolean): Expected {
-    const isTooDeep = this.#levelInside(isObject) > jsonDepthMax;
-    if (isTooDeep) this.#flaw ??= { kind: "too_deep", path: this.#path(1) };
+    const level = this.#open.length + (this.#hasMembers ? 0 : 1);
+    const isTooDeep = level > jsonDepthMax;
+    if (isTooDeep && this.#flaw === null) this.#note("too_deep", this.#path(1), this.#at);
     if (this.#open.length >= hopelessDepth) throw new HopelesslyDeep();
     const deep = isObject ? this.#deepObject : this.#deepArray;
     const container = isTooDeep ? deep : newContainer(isObject, isObject);
@@ -162,12 +204,6 @@ class Scanner {
     const close = isObject ? closeBrace : closeBracket;
     if (this.#text.charCodeAt(this.#at) === close) return this.#closeContainer();
     return this.#startValue(container);
-  }
-
-  /** How deep a container opened here is nested. An outermost object is the body itself: level 0. */
-  #levelInside(isObject: boolean): number {
-    const outermostIsObject = this.#open[0]?.isObject ?? isObject;
-    return this.#open.length + (outermostIsObject ? 0 : 1);
   }
 
   #closeContainer(): Expected {
@@ -186,7 +222,7 @@ class Scanner {
   #endValue(): Expected {
     const [outermost] = this.#open;
     if (outermost === undefined) return "end";
-    if (this.#open.length === 1 && outermost.isObject) {
+    if (this.#open.length === 1 && this.#hasMembers) {
       const text = this.#text.slice(this.#memberStart, this.#at) as JsonText;
       this.#members.push({ name: outermost.key, text, flaw: this.#flaw });
       this.#flaw = null;
@@ -202,8 +238,8 @@ class Scanner {
     container.key = hasEscape
       ? (JSON.parse(this.#text.slice(start, this.#at)) as string)
       : this.#text.slice(start + 1, this.#at - 1);
-    if (container.comparesKeys && isRepeatedKey(container)) {
-      this.#flaw ??= { kind: "duplicate_key", path: this.#path(this.#open.length) };
+    if (container.comparesKeys && isRepeatedKey(container) && this.#flaw === null) {
+      this.#note("duplicate_key", this.#path(this.#open.length), start);
     }
     this.#skipSpace();
     if (this.#text.charCodeAt(this.#at) !== colon) this.#fail("expected : after the key here");
@@ -267,18 +303,23 @@ class Scanner {
   #path(levels: number): string {
     let path = "";
     for (const container of this.#open.slice(0, levels)) {
-      if (!container.isObject) path += `[${container.index}]`;
-      else if (!simpleKeyPattern.test(container.key)) path += `[${JSON.stringify(container.key)}]`;
-      else path += path === "" ? container.key : `.${container.key}`;
+      path += formatStep(container.isObject ? container.key : container.index, path === "");
     }
     return path.length > pathCharactersMax ? `${path.slice(0, pathCharactersMax)}…` : path;
   }
 
+  #note(kind: JsonFlaw["kind"], path: string, at: number): void {
+    this.#flaw = { kind, path };
+    this.#flawAt = at;
+  }
+
   #fail(what: string): never {
-    if (this.#at >= this.#text.length) throw new MalformedJson("the text ends too early");
+    if (this.#at >= this.#text.length) {
+      throw new MalformedJson("the text ends too early", this.#text.length);
+    }
     const before = this.#text.slice(0, this.#at);
     const line = before.split("\n").length;
     const column = this.#at - before.lastIndexOf("\n");
-    throw new MalformedJson(`line ${line}, column ${column}: ${what}`);
+    throw new MalformedJson(`line ${line}, column ${column}: ${what}`, this.#at);
   }
 }

@@ -2,9 +2,9 @@
 // of them. Both parts of a mail, and its subject, are made from these pieces, so they always agree.
 
 import { unlink } from "../unlinked-text.ts";
-import { chipOf, segmentsOf, type VisibleTextOptions } from "../visible-text.ts";
+import { chipOf, type Segment, segmentsOf, type VisibleTextOptions } from "../visible-text.ts";
 
-/** A chip stands for what cannot be seen. Its text is in brackets, so that it joins nothing around it. */
+/** A chip names what cannot be seen, or stands behind a lookalike. Its brackets keep it from joining its neighbours. */
 export type Piece = { kind: "text" | "chip"; text: string };
 
 /** Stands for a chip while links are taken out. No text has it: as a private character it becomes a chip itself. */
@@ -12,11 +12,12 @@ const placeholder = "\uE000";
 
 export function inertPieces(text: string, options: VisibleTextOptions = {}): Piece[] {
   const segments = segmentsOf(text, options);
-  const chips = segments.flatMap((segment) => (segment.kind === "text" ? [] : chipOf(segment)));
+  // The chip behind a foreign host names a host itself.
+  const chips = segments.flatMap((segment) =>
+    segment.kind === "text" ? [] : unlink(chipOf(segment)),
+  );
   // The whole text at once, because an address can be broken by a hidden character and still be one.
-  const words = unlink(
-    segments.map((segment) => (segment.kind === "text" ? segment.text : placeholder)).join(""),
-  ).split(placeholder);
+  const words = unlink(segments.map(withPlaceholder).join("")).split(placeholder);
   return words
     .flatMap((word, index): Piece[] => {
       const chip = chips[index];
@@ -24,6 +25,11 @@ export function inertPieces(text: string, options: VisibleTextOptions = {}): Pie
       return chip === undefined ? [text] : [text, { kind: "chip", text: chip }];
     })
     .filter((piece) => piece.text !== "");
+}
+
+function withPlaceholder(segment: Segment): string {
+  if (segment.kind === "text") return segment.text;
+  return "text" in segment ? segment.text + placeholder : placeholder;
 }
 
 export function toInertText(text: string, options: VisibleTextOptions = {}): string {

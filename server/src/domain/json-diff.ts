@@ -1,0 +1,300 @@
+// Says in what two JSON texts differ, member by member and by the exact texts of the values. The review page shows
+// it before an edited payload is approved, so nothing that another reader could tell apart counts as the same.
+
+import {
+  comma,
+  countValues,
+  decodeString,
+  isClosing,
+  isOpening,
+  type JsonNode,
+  type JsonPath,
+  kindAt,
+  openBrace,
+  rootOf,
+  skipSpace,
+  stringEnd,
+  valueEnd,
+} from "./json-tree.ts";
+
+export type JsonChange =
+  | { kind: "changed"; path: JsonPath; before: string; after: string }
+  | { kind: "added"; path: JsonPath; after: string }
+  | { kind: "removed"; path: JsonPath; before: string }
+  /** An object of which the keys that both texts have stand in another order. */
+  | { kind: "reordered"; path: JsonPath };
+
+/**
+ * Time is linear in the length of both texts, whatever is in them: each is read once, and no value is looked at by
+ * more than one pair of containers. (See diffArrays for the one walk that goes ahead.) Each change has its own
+ * copy of its path, so the result takes as much memory as there are changes times how deep they are.
+ */
+export function diffJson(before: string, after: string): JsonChange[] {
+  if (before === after) return [];
+  const comparison: Comparison = {
+    before: outlineOf(before),
+    after: outlineOf(after),
+    path: [],
+    changes: [],
+  };
+  diffValues(comparison, 0, 0);
+  return comparison.changes;
+}
+
+/** True when diffJson finds nothing. */
+export function isSameJson(before: string, after: string): boolean {
+  return before === after || isSameValue(outlineOf(before), 0, outlineOf(after), 0);
+}
+
+/**
+ * The values of a text, numbered in the order in which they begin: a container is followed by all that is in it.
+ * Numbers in typed arrays, because a text of a few megabytes may hold millions of values.
+ */
+type Outline = {
+  text: string;
+  starts: Int32Array;
+  ends: Int32Array;
+  /** The number of the first value behind this one that is not inside it. */
+  nexts: Int32Array;
+  /** Where the key of a member of an object is; meaningless elsewhere. */
+  keyStarts: Int32Array;
+  keyEnds: Int32Array;
+};
+
+type Comparison = {
+  before: Outline;
+  after: Outline;
+  /** Of the values that are being compared. The steps are the same in both texts. */
+  path: (string | number)[];
+  changes: JsonChange[];
+};
+
+function diffValues(comparison: Comparison, old: number, now: number): void {
+  const { before, after } = comparison;
+  const kind = kindOf(before, old);
+  if (kind !== kindOf(after, now)) noteChanged(comparison, old, now);
+  else if (kind === "object") diffObjects(comparison, old, now);
+  else if (kind === "array")
+    diffArrays(comparison, childrenOf(before, old), childrenOf(after, now));
+  else if (!isSameScalar(before, old, after, now)) noteChanged(comparison, old, now);
+}
+
+/** Members in the order of the new text, then those that are gone. */
+function diffObjects(comparison: Comparison, old: number, now: number): void {
+  const { before, after, path, changes } = comparison;
+  const gone = membersOf(before, old);
+  const members = membersOf(after, now);
+  if (isReordered(gone, members)) changes.push({ kind: "reordered", path: [...path] });
+  for (const [key, member] of members) {
+    const counterpart = gone.get(key);
+    gone.delete(key);
+    if (counterpart === undefined) noteAdded(comparison, key, member);
+    else diffStep(comparison, key, [counterpart, member]);
+  }
+  for (const [key, member] of gone) noteRemoved(comparison, key, member);
+}
+
+/** A value's number rises with its place, so the numbers of the kept members rise as long as their order is kept. */
+function isReordered(old: Map<string, number>, now: Map<string, number>): boolean {
+  let last = -1;
+  for (const key of now.keys()) {
+    const place = old.get(key) ?? last;
+    if (place < last) return true;
+    last = place;
+  }
+  return false;
+}
+
+/**
+ * What begins alike and what ends alike is left aside, and the rest is compared in pairs.
+ * With equal lengths that is the same as to compare in pairs from the start. With different lengths the walk from
+ * the end may look at one element in vain, but the element of the longer array is then surplus and is not looked
+ * at again, and no walk takes longer than its shorter side.
+ */
+function diffArrays(comparison: Comparison, old: readonly number[], now: readonly number[]): void {
+  const { before, after, changes } = comparison;
+  const mark = changes.length;
+  const shared = Math.min(old.length, now.length);
+  const diffPair = (index: number) =>
+    diffStep(comparison, index, [old[index] ?? 0, now[index] ?? 0]);
+  const alike = countWhile(shared, (index) => {
+    diffPair(index);
+    return changes.length === mark;
+  });
+  const ending = countWhile(old.length === now.length ? 0 : shared - alike, (index) =>
+    isSameValue(before, old.at(-1 - index) ?? 0, after, now.at(-1 - index) ?? 0),
+  );
+  const paired = shared - ending;
+  // The first two that differ are no pair after all when one of them belongs to the ending.
+  if (paired === alike) changes.length = mark;
+  for (let index = alike + 1; index < paired; index += 1) diffPair(index);
+  for (const [index, value] of between(old, paired, ending)) noteRemoved(comparison, index, value);
+  for (const [index, value] of between(now, paired, ending)) noteAdded(comparison, index, value);
+}
+
+function diffStep(
+  comparison: Comparison,
+  step: string | number,
+  [old, now]: readonly [number, number],
+): void {
+  comparison.path.push(step);
+  diffValues(comparison, old, now);
+  comparison.path.pop();
+}
+
+function countWhile(max: number, holds: (index: number) => boolean): number {
+  let count = 0;
+  while (count < max && holds(count)) count += 1;
+  return count;
+}
+
+function* between(
+  values: readonly number[],
+  start: number,
+  ending: number,
+): Generator<[index: number, value: number]> {
+  for (let index = start; index < values.length - ending; index += 1) {
+    yield [index, values[index] ?? 0];
+  }
+}
+
+function noteChanged({ before, after, path, changes }: Comparison, old: number, now: number): void {
+  const texts = { before: textAt(before, old), after: textAt(after, now) };
+  changes.push({ kind: "changed", path: [...path], ...texts });
+}
+
+function noteAdded({ after, path, changes }: Comparison, step: string | number, now: number): void {
+  changes.push({ kind: "added", path: [...path, step], after: textAt(after, now) });
+}
+
+function noteRemoved(
+  { before, path, changes }: Comparison,
+  step: string | number,
+  old: number,
+): void {
+  changes.push({ kind: "removed", path: [...path, step], before: textAt(before, old) });
+}
+
+/** The same tokens in the same order. It stops at the first that differs. */
+function isSameValue(one: Outline, first: number, other: Outline, second: number): boolean {
+  const size = nextOf(one, first) - first;
+  if (size !== nextOf(other, second) - second) return false;
+  for (let index = 0; index < size; index += 1) {
+    if (index > 0 && !isSameKey(one, first + index, other, second + index)) return false;
+    if (!isSameToken(one, first + index, other, second + index)) return false;
+  }
+  return true;
+}
+
+function isSameToken(one: Outline, first: number, other: Outline, second: number): boolean {
+  const kind = kindOf(one, first);
+  if (kind !== kindOf(other, second)) return false;
+  if (kind !== "object" && kind !== "array") return isSameScalar(one, first, other, second);
+  return nextOf(one, first) - first === nextOf(other, second) - second;
+}
+
+function isSameScalar(one: Outline, first: number, other: Outline, second: number): boolean {
+  return isSameScalarText(textAt(one, first), textAt(other, second));
+}
+
+/** Elements of arrays have no key, and are compared with no member: their containers would differ before them. */
+function isSameKey(one: Outline, first: number, other: Outline, second: number): boolean {
+  return isSameScalarText(keyTextAt(one, first), keyTextAt(other, second));
+}
+
+/** An escape takes at most this many characters for one. */
+const escapeLengthMax = 6;
+
+/** Compares tokens exactly, and strings by what they stand for. */
+function isSameScalarText(one: string, other: string): boolean {
+  if (one === other) return true;
+  if (!one.startsWith('"') || !other.startsWith('"')) return false;
+  // So that a long string with escapes is not decoded again and again beside short ones.
+  const longer = Math.max(one.length, other.length);
+  if (longer > Math.min(one.length, other.length) * escapeLengthMax) return false;
+  return decodeString(one, 0, one.length) === decodeString(other, 0, other.length);
+}
+
+function kindOf({ text, starts }: Outline, value: number): JsonNode["kind"] {
+  return kindAt(text, starts[value] ?? 0);
+}
+
+function nextOf({ nexts }: Outline, value: number): number {
+  return nexts[value] ?? 0;
+}
+
+function textAt({ text, starts, ends }: Outline, value: number): string {
+  return text.slice(starts[value], ends[value]);
+}
+
+function keyTextAt({ text, keyStarts, keyEnds }: Outline, value: number): string {
+  return text.slice(keyStarts[value], keyEnds[value]);
+}
+
+function childrenOf(outline: Outline, container: number): number[] {
+  const children: number[] = [];
+  const end = nextOf(outline, container);
+  for (let child = container + 1; child < end; child = nextOf(outline, child)) children.push(child);
+  return children;
+}
+
+function membersOf(outline: Outline, object: number): Map<string, number> {
+  const members = new Map<string, number>();
+  for (const child of childrenOf(outline, object)) {
+    const key = keyTextAt(outline, child);
+    members.set(decodeString(key, 0, key.length), child);
+  }
+  return members;
+}
+
+function outlineOf(text: string): Outline {
+  const root = rootOf(text);
+  const size = countValues(text, root) + 1;
+  const outline: Outline = {
+    text,
+    starts: new Int32Array(size),
+    ends: new Int32Array(size),
+    nexts: new Int32Array(size),
+    keyStarts: new Int32Array(size),
+    keyEnds: new Int32Array(size),
+  };
+  fillOutline(outline, root.start);
+  return outline;
+}
+
+/** One walk over the text, without calling itself, in which every value gets its number when it begins. */
+function fillOutline(outline: Outline, start: number): void {
+  const { text, starts, ends, nexts } = outline;
+  const open: number[] = [];
+  let isInObject = false;
+  let count = 0;
+  for (let at = skipSpace(text, start); at < text.length; at = skipSpace(text, at)) {
+    const code = text.charCodeAt(at);
+    if (code === comma) at += 1;
+    else if (isClosing(code)) {
+      at += 1;
+      const container = open.pop() ?? 0;
+      ends[container] = at;
+      nexts[container] = count;
+      isInObject = text.charCodeAt(starts[open.at(-1) ?? 0] ?? 0) === openBrace;
+    } else {
+      if (isInObject) at = noteKey(outline, count, at);
+      starts[count] = at;
+      const isContainer = isOpening(text.charCodeAt(at));
+      if (isContainer) open.push(count);
+      if (isContainer) isInObject = text.charCodeAt(at) === openBrace;
+      at = isContainer ? at + 1 : valueEnd(text, at);
+      ends[count] = at;
+      count += 1;
+      nexts[count - 1] = count;
+    }
+  }
+}
+
+/** Returns where the value of the member begins. */
+function noteKey({ text, keyStarts, keyEnds }: Outline, value: number, at: number): number {
+  const end = stringEnd(text, at);
+  keyStarts[value] = at;
+  keyEnds[value] = end;
+  return skipSpace(text, skipSpace(text, end) + 1);
+}
