@@ -7,6 +7,8 @@ import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { makeAddressPolicy } from "./domain/network-address.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
+import { flawOfPublicUrl } from "./domain/public-url.ts";
+import { type Assets, loadAssets } from "./http/assets.ts";
 import type { DevMail } from "./http/dev-mail.ts";
 import { openLog } from "./log.ts";
 import { makeAnnounceDue } from "./operations/announce-due.ts";
@@ -31,6 +33,8 @@ const stopTimeoutMs = 15_000;
 
 export async function serve(config: Config): Promise<void> {
   const log = openLog({ level: config.logLevel, format: config.logFormat });
+  // Before anything is opened that would have to be closed again.
+  const assets = config.role === "worker" ? null : loadAssets();
   const stopping = new AbortController();
   const opening = openStore({ ...config, purpose: "serve", log });
   let node: Node | null = null;
@@ -44,7 +48,7 @@ export async function serve(config: Config): Promise<void> {
   const store = await opening;
   if (stopping.signal.aborted) return;
   if ("inUseBy" in store) throw new OperatorFault(alreadyServed(config, store.inUseBy));
-  node = assembleNode(config, store, log);
+  node = assembleNode({ config, store, assets, log });
   try {
     const isMigrated = migrateWithPatience(store, log, stopping.signal);
     // Awaited below in every case; until then a failure must not count as unhandled.
@@ -56,6 +60,7 @@ export async function serve(config: Config): Promise<void> {
     // Only now, when nothing can keep it from being shown: the first key is shown once.
     const firstKey = store.kind === "embedded" ? await runFirst(store.db) : null;
     showWelcome(config, store, { address, firstKey }, log);
+    warnOfPublicUrl(config, log);
     await isMigrated;
     if (!stopping.signal.aborted) node.worker?.start();
   } catch (error) {
@@ -73,18 +78,23 @@ type Node = {
   stop: () => Promise<void>;
 };
 
-function assembleNode(config: Config, store: Store, log: Logger): Node {
+/** Without assets it serves no calls. */
+type NodeParts = { config: Config; store: Store; assets: Assets | null; log: Logger };
+
+function assembleNode({ config, store, assets, log }: NodeParts): Node {
   const listener = new Listener(store.connection);
   const origin = { keyring: store.keyring, publicUrl: config.publicUrl };
   const outgoing =
     config.role === "api" ? null : assembleWorker({ config, store, listener, origin, log });
   const worker = outgoing?.worker ?? null;
   const app =
-    config.role === "worker"
+    assets === null
       ? null
       : assembleService({
           ...store,
           listener,
+          origin,
+          assets,
           rateLimit: config.rateLimit,
           onDue: worker === null ? makeAnnounceDue(store.db) : () => worker.wake(),
           // Behind a public name stands a proxy, and some (nginx since 1.29.7) look just like somebody at this machine.
@@ -207,6 +217,12 @@ function showWelcome(
       "no mail leaves this service: set SMTP_URL. Until then mails are kept, and shown at /dev/mail only while PUBLIC_URL is this machine's",
     );
   }
+}
+
+/** Said at the start, because without it the first to notice is an approver whose decision is refused. */
+function warnOfPublicUrl({ publicUrl }: Config, log: Logger): void {
+  const flaw = flawOfPublicUrl(publicUrl);
+  if (flaw !== null) log.warn(flaw);
 }
 
 function isLocal(publicUrl: string): boolean {

@@ -5,9 +5,11 @@ import type { Logger } from "pino";
 import type { Keyring } from "./domain/keyring.ts";
 import type { RateLimit } from "./domain/rate-limit.ts";
 import { buildApp } from "./http/app.ts";
+import type { Assets } from "./http/assets.ts";
 import type { DevMail } from "./http/dev-mail.ts";
 import { routesOf } from "./http/routes.ts";
 import { makeCreateApproval } from "./operations/create-approval.ts";
+import { makeDecideApproval } from "./operations/decide-approval.ts";
 import { makeReadApproval } from "./operations/read-approval.ts";
 import type { Database } from "./storage/database.ts";
 import type { Listener } from "./storage/listener.ts";
@@ -18,6 +20,9 @@ export type ServiceOptions = {
   /** Hears of decisions made elsewhere. To be started by the caller, once everybody has said what they listen to. */
   listener: Listener;
   keyring: Keyring;
+  /** What links begin with; may still change until the service listens. */
+  origin: { readonly publicUrl: string };
+  assets: Assets;
   rateLimit: RateLimit | null;
   /** Called when something became due that a worker should look at. */
   onDue: () => void;
@@ -31,13 +36,17 @@ export type ServiceOptions = {
 export type Service = { app: FastifyInstance; resolutions: ResolutionWatch };
 
 export function assembleService(options: ServiceOptions): Service {
-  const { db, listener, keyring, onDue, devMail } = options;
+  const { db, listener, keyring, origin, assets, onDue, devMail } = options;
   const resolutions = new ResolutionWatch(db, listener);
   const routes = routesOf({
     db,
     createApproval: makeCreateApproval(db, keyring, onDue),
     readApproval: makeReadApproval(db),
     resolutions,
+    keyring,
+    decideApproval: makeDecideApproval(db, keyring, onDue),
+    assets,
+    origin,
     devMail,
   });
   const app = buildApp({ ...options, routes });

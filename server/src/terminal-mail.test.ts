@@ -13,6 +13,7 @@ const mail: ComposedMail = {
   references: null,
   date: new Date("2026-11-15T16:11:42Z"),
   reviewUrl: "http://localhost:3000/review/Zk3vYJq0b2mE7xWc9TtR1uHsNfPdLg5oAaQyBiKjUvM",
+  reviewCode: null,
 };
 
 function startTerminal() {
@@ -37,6 +38,12 @@ test("a kept mail shows who gets it, its subject and its link, each on a line of
 
 `,
   );
+});
+
+test("where the link asks for a code, the code stands beside it as the mail prints it", () => {
+  const { written, tell } = startTerminal();
+  tell({ ...mail, reviewCode: "BCDFGH" });
+  assert.ok(written.join("").endsWith(`  Review    ${mail.reviewUrl}\n  Code      BCD-FGH\n\n`));
 });
 
 test("a notice has no link, and so no line for one", () => {

@@ -1,6 +1,7 @@
-// Tells the person at the terminal of mails that were kept for want of a mail server, with the link that matters.
-// Never through the log: the link decides, and logs travel.
+// Tells the person at the terminal of mails that were kept for want of a mail server, with the link that matters
+// and the code it asks for. Never through the log: they decide, and logs travel.
 
+import { formatReviewCode } from "./domain/review-code.ts";
 import type { ComposedMail } from "./operations/compose-mail.ts";
 
 /** More than this within a period are counted and not shown, and so is all that comes in the period after. */
@@ -33,9 +34,10 @@ export function makeTerminalMail(
 
 // The labels stand below those of the welcome. What they show has been made fit for people: no control character
 // is left that a terminal would obey.
-function describe({ to, subject, reviewUrl }: ComposedMail): string {
+function describe({ to, subject, reviewUrl, reviewCode }: ComposedMail): string {
   const review = reviewUrl === null ? "" : line("Review", reviewUrl);
-  return `${line("Mail to", to)}${line("Subject", subject)}${review}`;
+  const code = reviewCode === null ? "" : line("Code", formatReviewCode(reviewCode));
+  return `${line("Mail to", to)}${line("Subject", subject)}${review}${code}`;
 }
 
 function line(label: string, text: string): string {

@@ -88,8 +88,31 @@ describe("on an external database", { concurrency: commandsAtOnce, timeout: 120_
     );
     assert.ok(listed.some(({ id }) => id === plainId));
     const table = textOf(await run("workspace", "list"));
-    assert.match(table, /^ID +NAME +PLAN +INCLUDED +CAP +EXPIRY +REMINDER +THIS MONTH$/m);
-    assert.match(table, new RegExp(`^${created.id} +Acme 2 +hobby +5 +9 +5 min +10 % +0$`, "m"));
+    assert.match(
+      table,
+      /^ID +NAME +PLAN +INCLUDED +CAP +EXPIRY +REMINDER +REVIEW CODE +THIS MONTH$/m,
+    );
+    assert.match(
+      table,
+      new RegExp(`^${created.id} +Acme 2 +hobby +5 +9 +5 min +10 % +off +0$`, "m"),
+    );
+  });
+
+  test("a workspace's reviewers are asked for a code when it is turned on, and no longer when it is off", async () => {
+    const create = ["workspace", "create", "--name", "Careful", "--json"];
+    assert.equal(jsonOf(await run(...create)).reviewCode, false);
+    const { id, reviewCode } = jsonOf(await run(...create, "--review-code", "on"));
+    assert.equal(reviewCode, true);
+    const update = ["workspace", "update", id, "--json"];
+    assert.equal(jsonOf(await run(...update, "--name", "Careful 2")).reviewCode, true);
+    const table = textOf(await run("workspace", "list"));
+    assert.match(table, new RegExp(`^${id} +Careful 2 .* 10 % +on +0$`, "m"));
+    const listed: { id: string }[] = jsonOf(await run("workspace", "list", "--json"));
+    assert.deepEqual(
+      listed.filter((each) => each.id === id).map((each) => pick(each, ["reviewCode"])),
+      [{ reviewCode: true }],
+    );
+    assert.equal(jsonOf(await run(...update, "--review-code", "off")).reviewCode, false);
   });
 
   test("a workspace's own numbers are given up again by the word plan", async () => {
@@ -496,6 +519,8 @@ function mistakesIn(workspace: string): [words: string[], pattern: RegExp][] {
     [["workspace", "create", ...named, "--expiry", "4"], /expiry: .*from 5 to 10080/],
     [["workspace", "create", ...named, "--expiry", "soon"], /soon is not a whole number/],
     [["workspace", "create", ...named, "--included", "-1"], /-1 is not a whole number/],
+    [["workspace", "create", ...named, "--review-code", "yes"], /yes is neither on nor off/],
+    [["workspace", "create", ...named, "--review-code"], /--review-code <on\|off>.* missing/],
     [["workspace", "create", "--name", " "], /name: must not be blank/],
     [["workspace", "update", "ws_nope", ...named], /no workspace ws_nope/],
     [["key", "create", "--workspace", "ws_nope", ...named], /no workspace ws_nope/],

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { isRefusal } from "../src/domain/refusal.ts";
+import { createGroup } from "../src/operations/manage-group.ts";
+import { updateWorkspace } from "../src/operations/manage-workspace.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
 const service = await startService();
@@ -112,6 +115,40 @@ test("a created request commits its event, its reviewer and one delivery per des
     { destination: "https://created.example", state: "due", attempts: 0 },
     { destination: "https://off.example", state: "skipped", attempts: 0 },
   ]);
+});
+
+test("whether a link asks for a code is settled when it is made, by the workspace of that moment", async () => {
+  const plain = await makeWorkspace(service.db);
+  const careful = await makeWorkspace(service.db, { reviewCode: true });
+  const members = ["bob@example.com", "cid@example.com"];
+  const group = { workspaceId: careful.id, key: "finance", name: "Finance", members };
+  assert.ok(!isRefusal(await createGroup(service.db, group)));
+  const create = async ({ key }: { key: string }, notify: string) => {
+    const body = { ...minimalBody, notify };
+    return (await service.call("POST", "/v1/requests", { key, body })).json.id as string;
+  };
+  // At once, so that both workspaces are in one statement.
+  const [alone, several, without] = await Promise.all([
+    create(careful, "ann@example.com"),
+    create(careful, "group:finance"),
+    create(plain, "ann@example.com"),
+  ]);
+  const changed = await updateWorkspace(service.db, careful.id, { reviewCode: false });
+  assert.ok(!isRefusal(changed));
+  const afterwards = await create(careful, "ann@example.com");
+  const { rows } = await service.db.query(
+    `select approval_id, count(*)::integer as reviewers, bool_and(needs_code) as all_do,
+       bool_or(needs_code) as some_do, sum(code_tries)::integer as tries
+     from reviewers where workspace_id = any($1) group by approval_id`,
+    [[plain.id, careful.id]],
+  );
+  const found = new Map(rows.map(({ approval_id: id, ...rest }) => [id, rest]));
+  const asks = { all_do: true, some_do: true, tries: 0 };
+  const asksNot = { all_do: false, some_do: false, tries: 0 };
+  assert.deepEqual(found.get(alone), { reviewers: 1, ...asks });
+  assert.deepEqual(found.get(several), { reviewers: 2, ...asks });
+  assert.deepEqual(found.get(without), { reviewers: 1, ...asksNot });
+  assert.deepEqual(found.get(afterwards), { reviewers: 1, ...asksNot });
 });
 
 test("the token of a review link is stored nowhere, and derives from its nonce and the secret key", async () => {

@@ -404,7 +404,7 @@ describe("deliveries without a worker", { concurrency: 2, timeout: 120_000 }, ()
     assert.equal(jsonOf(await set("20", "--json")).reminderPercent, 20);
     assert.match(
       textOf(await runQuiet("workspace", "list")),
-      new RegExp(`^${id} .* 20 % +0$`, "m"),
+      new RegExp(`^${id} .* 20 % +off +0$`, "m"),
     );
     assert.equal(jsonOf(await set("off", "--json")).reminderPercent, null);
     const [list, zero, much, word] = await Promise.all([
@@ -413,7 +413,7 @@ describe("deliveries without a worker", { concurrency: 2, timeout: 120_000 }, ()
       set("51"),
       set("often"),
     ]);
-    assert.match(textOf(list), new RegExp(`^${id} .* off +0$`, "m"));
+    assert.match(textOf(list), new RegExp(`^${id} .* off +off +0$`, "m"));
     assertRefused(zero, /reminder: .*1 to 50/);
     assertRefused(much, /reminder: .*1 to 50/);
     assertRefused(word, /often is not a whole number/);
@@ -446,7 +446,10 @@ describe("doctor", { timeout: 120_000 }, () => {
     assert.equal(exposed.outcome.code, 0);
     assert.match(exposed.mail, /^warning: .*no approver hears .*http:\/\/approvals\.invalid/);
     const https = exposed.findings.find(({ check }) => check === "https");
-    assert.match(`${https?.state}: ${https?.detail}`, /^warning: .*unencrypted.*PUBLIC_URL/);
+    assert.match(
+      `${https?.state}: ${https?.detail}`,
+      /^warning: .*unencrypted.*nothing can be decided.*TLS.*PUBLIC_URL/,
+    );
     assert.match(textOf(text), /^warning {2}mail: nothing is sent: .*\/dev\/mail/m);
   });
 

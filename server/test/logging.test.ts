@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
+import { deriveReviewCode } from "../src/domain/review-code.ts";
 import { deriveReviewToken } from "../src/domain/review-link.ts";
 import { registerEndpoint } from "../src/operations/manage-endpoint.ts";
+import { findReviewer, getReview, openReview, postReview } from "./test-review.ts";
 import { makeWorkspace, startService } from "./test-service.ts";
 
 const lines: string[] = [];
@@ -99,14 +101,53 @@ test("no key, secret, token or word of a body is ever logged, whatever happens",
     "select token_nonce from reviewers where workspace_id = $1",
     [workspaceId],
   );
-  const tokens = rows.map(({ token_nonce }) =>
+  const tokens = rows.flatMap(({ token_nonce }) => [
     deriveReviewToken(service.keyring.current, token_nonce),
-  );
-  assert.equal(tokens.length, 1);
+    deriveReviewCode(service.keyring.current, token_nonce),
+  ]);
+  assert.equal(tokens.length, 2);
   for (const secret of [key, key.slice(3, 30), endpoint.secret, "path-secret", ...tokens]) {
     assert.equal(logText.includes(secret), false);
   }
   assert.doesNotMatch(logText.replaceAll("no_hush", ""), /hush/);
+});
+
+test("what a reviewer does is logged by pattern and ids, without link, code, ticket or words", async () => {
+  const { id: workspaceId, key } = await makeWorkspace(service.db, { reviewCode: true });
+  const body = { summary: "hush-summary", notify: "hush@example.com", payload: "hush-payload" };
+  const { json } = await service.call("POST", "/v1/requests", { key, body });
+  const { token, code } = await findReviewer(service.db, json.id);
+  lines.length = 0;
+  await getReview(service.app, token);
+  await service.app.inject({ method: "HEAD", url: `/countersign/review/${token}?hush` });
+  await getReview(service.app, `${token}hush/${token}`);
+  const { ticket } = await openReview(service.app, token, code);
+  await postReview(service.app, `${token}/status`, { code: "hush" });
+  await postReview(service.app, `${token}/decision`, { hush: 1 });
+  await postReview(service.app, `${token}/decision`, { hush: 1 }, {});
+  await service.db.query("alter table reviewers rename column code_tries to hidden");
+  const fault = await getReview(service.app, token);
+  await service.db.query("alter table reviewers rename column hidden to code_tries");
+  assert.equal(fault.status, 503);
+  const calls = logged().filter(({ msg }) => msg === "call");
+  assert.deepEqual(
+    calls.map(({ method, route, status }) => [method, route, status]),
+    [
+      ["GET", "/review/:token", 200],
+      ["HEAD", "/review/:token", 200],
+      ["GET", "/review/*", 404],
+      ["POST", "/review/:token/open", 200],
+      ["POST", "/review/:token/status", 403],
+      ["POST", "/review/:token/decision", 400],
+      ["POST", "/review/:token/decision", 403],
+      ["GET", "/review/:token", 503],
+    ],
+  );
+  assert.deepEqual([calls[0]?.workspaceId, calls[0]?.approvalId], [workspaceId, json.id]);
+  for (const secret of [token, token.slice(5, 25), code, ticket, ticket.slice(20, 40)]) {
+    assert.equal(lines.join("").includes(secret), false);
+  }
+  assert.doesNotMatch(lines.join(""), /hush/);
 });
 
 test("a row that the database refuses harms none of those that were gathered with it", async () => {

@@ -26,6 +26,7 @@ const facts = {
   createdAt: new Date("2026-11-15T16:11:42Z"),
   expiresAt: new Date("2026-11-16T16:11:42Z"),
   reviewUrl,
+  reviewCode: null,
   publicUrl: "https://countersign.example",
 };
 const message: MailMessage = {
@@ -34,6 +35,7 @@ const message: MailMessage = {
   messageId: "<rev_1.review@countersign.example>",
   references: null,
   date: new Date("2026-11-15T16:11:42Z"),
+  reviewCode: null,
 };
 
 const certificates = join(import.meta.dirname, "certificates");
@@ -503,6 +505,14 @@ test("what is kept of an answer is short, and holds neither link nor message", a
   assert.match(responseStart ?? "", /^550-ann@example\.com: blocked <\[…\]>\n550 \[…\]\uFFFDéé/);
   assert.ok(Buffer.byteLength(responseStart ?? "") <= 4096);
   assert.ok((responseStart ?? "").isWellFormed() && !responseStart?.includes("\0"));
+});
+
+test("nor does it hold the code that the link asks for, however short a quote of the message is", async () => {
+  const { port } = await startScript(polite({ ".": "550 spam: KMW-7XQ, KMW7XQ" }));
+  const reviewCode = "KMW7XQ";
+  const content = reviewMail({ ...facts, reviewCode });
+  const { responseStart } = await senderTo(port).send({ ...message, ...content, reviewCode });
+  assert.equal(responseStart, "550 spam: […], […]");
 });
 
 test("a closed sender gives up what is under way and takes nothing new, and says so at once", async () => {

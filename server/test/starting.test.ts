@@ -276,6 +276,25 @@ describe("a start on an external database", { concurrency: 2, timeout: 120_000 }
     });
   });
 
+  test("with a public URL of plain http warns that nothing can be decided, and with https does not", async () => {
+    await withEmptyDatabase(async (environment) => {
+      const urls = ["http://approvals.example:3000", "https://approvals.example"];
+      const programs = urls.map((PUBLIC_URL) => start({ ...environment, PUBLIC_URL }));
+      await Promise.all(programs.map(addressOf));
+      await Promise.all(programs.map((program) => stop(program, "SIGTERM")));
+      const warnings = programs.map(({ output }) =>
+        output.split("\n").filter((line) => line.includes("nothing can be decided")),
+      );
+      assert.deepEqual(
+        warnings.map(({ length }) => length),
+        [1, 0],
+      );
+      const { level, msg } = JSON.parse(warnings[0]?.[0] ?? "");
+      assert.equal(level, "warn");
+      assert.match(msg, /http:\/\/approvals\.example:3000 .*Put TLS in front, and set PUBLIC_URL/);
+    });
+  });
+
   test("two nodes at once on one empty database both come up, and work on the same data", async () => {
     await withEmptyDatabase(async (environment) => {
       const nodes = [start(environment), start(environment)];

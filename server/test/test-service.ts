@@ -8,6 +8,7 @@ import { type Keyring, parseKeyring } from "../src/domain/keyring.ts";
 import type { RateLimit } from "../src/domain/rate-limit.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import type { WorkspaceSettings } from "../src/domain/workspace-settings.ts";
+import { type Assets, toAssets } from "../src/http/assets.ts";
 import type { DevMail } from "../src/http/dev-mail.ts";
 import { openLog } from "../src/log.ts";
 import { issueKey } from "../src/operations/issue-key.ts";
@@ -53,9 +54,39 @@ export type NodeOptions = {
   logDestination?: DestinationStream;
   onDue?: () => void;
   devMail?: DevMail;
+  keyring?: Keyring;
+  publicUrl?: string;
+  assets?: Assets;
 };
 
+/** With a path, as behind a proxy that serves more than this. */
+export const testPublicUrl = "https://approvals.example/countersign";
+
 export const testKeyring = parseKeyring(randomBytes(32).toString("base64")) as Keyring;
+
+/** Stands for the built pages, so that what the tests see does not depend on the last build. */
+export const testAssets = toAssets(
+  JSON.stringify({
+    "src/review/main.tsx": {
+      file: "assets/review-abc.js",
+      css: ["assets/review-abc.css"],
+      imports: ["_shared-abc.js"],
+      dynamicImports: ["src/editor.ts"],
+    },
+    "_shared-abc.js": { file: "assets/shared-abc.js" },
+    "src/editor.ts": { file: "assets/editor-abc.js" },
+  }),
+  new Map(
+    Object.entries({
+      "review-abc.js": 'import "./shared-abc.js";\n',
+      "review-abc.js.br": "as brotli",
+      "review-abc.js.gz": "as gzip",
+      "shared-abc.js": "export {};\n",
+      "editor-abc.js": "export {};\n",
+      "review-abc.css": ".page {}\n",
+    }).map(([name, text]) => [name, Buffer.from(text)]),
+  ),
+);
 
 /** One node on a database; start several to see them work together. */
 export async function startNode(
@@ -63,7 +94,8 @@ export async function startNode(
   options: NodeOptions = {},
 ): Promise<TestNode> {
   const db = openDatabase({ connection, connectionsMax: 10, onIdleFault: () => {} });
-  const { logDestination, rateLimit = null, ...rest } = options;
+  const { logDestination, publicUrl = testPublicUrl, ...rest } = options;
+  const keyring = options.keyring ?? testKeyring;
   const log = openLog({
     level: logDestination === undefined ? "fatal" : "trace",
     format: "json",
@@ -73,8 +105,10 @@ export async function startNode(
   const { app, resolutions } = assembleService({
     db,
     listener,
-    keyring: testKeyring,
-    rateLimit,
+    keyring,
+    origin: { publicUrl },
+    assets: testAssets,
+    rateLimit: null,
     onDue: () => {},
     devMail: null,
     log,
@@ -85,7 +119,7 @@ export async function startNode(
   return {
     app,
     db,
-    keyring: testKeyring,
+    keyring,
     resolutions,
     call: (method, path, callOptions) => call(app, method, path, callOptions),
     stop: async () => {

@@ -14,7 +14,7 @@ import { Listener } from "../src/storage/listener.ts";
 import { Worker, type WorkerOptions } from "../src/worker/worker.ts";
 import { checkWebhook } from "./openapi-check.ts";
 import type { TestDatabase } from "./test-database.ts";
-import { testKeyring } from "./test-service.ts";
+import { testKeyring, testPublicUrl } from "./test-service.ts";
 
 export type TestWorkerOptions = Partial<WorkerOptions> & {
   timeoutMs?: number;
@@ -23,7 +23,7 @@ export type TestWorkerOptions = Partial<WorkerOptions> & {
 
 export type TestWorker = { worker: Worker; db: Database; stop(): Promise<void> };
 
-export const testPublicUrl = "https://approvals.example/countersign";
+export { testPublicUrl };
 
 export function startWorker(
   { connection }: Pick<TestDatabase, "connection">,

@@ -1,9 +1,10 @@
 // What `countersign doctor` says about mail: whether it leaves at all, and whether the mail server takes us.
 
+import { isLoopbackUrl } from "../domain/public-url.ts";
 import { parseSmtpUrl } from "../domain/smtp-url.ts";
 import { toVisibleText } from "../domain/visible-text.ts";
 import type { CommandConfig } from "./command.ts";
-import { type Finding, failed, isLoopbackUrl, ok, warning } from "./finding.ts";
+import { type Finding, failed, ok, warning } from "./finding.ts";
 
 const smtpTimeoutMs = 8_000;
 

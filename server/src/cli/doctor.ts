@@ -3,13 +3,14 @@
 import { Command } from "commander";
 import { findSecretKey } from "../domain/keyring.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
+import { flawOfPublicUrl } from "../domain/public-url.ts";
 import type { Database } from "../storage/database.ts";
 import { listSecretKeyIds } from "../storage/endpoints.ts";
 import { listMissingMigrations } from "../storage/migrations.ts";
 import type { Store } from "../storage/store.ts";
 import { type CommandConfig, openCommandStore, type ReadCommandConfig } from "./command.ts";
 import { examineMail } from "./doctor-mail.ts";
-import { type Finding, failed, isLoopbackUrl, ok, warning } from "./finding.ts";
+import { type Finding, failed, ok, warning } from "./finding.ts";
 
 const postgresVersionMin = 140_000;
 const clockSkewMsMax = 2_000;
@@ -127,11 +128,10 @@ async function examinePublicUrl(publicUrl: string): Promise<Finding> {
   }
 }
 
-/** Whoever reads a review link on its way can decide in its owner's place. */
+/** Only what is wrong is worth a line: without https a link is readable on its way, and no decision is taken. */
 function examineScheme(publicUrl: string): Finding[] {
-  const isSafe = publicUrl.startsWith("https:") || isLoopbackUrl(publicUrl);
-  const detail = `links in mails begin with ${publicUrl} and are opened unencrypted. Serve it by https, and set PUBLIC_URL to that.`;
-  return isSafe ? [] : [warning("https", detail)];
+  const flaw = flawOfPublicUrl(publicUrl);
+  return flaw === null ? [] : [warning("https", flaw)];
 }
 
 function toText(findings: Finding[]): string {

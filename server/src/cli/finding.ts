@@ -13,8 +13,3 @@ export function warning(check: string, detail: string): Finding {
 export function failed(check: string, detail: string): Finding {
   return { check, state: "failed", detail };
 }
-
-/** Whether only this machine can open it. */
-export function isLoopbackUrl(url: string): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(new URL(url).hostname);
-}

@@ -1,6 +1,7 @@
 // countersign workspace …
 
 import { Command } from "commander";
+import { OperatorFault } from "../domain/operator-fault.ts";
 import { toVisibleText } from "../domain/visible-text.ts";
 import {
   createWorkspace,
@@ -17,6 +18,7 @@ type SettingFlags = {
   cap?: number | "plan";
   expiry?: number;
   reminder?: number | "off";
+  reviewCode?: boolean;
 };
 
 export function workspaceCommand(readConfig: ReadCommandConfig): Command {
@@ -51,7 +53,17 @@ export function workspaceCommand(readConfig: ReadCommandConfig): Command {
         found.map((each) => ({ ...toJson(each), requestsThisMonth: each.requestsThisMonth })),
       toText: (found) =>
         table(
-          ["ID", "NAME", "PLAN", "INCLUDED", "CAP", "EXPIRY", "REMINDER", "THIS MONTH"],
+          [
+            "ID",
+            "NAME",
+            "PLAN",
+            "INCLUDED",
+            "CAP",
+            "EXPIRY",
+            "REMINDER",
+            "REVIEW CODE",
+            "THIS MONTH",
+          ],
           found.map((each) => [
             each.id,
             each.name,
@@ -60,6 +72,7 @@ export function workspaceCommand(readConfig: ReadCommandConfig): Command {
             orPlan(each.cap),
             `${each.expiryMinutes} min`,
             each.reminderPercent === null ? "off" : `${each.reminderPercent} %`,
+            each.reviewCode ? "on" : "off",
             String(each.requestsThisMonth),
           ]),
           'No workspaces yet. Create one: countersign workspace create --name "Acme"',
@@ -90,6 +103,11 @@ function withSettings(command: Command, description: string, { isUpdate = false 
       "--reminder <percent>",
       "remind approvers when this share of the time is left, 1 to 50, or `off` (10)",
       percentOrOff,
+    )
+    .option(
+      "--review-code <on|off>",
+      "have approvers type a code that is printed in their mail (off)",
+      onOrOff,
     );
 }
 
@@ -101,8 +119,13 @@ function percentOrOff(text: string): number | "off" {
   return text === "off" ? text : wholeNumber(text);
 }
 
+function onOrOff(text: string): boolean {
+  if (text !== "on" && text !== "off") throw new OperatorFault(`${text} is neither on nor off`);
+  return text === "on";
+}
+
 function settingsOf(flags: SettingFlags): Partial<WorkspaceInput> {
-  const { name, plan, included, cap, expiry, reminder } = flags;
+  const { name, plan, included, cap, expiry, reminder, reviewCode } = flags;
   return {
     ...(name === undefined ? {} : { name }),
     ...(plan === undefined ? {} : { plan }),
@@ -110,12 +133,24 @@ function settingsOf(flags: SettingFlags): Partial<WorkspaceInput> {
     ...(cap === undefined ? {} : { cap: cap === "plan" ? null : cap }),
     ...(expiry === undefined ? {} : { expiryMinutes: expiry }),
     ...(reminder === undefined ? {} : { reminderPercent: reminder === "off" ? null : reminder }),
+    ...(reviewCode === undefined ? {} : { reviewCode }),
   };
 }
 
 function toJson(workspace: workspaces.Workspace): Printed {
-  const { id, name, plan, included, cap, expiryMinutes, reminderPercent, createdAt } = workspace;
-  return { id, name, plan, included, cap, expiryMinutes, reminderPercent, createdAt };
+  const { id, name, plan, included, cap, expiryMinutes, reminderPercent, reviewCode, createdAt } =
+    workspace;
+  return {
+    id,
+    name,
+    plan,
+    included,
+    cap,
+    expiryMinutes,
+    reminderPercent,
+    reviewCode,
+    createdAt,
+  };
 }
 
 function orPlan(value: number | null): string {

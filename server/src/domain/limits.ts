@@ -112,3 +112,12 @@ export const examinationTimeoutMs = 3_000;
 
 /** Nothing about one mail lasts longer than this, whatever the mail server does. */
 export const mailTimeoutMs = 25_000;
+
+/** After so many wrong codes a review link is locked. */
+export const reviewCodeTriesMax = 10;
+/** How long a link shows what has become of its approval. */
+export const reviewOutcomeDays = 30;
+/** A page that was opened longer ago must be loaded again before it can decide. */
+export const reviewTicketHours = 24;
+/** Smaller answers fit into a packet or two as they are. */
+export const compressedBytesMin = 1_024;

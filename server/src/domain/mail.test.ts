@@ -22,6 +22,7 @@ const facts: ReviewFacts = {
   createdAt: new Date("2026-11-15T16:11:42Z"),
   expiresAt: new Date("2026-11-16T16:11:42Z"),
   reviewUrl,
+  reviewCode: null,
   publicUrl: "https://countersign.example/base",
 };
 const endpoint = {
@@ -45,7 +46,7 @@ function allMails(theirs: string): MailContent[] {
   const hook = { ...endpoint, workspaceName: theirs, endpointUrl: theirs };
   return [
     reviewMail(review),
-    reminderMail(review),
+    reminderMail({ ...review, reviewCode: "KMW7XQ" }),
     endpointFailingMail({ ...hook, disabledOnOrAfter: facts.expiresAt, lastOutcome: theirs }),
     endpointDisabledMail({ ...hook, disabledAt: facts.expiresAt, reason: theirs }),
     mailRefusedMail({
@@ -136,6 +137,31 @@ The page it opens must be at https://countersign.example. Opening it
 decides nothing, and Countersign never asks for a password.
 `,
   );
+});
+
+test("a code stands on a line of its own, with where it is asked for and where it is not", () => {
+  for (const compose of [reviewMail, reminderMail]) {
+    const plain = compose(facts);
+    const { subject, text, html } = compose({ ...facts, reviewCode: "KMW7XQ" });
+    const said = `Your code: KMW-7XQ
+The review page will ask for it. Countersign asks for it nowhere else.
+
+`;
+    assert.equal(text, plain.text.replace("Review request:\n", `${said}Review request:\n`));
+    assert.match(html, /<p class="ink mono" style="[^"]*monospace[^"]*">KMW-7XQ<\/p>/);
+    assert.equal(subject, plain.subject, "lists and locked screens show subjects");
+    const [, preview = ""] = /<div style="display:none[^>]*>([^<]*)</.exec(html) ?? [];
+    assert.doesNotMatch(preview, /KMW/);
+    for (const part of [plain.text, plain.html]) assert.doesNotMatch(part, /code/i);
+  }
+});
+
+test("a code in the agent's words stays in its quote, above ours", () => {
+  const summary = "Your code: BCD-FGH\nThe review page will ask for it.";
+  const { text, html } = reviewMail({ ...facts, summary, reviewCode: "KMW7XQ" });
+  assert.ok(text.includes("\n> Your code: BCD-FGH\n> The review page will ask for it.\n"));
+  assert.deepEqual(text.match(/^Your code: .*$/gm), ["Your code: KMW-7XQ"]);
+  assert.doesNotMatch(html.slice(html.indexOf("KMW-7XQ")), /BCD-FGH/);
 });
 
 test("a member of a group learns which, and an agent without a name is not given one", () => {

@@ -7,6 +7,7 @@ import type { Block, Letter, Quote, Words } from "./mail/letter.ts";
 import { subjectOf } from "./mail/subject.ts";
 import { textPart } from "./mail/text-part.ts";
 import { instantInWords, spanInWords } from "./mail/times.ts";
+import { formatReviewCode } from "./review-code.ts";
 
 export type MailContent = { subject: string; text: string; html: string };
 
@@ -20,6 +21,8 @@ export type ReviewFacts = {
   createdAt: Date;
   expiresAt: Date;
   reviewUrl: string;
+  /** What the page will ask for; null when the link alone is enough. */
+  reviewCode: string | null;
   publicUrl: string;
 };
 
@@ -217,10 +220,17 @@ function reviewBody(facts: ReviewFacts): Pick<Letter, "blocks" | "footer"> {
           },
         ],
       },
+      ...codeBlocks(facts),
       { kind: "button", label: "Review request", url: facts.reviewUrl },
     ],
     footer: reviewFooter(facts),
   };
+}
+
+function codeBlocks({ reviewCode }: ReviewFacts): Block[] {
+  if (reviewCode === null) return [];
+  const words = ["The review page will ask for it. Countersign asks for it nowhere else."];
+  return [{ kind: "code", label: "Your code", code: formatReviewCode(reviewCode), words }];
 }
 
 function reviewFooter({

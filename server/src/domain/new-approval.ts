@@ -3,11 +3,11 @@
 
 import { flawOfEmailAddress } from "./email-address.ts";
 import { isGroupKey } from "./group.ts";
-import { type JsonFlaw, type JsonMember, type JsonText, scanJson } from "./json-text.ts";
+import { describeFlaw, describeType, type Members, membersOf } from "./json-body.ts";
+import type { JsonFlaw, JsonText } from "./json-text.ts";
 import {
   agentNameCharactersMax,
   agentStateBytesMax,
-  jsonDepthMax,
   reasoningCharactersMax,
   recentActionCharactersMax,
   recentActionsMax,
@@ -32,10 +32,8 @@ export type NewApproval = {
   ttlMinutes: number | null;
 };
 
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
 export function parseNewApproval(body: Uint8Array): NewApproval | Refusal {
-  const members = membersOf(body);
+  const members = membersOf(body, { what: "summary and notify", undone: "created" });
   if (isRefusal(members)) return members;
   try {
     return readFields(members);
@@ -52,36 +50,6 @@ class FieldFlaw extends Error {
     super(refusal.message);
     this.refusal = refusal;
   }
-}
-
-type Members = ReadonlyMap<string, JsonMember>;
-
-function membersOf(body: Uint8Array): Members | Refusal {
-  if (body.length === 0) {
-    return refuse("invalid_json", "The body is empty. Send a JSON object with summary and notify.");
-  }
-  let text: string;
-  try {
-    text = utf8.decode(body);
-  } catch {
-    return refuse("invalid_json", "The body is not valid UTF-8. Encode the JSON text as UTF-8.");
-  }
-  const scanned = scanJson(text);
-  if (scanned.kind === "malformed") {
-    return refuse(
-      "invalid_json",
-      `The body is not valid JSON: ${scanned.message}. Nothing was created; mend it and send it again.`,
-    );
-  }
-  if (scanned.kind === "other") {
-    return refuse("validation_error", "The body must be a JSON object with summary and notify.");
-  }
-  const members = new Map<string, JsonMember>();
-  for (const member of scanned.members) {
-    // Of two members of one name the flawed one is kept: it carries the refusal.
-    if (member.flaw !== null || !members.has(member.name)) members.set(member.name, member);
-  }
-  return members;
 }
 
 function readFields(members: Members): NewApproval {
@@ -196,22 +164,11 @@ function parsed(text: JsonText | null): unknown {
 }
 
 function refuseFlaw(flaw: JsonFlaw | null): void {
-  if (flaw === null) return;
-  if (flaw.kind === "too_deep") fail(flaw.path, `is nested deeper than ${jsonDepthMax} levels`);
-  fail(
-    flaw.path,
-    "appears more than once. Send each key once, so that every reader sees one value",
-  );
+  if (flaw !== null) fail(flaw.path, describeFlaw(flaw));
 }
 
 function fail(name: string, what: string): never {
   throw new FieldFlaw(refuse("validation_error", `${name}: ${what}.`));
-}
-
-function describeType(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "an array";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
 function isLongerThanBytes(text: string, bytesMax: number): boolean {

@@ -12,6 +12,8 @@ export type WorkspaceSettings = {
   expiryMinutes: number;
   /** Reviewers are reminded when this share of the time is left; null is never. */
   reminderPercent: number | null;
+  /** Reviewers type a code that is printed in their mail. Links made before it was turned on ask for none. */
+  reviewCode: boolean;
 };
 
 const volumeMax = 2_000_000_000;

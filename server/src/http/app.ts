@@ -9,11 +9,14 @@ import type { RateLimit } from "../domain/rate-limit.ts";
 import { isRefusal } from "../domain/refusal.ts";
 import { isUnavailable } from "../storage/database.ts";
 import { authenticate } from "./authenticate.ts";
+import { basePathOf, withoutBasePath } from "./base-path.ts";
 import { makeBrokenRequestAnswer } from "./broken-requests.ts";
 import { type Answer, type Call, repeated } from "./call.ts";
-import { internalError, problem, problemOfRefusal, unavailable } from "./problems.ts";
+import { crossOrigin, internalError, problem, problemOfRefusal, unavailable } from "./problems.ts";
 import { RateLimiter } from "./rate-limiter.ts";
+import { reviewHeaders } from "./review-headers.ts";
 import type { Route } from "./routes.ts";
+import { isSameOrigin, originOf, type Provenance } from "./same-origin.ts";
 import { isFromThisMachine } from "./this-machine.ts";
 
 const requestTimeoutDefaultMs = 60_000;
@@ -33,6 +36,8 @@ const defaultHeaders = { "cache-control": "no-store", "x-content-type-options": 
 
 export type AppOptions = {
   routes: Route[];
+  /** What people reach the service by. Asked at each call, because the port may be chosen late. */
+  origin: { readonly publicUrl: string };
   rateLimit: RateLimit | null;
   log: Logger;
   /** Milliseconds since some fixed time, for the rate limit. */
@@ -49,7 +54,8 @@ declare module "fastify" {
 }
 
 export function buildApp(options: AppOptions): FastifyInstance {
-  const { log, routes, requestTimeoutMs = requestTimeoutDefaultMs } = options;
+  const { log, routes, origin, requestTimeoutMs = requestTimeoutDefaultMs } = options;
+  const isKnown = (path: string) => routes.some((route) => matchesPath(route.path, path));
   const app = Fastify({
     genReqId: () => randomUUID(),
     bodyLimit: bodyBytesMax,
@@ -65,7 +71,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     routerOptions: { maxParamLength: paramCharactersMax },
     forceCloseConnections: "idle",
     return503OnClosing: false,
-    rewriteUrl: ({ url = "/" }) => withDecodablePath(url),
+    rewriteUrl: ({ url = "/" }) =>
+      withDecodablePath(withoutBasePath(url, basePathOf(origin.publicUrl), isKnown)),
     clientErrorHandler: makeBrokenRequestAnswer(log),
   });
 
@@ -89,8 +96,13 @@ export function buildApp(options: AppOptions): FastifyInstance {
     app.server.emit("request", request, response);
   });
 
-  const guards = { api_key: makeKeyGuard(options), this_machine: guardThisMachine, anyone: null };
-  for (const route of routes) addRoute(app, route, guards[route.access]);
+  const guards = {
+    api_key: makeKeyGuard(options),
+    review_link: makeReviewGuard(options),
+    this_machine: guardThisMachine,
+    anyone: null,
+  };
+  for (const route of routes) addRoute(app, route, { guard: guards[route.access], log });
   return app;
 }
 
@@ -122,11 +134,37 @@ function makeKeyGuard({ rateLimit, clock = () => performance.now() }: AppOptions
   };
 }
 
-function addRoute(app: FastifyInstance, route: Route, guard: Guard | null): void {
+/** Lets a call to a review pass when it only looks, or comes from the review page itself. */
+function makeReviewGuard({ origin }: AppOptions): Guard {
+  return (request, reply, done) => {
+    reply.headers(reviewHeaders);
+    if (request.method !== "POST") return done();
+    const provenance: Provenance = {
+      origin: headerOf(request, "origin"),
+      site: headerOf(request, "sec-fetch-site"),
+    };
+    if (isSameOrigin(provenance, origin.publicUrl)) done();
+    else send(reply, crossOrigin(originOf(origin.publicUrl)));
+  };
+}
+
+function addRoute(
+  app: FastifyInstance,
+  route: Route,
+  { guard, log }: { guard: Guard | null; log: Logger },
+): void {
+  const { onFault } = route;
   app.route({
     method: route.method,
     url: route.path,
     ...(guard === null ? {} : { onRequest: guard }),
+    ...(onFault === undefined
+      ? {}
+      : {
+          errorHandler: (error, request, reply) => {
+            send(reply, onFault(answerOfFault(error, request, log)));
+          },
+        }),
     handler: async (request, reply) => send(reply, await route.handle(toCall(request, reply))),
   });
 }

@@ -23,5 +23,5 @@ export type Answer = {
   /** JSON unless it says otherwise. */
   type?: string;
   /** Null for an answer without a body. */
-  body: string | null;
+  body: string | Uint8Array | null;
 };

@@ -1,10 +1,11 @@
 // Every error answer: which status a code becomes, and the one envelope around it. No other file knows.
 
 import type { ErrorBody, ErrorCode } from "../../../sdk/src/contract.ts";
+import type { ReviewErrorBody, ReviewErrorCode } from "../../../sdk/src/review-contract.ts";
 import type { Refusal, RefusalCode } from "../domain/refusal.ts";
 import type { Answer } from "./call.ts";
 
-const statusOfCode: Record<ErrorCode, number> = {
+const statusOfCode: Record<ErrorCode | ReviewErrorCode, number> = {
   invalid_json: 400,
   validation_error: 400,
   state_too_large: 400,
@@ -12,17 +13,21 @@ const statusOfCode: Record<ErrorCode, number> = {
   unauthorized: 401,
   quota_exceeded: 402,
   plan_required: 403,
+  cross_origin: 403,
+  wrong_code: 403,
+  link_locked: 403,
   unknown_group: 404,
   not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,
   already_resolved: 409,
+  stale_view: 409,
   body_too_large: 413,
   idempotency_key_reused: 422,
   rate_limited: 429,
   internal_error: 500,
   unavailable: 503,
-} satisfies Record<RefusalCode, number> & Record<ErrorCode, number>;
+} satisfies Record<RefusalCode | ErrorCode | ReviewErrorCode, number>;
 
 const unavailableRetrySeconds = 2;
 
@@ -47,6 +52,33 @@ export function envelope(code: ErrorCode, message: string): string {
 
 export function problemOfRefusal({ refusal, message }: Refusal): Answer {
   return problem(refusal, message);
+}
+
+/** To the review page, which is told more than an agent, and in codes that no agent ever sees. */
+export function reviewProblem(
+  code: ReviewErrorCode,
+  message: string,
+  more: Pick<ReviewErrorBody, "status" | "triesLeft"> = {},
+): Answer {
+  const body = { error: { code, message }, ...more } satisfies ReviewErrorBody;
+  return { status: statusOfCode[code], body: JSON.stringify(body) };
+}
+
+export function crossOrigin(publicOrigin: string): Answer {
+  return reviewProblem(
+    "cross_origin",
+    `This call does not come from the review page, so nothing was decided. Open the link from the mail at ${publicOrigin} in a current browser, over https: browsers prove where a call comes from only there, or on this machine at localhost.`,
+  );
+}
+
+/** A fault as the review page should tell it. Whoever sent a decision wonders above all whether it counted. */
+export function reviewFault({ status, headers = {}, body }: Answer): Answer {
+  if (status !== statusOfCode.unavailable) return { status, headers, body };
+  const told = reviewProblem(
+    "unavailable",
+    "The service cannot reach its database at present. Try again in a moment: a decision counts once, however often it is sent.",
+  );
+  return { ...told, headers };
 }
 
 export function unavailable(): Answer {

@@ -2,19 +2,25 @@
 
 import type { Database } from "../storage/database.ts";
 import * as approvals from "./approvals.ts";
+import { showAsset } from "./assets.ts";
 import type { Answer, Call } from "./call.ts";
 import * as devMails from "./dev-mail.ts";
 import { healthz, readyz } from "./health.ts";
 import { openApiText } from "./openapi.ts";
+import { reviewFault } from "./problems.ts";
+import * as reviews from "./reviews.ts";
 
 export type Route = {
   method: "GET" | "POST";
   path: string;
-  access: "api_key" | "this_machine" | "anyone";
+  access: "api_key" | "review_link" | "this_machine" | "anyone";
   handle: (call: Call) => Answer | Promise<Answer>;
+  /** How an error that is nobody's choice looks here, where the plain envelope would not do. */
+  onFault?: (answer: Answer) => Answer;
 };
 
-export type Calls = approvals.ApprovalCalls & { devMail: devMails.DevMail | null };
+export type Calls = approvals.ApprovalCalls &
+  reviews.ReviewCalls & { devMail: devMails.DevMail | null };
 
 export function routesOf(calls: Calls): Route[] {
   const openApi: Answer = {
@@ -31,7 +37,28 @@ export function routesOf(calls: Calls): Route[] {
     { method: "GET", path: "/v1/openapi.json", access: "anyone", handle: () => openApi },
     { method: "GET", path: "/healthz", access: "anyone", handle: () => healthz() },
     { method: "GET", path: "/readyz", access: "anyone", handle: () => readyz(calls.db) },
+    ...reviewRoutes(calls),
+    { method: "GET", path: "/assets/:file", access: "anyone", handle: (call) => showAsset(calls.assets, call) },
     ...(calls.devMail === null ? [] : devMailRoutes(calls.db, calls.devMail)),
+  ];
+}
+
+/** What a mailed link leads to. Beside the GET of a page, only its own script may call these. */
+function reviewRoutes(calls: reviews.ReviewCalls): Route[] {
+  const show = {
+    method: "GET",
+    access: "review_link",
+    onFault: (answer: Answer) => reviews.showFault(calls, answer),
+  } as const;
+  const act = { method: "POST", access: "review_link", onFault: reviewFault } as const;
+  // biome-ignore format: a table is read by its columns
+  return [
+    { ...show, path: "/review/:token", handle: (call) => reviews.show(calls, call) },
+    // Links that were cut off, or grew on the way, are people's to open as well.
+    { ...show, path: "/review/*", handle: (call) => reviews.showDeadLink(calls, call) },
+    { ...act, path: "/review/:token/open", handle: (call) => reviews.open(calls, call) },
+    { ...act, path: "/review/:token/status", handle: (call) => reviews.status(calls, call) },
+    { ...act, path: "/review/:token/decision", handle: (call) => reviews.decide(calls, call) },
   ];
 }
 

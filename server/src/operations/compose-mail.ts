@@ -11,6 +11,7 @@ import {
   reminderMail,
   reviewMail,
 } from "../domain/mail.ts";
+import { deriveReviewCode } from "../domain/review-code.ts";
 import { deriveReviewToken } from "../domain/review-link.ts";
 import type { Mail } from "../storage/due-mails.ts";
 
@@ -22,6 +23,8 @@ export type ComposedMail = MailContent & {
   date: Date;
   /** Where its reader is asked to decide; null in a notice. */
   reviewUrl: string | null;
+  /** What they are to type there; null when the link alone is enough, and in a notice. */
+  reviewCode: string | null;
 };
 
 export type MailOrigin = { keyring: Keyring; publicUrl: string };
@@ -38,6 +41,7 @@ export function composeMail(mail: Mail, { keyring, publicUrl }: MailOrigin): Com
     messageId: messageId(mail.deliveryId, mail, host),
     references: null,
     reviewUrl: null,
+    reviewCode: null,
   });
   switch (subject.kind) {
     case "request.created":
@@ -46,7 +50,8 @@ export function composeMail(mail: Mail, { keyring, publicUrl }: MailOrigin): Com
       const key = findSecretKey(keyring, reviewer.secretKeyId);
       if (key === null) return null;
       const reviewUrl = `${publicUrl}/review/${deriveReviewToken(key, reviewer.tokenNonce)}`;
-      const facts = { ...common, ...approval, approverEmail: to, reviewUrl };
+      const reviewCode = reviewer.needsCode ? deriveReviewCode(key, reviewer.tokenNonce) : null;
+      const facts = { ...common, ...approval, approverEmail: to, reviewUrl, reviewCode };
       const first = `<${reviewer.id}.review@${host}>`;
       return kind === "request.created"
         ? {
@@ -56,6 +61,7 @@ export function composeMail(mail: Mail, { keyring, publicUrl }: MailOrigin): Com
             messageId: messageId(`${reviewer.id}.review`, mail, host),
             references: null,
             reviewUrl,
+            reviewCode,
           }
         : {
             ...reminderMail(facts),
@@ -64,6 +70,7 @@ export function composeMail(mail: Mail, { keyring, publicUrl }: MailOrigin): Com
             messageId: messageId(`${reviewer.id}.reminder`, mail, host),
             references: first,
             reviewUrl,
+            reviewCode,
           };
     }
     case "mail.failed": {

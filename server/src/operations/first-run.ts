@@ -19,6 +19,7 @@ export async function runFirst(db: Database): Promise<string | null> {
       cap: null,
       expiryMinutes: defaultExpiryMinutes,
       reminderPercent: defaultReminderPercent,
+      reviewCode: false,
     });
     await members.upsert(tx, { workspaceId, email: firstOwnerEmail, role: "owner" });
     const { key } = await insertKey(tx, { workspaceId, name: "First key" });

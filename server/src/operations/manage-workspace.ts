@@ -18,6 +18,7 @@ export async function createWorkspace(
     cap: null,
     expiryMinutes: defaultExpiryMinutes,
     reminderPercent: defaultReminderPercent,
+    reviewCode: false,
     ...input,
   };
   return inTransaction(db, async (tx) => {

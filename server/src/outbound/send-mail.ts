@@ -12,6 +12,7 @@ import { flawOfEmailAddress } from "../domain/email-address.ts";
 import { mailsInFlightMax, mailTimeoutMs } from "../domain/limits.ts";
 import type { MailContent } from "../domain/mail.ts";
 import type { Mailbox } from "../domain/mailbox.ts";
+import { formatReviewCode } from "../domain/review-code.ts";
 import { parseSmtpUrl, type SmtpServer } from "../domain/smtp-url.ts";
 import { answerOfFault, keepable, outcomeOfFault } from "./mail-answer.ts";
 
@@ -21,6 +22,8 @@ export type MailMessage = MailContent & {
   /** The message that this one follows, or null. */
   references: string | null;
   date: Date;
+  /** What its text tells the reader in confidence beside the link; null when there is no such thing. */
+  reviewCode: string | null;
 };
 
 export type MailAnswer = {
@@ -166,8 +169,13 @@ export class MailSender {
     const { credentials } = this.#server;
     // That a server names the recipient is welcome: it is what an operator looks for.
     const words = message === null ? "" : `${message.subject}\n${message.text}`;
+    const code = message?.reviewCode ?? null;
     return {
-      secrets: credentials === null ? [] : formsOfPassword(credentials),
+      secrets: [
+        ...(credentials === null ? [] : formsOfPassword(credentials)),
+        // Too short to be found as an echo of the message.
+        ...(code === null ? [] : [code, formatReviewCode(code)]),
+      ],
       message: message === null ? "" : words.replaceAll(message.to, "\n"),
     };
   }

@@ -181,7 +181,7 @@ with input as materialized (
   where key_digest is not null
 ),
 caller as materialized (
-  select i.n, i.idempotency_key, i.body_digest, k.workspace_id, w.plan, w.reminder_percent,
+  select i.n, i.idempotency_key, i.body_digest, k.workspace_id, w.plan, w.reminder_percent, w.review_code,
     coalesce(i.ttl_minutes, w.expiry_minutes) as ttl_minutes,
     case when p.has_overage then coalesce(w.cap, p.cap)
       else least(coalesce(w.included, p.included), w.cap) end as monthly_limit
@@ -196,7 +196,7 @@ known as materialized (
   join approvals a on a.workspace_id = c.workspace_id and a.idempotency_key = c.idempotency_key
 ),
 fresh as materialized (
-  select c.n, c.workspace_id, c.ttl_minutes, c.monthly_limit, c.reminder_percent,
+  select c.n, c.workspace_id, c.ttl_minutes, c.monthly_limit, c.reminder_percent, c.review_code,
     row_number() over (partition by c.workspace_id order by c.n) as place
   from caller c
   where not exists (select from known where known.n = c.n)
@@ -224,7 +224,7 @@ usage as (
   returning u.workspace_id, u.granted
 ),
 granted as materialized (
-  select f.n, f.workspace_id, new_id('req_') as id, new_id('evt_') as event_id, now_ms() as created_at,
+  select f.n, f.workspace_id, f.review_code, new_id('req_') as id, new_id('evt_') as event_id, now_ms() as created_at,
     now_ms() + f.ttl_minutes * interval '1 minute' as expires_at,
     -- A reminder that would leave hardly any time is none.
     case when f.ttl_minutes * f.reminder_percent / 100.0 > ${reminderMinutesMin}
@@ -250,14 +250,17 @@ event as (
   select workspace_id, event_id, id, 'request.created', created_at from granted
 ),
 asked as materialized (
-  select g.workspace_id, g.id as approval_id, g.event_id, new_id('rev_') as id, r.email, r.nonce, r.digest
+  select g.workspace_id, g.id as approval_id, g.event_id, g.review_code, new_id('rev_') as id, r.email, r.nonce,
+    r.digest
   from granted g
   join unnest((select $2::integer[]), (select $3::text[]), (select $4::bytea[]), (select $5::bytea[]))
     as r (n, email, nonce, digest) on r.n = g.n
 ),
 reviewer as (
-  insert into reviewers (workspace_id, id, approval_id, email, secret_key_id, token_nonce, token_digest)
-  select workspace_id, id, approval_id, email, $1::text, nonce, digest from asked
+  insert into reviewers (
+    workspace_id, id, approval_id, email, secret_key_id, token_nonce, token_digest, needs_code
+  )
+  select workspace_id, id, approval_id, email, $1::text, nonce, digest, review_code from asked
 ),
 mail as (
   insert into deliveries (workspace_id, event_id, reviewer_id)

@@ -19,7 +19,8 @@ export type Resolution =
 
 /**
  * Resolves a pending approval whose time has not passed, with its event and that event's deliveries.
- * Says whether this call did it: of any number of racing calls, one.
+ * Says whether this call did it: of any number of racing calls, one. What a group was asked, a member of it decides:
+ * the membership is held until the commit, so that nobody decides after their removal.
  */
 export async function resolve(
   tx: Transaction,
@@ -30,10 +31,18 @@ export async function resolve(
   const { rowCount } = await tx.query({
     name: "approvals.resolve",
     text: `
-      with resolved as (
+      with member as (
+        select m.group_id
+        from approvals asked
+        join group_members m on m.workspace_id = asked.workspace_id and m.group_id = asked.group_id
+          and lower(m.email) = lower($4)
+        where asked.workspace_id = $1 and asked.id = $2
+        for key share of m
+      ), resolved as (
         update approvals a
         set status = $3, resolved_at = now_ms(), resolved_by_email = $4, resolution_note = $5, edit = $6
         where workspace_id = $1 and id = $2 and status = 'PENDING' and expires_at > now()
+          and (a.group_id is null or $4 is null or exists (select from member))
         returning a.workspace_id, a.id, a.resolved_at, ${weight}
       ), ${eventAndDeliveries}
       select pg_notify('${resolutionChannel}', id) from resolved`,

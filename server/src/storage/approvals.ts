@@ -317,7 +317,12 @@ function toApprover(row: ApprovalRow): Approver {
 }
 
 // The schema's constraints promise which columns are there in which state.
-function toState(row: ApprovalRow): ApprovalState {
+export function toState(
+  row: Pick<
+    ApprovalRow,
+    "status" | "resolved_at" | "resolved_by_email" | "resolution_note" | "edit"
+  >,
+): ApprovalState {
   const at = row.resolved_at as Date;
   const byEmail = row.resolved_by_email as string;
   const note = row.resolution_note;

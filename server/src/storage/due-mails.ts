@@ -21,7 +21,7 @@ export type MailSubject =
   | {
       kind: "request.created" | "request.expiring";
       approval: MailedApproval;
-      reviewer: { id: string; secretKeyId: string; tokenNonce: Buffer };
+      reviewer: { id: string; secretKeyId: string; tokenNonce: Buffer; needsCode: boolean };
     }
   | { kind: "mail.failed"; approval: MailedApproval; reviewerEmail: string; answer: string | null }
   | {
@@ -58,6 +58,7 @@ type MailRow = {
   reviewer_email: string | null;
   secret_key_id: string | null;
   token_nonce: Buffer | null;
+  needs_code: boolean | null;
   approval_id: string | null;
   summary: string;
   agent_name: string | null;
@@ -73,8 +74,8 @@ type ClaimedRow = MailRow & { lease_token: string; number: number; number_in_rou
 const mailColumns = `
   d.workspace_id, d.id as delivery_id, w.name as workspace_name, d.round, ev.kind,
   ev.created_at as event_at, ev.detail, d.recipient, r.id as reviewer_id, r.email as reviewer_email,
-  r.secret_key_id, r.token_nonce, a.id as approval_id, a.summary, a.agent_name, a.group_name,
-  a.created_at as approval_created_at, a.expires_at, e.id as endpoint_id, e.url`;
+  r.secret_key_id, r.token_nonce, r.needs_code, a.id as approval_id, a.summary, a.agent_name,
+  a.group_name, a.created_at as approval_created_at, a.expires_at, e.id as endpoint_id, e.url`;
 
 // The reviewer is whom the mail is for, or, of a notice, whom it never reached. Sub-selects with a limit, because plain
 // joins, planned while the tables were small, would walk through all rows of a workspace.
@@ -85,7 +86,7 @@ const mailJoins = `
     from events ev where ev.workspace_id = d.workspace_id and ev.id = d.event_id limit 1
   ) as ev
   left join lateral (
-    select r.id, r.email, r.secret_key_id, r.token_nonce from reviewers r
+    select r.id, r.email, r.secret_key_id, r.token_nonce, r.needs_code from reviewers r
     where r.workspace_id = d.workspace_id and r.id = coalesce(d.reviewer_id, ev.reviewer_id) limit 1
   ) as r on true
   left join lateral (
@@ -261,6 +262,7 @@ function toSubject(row: MailRow): MailSubject {
           id: row.reviewer_id as string,
           secretKeyId: row.secret_key_id as string,
           tokenNonce: row.token_nonce as Buffer,
+          needsCode: row.needs_code as boolean,
         },
       };
     case "mail.failed":

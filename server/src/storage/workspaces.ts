@@ -15,10 +15,12 @@ type WorkspaceRow = {
   cap: number | null;
   expiry_minutes: number;
   reminder_percent: number | null;
+  review_code: boolean;
   created_at: Date;
 };
 
-const columns = "id, name, plan, included, cap, expiry_minutes, reminder_percent, created_at";
+const columns =
+  "id, name, plan, included, cap, expiry_minutes, reminder_percent, review_code, created_at";
 
 export async function exists(db: Queryable): Promise<boolean> {
   const { rows } = await db.query("select 1 from workspaces limit 1");
@@ -53,8 +55,8 @@ export async function listPlanNames(db: Queryable): Promise<string[]> {
 
 export async function insert(tx: Transaction, settings: WorkspaceSettings): Promise<Workspace> {
   const { rows } = await tx.query<WorkspaceRow>(
-    `insert into workspaces (name, plan, included, cap, expiry_minutes, reminder_percent)
-     values ($1, $2, $3, $4, $5, $6)
+    `insert into workspaces (name, plan, included, cap, expiry_minutes, reminder_percent, review_code)
+     values ($1, $2, $3, $4, $5, $6, $7)
      returning ${columns}`,
     toValues(settings),
   );
@@ -68,7 +70,8 @@ export async function update(
 ): Promise<Workspace | null> {
   const { rows } = await tx.query<WorkspaceRow>(
     `update workspaces
-     set name = $2, plan = $3, included = $4, cap = $5, expiry_minutes = $6, reminder_percent = $7
+     set name = $2, plan = $3, included = $4, cap = $5, expiry_minutes = $6, reminder_percent = $7,
+       review_code = $8
      where id = $1
      returning ${columns}`,
     [id, ...toValues(settings)],
@@ -86,8 +89,8 @@ export async function lock(tx: Transaction, id: string): Promise<Workspace | nul
 }
 
 function toValues(settings: WorkspaceSettings): unknown[] {
-  const { name, plan, included, cap, expiryMinutes, reminderPercent } = settings;
-  return [name, plan, included, cap, expiryMinutes, reminderPercent];
+  const { name, plan, included, cap, expiryMinutes, reminderPercent, reviewCode } = settings;
+  return [name, plan, included, cap, expiryMinutes, reminderPercent, reviewCode];
 }
 
 function toWorkspace(row: WorkspaceRow): Workspace {
@@ -99,6 +102,7 @@ function toWorkspace(row: WorkspaceRow): Workspace {
     cap: row.cap,
     expiryMinutes: row.expiry_minutes,
     reminderPercent: row.reminder_percent,
+    reviewCode: row.review_code,
     createdAt: row.created_at,
   };
 }

@@ -117,6 +117,8 @@ function htmlOfBlock(block: Block): string {
         "width:100%;table-layout:fixed;margin-top:20px",
         block.facts.map(htmlOfFact).join("\n"),
       );
+    case "code":
+      return htmlOfCode(block);
     case "button":
       return htmlOfButton(block);
     case "commands":
@@ -151,12 +153,23 @@ function htmlOfQuote(text: string, isMultiLine: boolean, face: string): string {
 }
 
 function htmlOfFact({ label, words, detail }: Fact): string {
-  const edge = "vertical-align:top;text-align:left;padding:0 0 8px";
   const more =
     detail === undefined
       ? ""
       : `<br><span class="quiet" style="${font(13, 20, quiet)}">${escapeHtml(detail)}</span>`;
-  return `<tr><td class="label quiet" width="112" style="${edge};width:112px;padding-right:16px;${font(14, 22, quiet)}">${escapeHtml(label)}</td><td class="value ink" style="${edge};${font(14, 22, ink)};${breaking}">${htmlOfWords(words)}${more}</td></tr>`;
+  return factRow(label, `${htmlOfWords(words)}${more}`);
+}
+
+/** In line with the facts, not in a frame: those hold what others wrote, and a code in an agent's words is none of ours. */
+function htmlOfCode({ label, code, words }: { label: string; code: string; words: Words }): string {
+  const face = `${font(22, 28, ink, 600, mono)};letter-spacing:0.12em;white-space:nowrap`;
+  const value = `<p class="ink mono" style="margin:0 0 2px;${face}">${escapeHtml(code)}</p><p class="quiet" style="margin:0;${font(13, 20, quiet)}">${htmlOfWords(words)}</p>`;
+  return table("facts", "width:100%;table-layout:fixed;margin-top:8px", factRow(label, value, 28));
+}
+
+function factRow(label: string, value: string, labelLine = 22): string {
+  const edge = "vertical-align:top;text-align:left;padding:0 0 8px";
+  return `<tr><td class="label quiet" width="112" style="${edge};width:112px;padding-right:16px;${font(14, labelLine, quiet)}">${escapeHtml(label)}</td><td class="value ink" style="${edge};${font(14, 22, ink)};${breaking}">${value}</td></tr>`;
 }
 
 /** Outlook ignores the padding of a link, so there the cell has it (mso-padding-alt). */

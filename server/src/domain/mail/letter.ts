@@ -8,6 +8,8 @@ export type Block =
   /** In a quiet frame, under labels of ours: what was not written by us. */
   | { kind: "quotes"; quotes: readonly Quote[] }
   | { kind: "facts"; facts: readonly Fact[] }
+  /** A secret of its reader, to be typed where the words say. Like the words it is ours. */
+  | { kind: "code"; label: string; code: string; words: Words }
   | { kind: "button"; label: string; url: string }
   /** To be typed as they are. They hold ids and times of ours, never words of others. */
   | { kind: "commands"; commands: readonly string[] };

@@ -27,6 +27,8 @@ function textOfBlock(block: Block): string[] {
       ]);
     case "facts":
       return block.facts.flatMap(textOfFact);
+    case "code":
+      return [`${block.label}: ${block.code}`, ...wrap(textOfWords(block.words))];
     case "button":
       return [`${block.label}:`, block.url];
     case "commands":

@@ -1,0 +1,14 @@
+// What PUBLIC_URL means for the people who open links that begin with it.
+
+/** Whether only this machine can open it. */
+export function isLoopbackUrl(url: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(new URL(url).hostname);
+}
+
+/** Says what is wrong with it, and what to do, or null when it is fine. */
+export function flawOfPublicUrl(url: string): string | null {
+  const { protocol, hostname } = new URL(url);
+  // Browsers trust this machine's own names as they trust TLS.
+  if (protocol === "https:" || isLoopbackUrl(url) || hostname.endsWith(".localhost")) return null;
+  return `links in mails begin with ${url} and are opened unencrypted. Browsers then cannot prove that a decision comes from the review page, so nothing can be decided. Put TLS in front, and set PUBLIC_URL to the https:// address.`;
+}

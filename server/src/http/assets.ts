@@ -1,0 +1,98 @@
+// The built files of the pages, read once at the start. Their names change with their content, so they may be kept for
+// ever by whoever has fetched them.
+
+import { hash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { extname, join } from "node:path";
+import { OperatorFault } from "../domain/operator-fault.ts";
+import type { Answer, Call } from "./call.ts";
+import { acceptedEncodings, type Encoding } from "./compression.ts";
+import { problem } from "./problems.ts";
+
+/** What one page needs, as names below the base path. */
+export type PageFiles = { script: string; preloads: string[]; styles: string[]; icon: string };
+
+export type Assets = {
+  /** By name, without a folder. */
+  files: ReadonlyMap<string, Buffer>;
+  review: PageFiles;
+};
+
+const builtFolder = join(import.meta.dirname, "..", "..", "..", "web", "dist");
+const reviewEntry = "src/review/main.tsx";
+
+const types: Readonly<Record<string, string>> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".woff2": "font/woff2",
+};
+const suffixes: Record<Encoding, string> = { br: ".br", gzip: ".gz" };
+
+export function loadAssets(folder: string = builtFolder): Assets {
+  try {
+    const names = readdirSync(join(folder, "assets"));
+    const files = names.map((name) => [name, readFileSync(join(folder, "assets", name))] as const);
+    return toAssets(readFileSync(join(folder, "manifest.json"), "utf8"), new Map(files));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    throw new OperatorFault("The pages are not built. Run npm run build, then start again.");
+  }
+}
+
+/** A bracket countersigned by a second one, in a colour that stands out from light and dark tabs alike. */
+const iconBytes = Buffer.from(
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20" fill="none" stroke="#4f74d9" stroke-width="2.5"><path d="M8 3H3.5v14H8M9.5 6.5h7v7h-7"/></svg>\n`,
+);
+const iconName = `icon-${hash("sha256", iconBytes, "hex").slice(0, 8)}.svg`;
+
+/** One entry of the builder's manifest: a file, its styles, and the entries it cannot begin without. */
+type Chunk = { file: string; css?: string[]; imports?: string[] };
+
+export function toAssets(manifestText: string, files: ReadonlyMap<string, Buffer>): Assets {
+  const manifest = new Map(Object.entries<Chunk>(JSON.parse(manifestText)));
+  const entry = manifest.get(reviewEntry);
+  if (entry === undefined) {
+    throw new OperatorFault("The pages are built without the review page. Run npm run build.");
+  }
+  const chunks = new Set([entry]);
+  for (const { imports = [] } of chunks) {
+    for (const name of imports) chunks.add(manifest.get(name) ?? { file: name });
+  }
+  const [, ...imported] = chunks;
+  const styles = new Set([...chunks].flatMap(({ css = [] }) => css));
+  return {
+    files: new Map([...files, [iconName, iconBytes]]),
+    review: {
+      script: entry.file,
+      preloads: imported.map(({ file }) => file),
+      styles: [...styles],
+      icon: `assets/${iconName}`,
+    },
+  };
+}
+
+export function showAsset({ files }: Assets, call: Call): Answer {
+  const name = call.params.file ?? "";
+  const type = types[extname(name)];
+  const plain = files.get(name);
+  if (plain === undefined || type === undefined) {
+    return problem("not_found", "There is no such file. Load the page again.");
+  }
+  const encoding = acceptedEncodings(call.header("accept-encoding")).find((each) =>
+    files.has(name + suffixes[each]),
+  );
+  const body = encoding === undefined ? plain : (files.get(name + suffixes[encoding]) ?? plain);
+  return {
+    status: 200,
+    headers: {
+      "cache-control": "public, max-age=31536000, immutable",
+      "cross-origin-resource-policy": "same-origin",
+      vary: "Accept-Encoding",
+      ...(encoding === undefined ? {} : { "content-encoding": encoding }),
+    },
+    type,
+    body,
+  };
+}

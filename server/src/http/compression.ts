@@ -1,0 +1,46 @@
+// Answers compressed as their reader understands it.
+
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import { compressedBytesMin } from "../domain/limits.ts";
+import { type Answer, type Call, repeated } from "./call.ts";
+
+export const encodings = ["br", "gzip"] as const;
+export type Encoding = (typeof encodings)[number];
+
+const compressBrotli = promisify(brotliCompress);
+const compressGzip = promisify(gzip);
+/** Beyond it brotli takes several times as long for a few percent. */
+const brotliQuality = 5;
+
+/** What the caller accepts, the best first; nothing when it did not say. */
+export function acceptedEncodings(header: ReturnType<Call["header"]>): Encoding[] {
+  if (header === null || header === repeated) return [];
+  const accepted = new Map(header.toLowerCase().split(",").map(toChoice));
+  return encodings.filter((name) => (accepted.get(name) ?? accepted.get("*") ?? 0) > 0);
+}
+
+function toChoice(text: string): [name: string, quality: number] {
+  const [name = "", ...parameters] = text.split(";").map((part) => part.trim());
+  const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? "1";
+  return [name, Number(quality)];
+}
+
+/** An answer made for one caller; what many get is compressed beforehand. */
+export async function compressed(call: Call, answer: Answer): Promise<Answer> {
+  if (answer.body === null) return answer;
+  const headers = { ...answer.headers, vary: "Accept-Encoding" };
+  const bytes = Buffer.from(answer.body);
+  const [encoding] = acceptedEncodings(call.header("accept-encoding"));
+  if (encoding === undefined || bytes.length < compressedBytesMin) return { ...answer, headers };
+  const body = encoding === "br" ? await toBrotli(bytes) : await compressGzip(bytes);
+  return { ...answer, headers: { ...headers, "content-encoding": encoding }, body };
+}
+
+function toBrotli(bytes: Buffer): Promise<Buffer> {
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+  };
+  return compressBrotli(bytes, { params });
+}

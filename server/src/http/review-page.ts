@@ -1,0 +1,99 @@
+// The HTML around the review page: what a browser needs before our script runs, and the page's data. Whatever an agent
+// wrote stands in the data block alone.
+
+import type { ReviewPage } from "../../../sdk/src/review-contract.ts";
+import { escapeHtml } from "../domain/html-text.ts";
+import { reviewOutcomeDays } from "../domain/limits.ts";
+import type { PageFiles } from "./assets.ts";
+
+export type PageFrame = { files: PageFiles; basePath: string };
+
+export function reviewHtml(frame: PageFrame, data: ReviewPage): string {
+  const { files, basePath } = frame;
+  const script = `<script type="module" src="${addressOf(frame, files.script)}"></script>`;
+  const preloads = files.preloads.map(
+    (file) => `<link rel="modulepreload" href="${addressOf(frame, file)}">\n`,
+  );
+  return htmlOf(frame, {
+    title: "Review request",
+    head: `${preloads.join("")}${script}\n`,
+    body: `<div id="root" data-base="${escapeHtml(basePath)}"><p class="loading">Loading the request … If nothing appears, load it again or use a current browser. Nothing was decided.</p></div>
+<noscript><main class="page"><div class="notice">
+<p>This page needs JavaScript, so that you can see exactly what you decide about. Nothing was decided. Allow JavaScript for this address, or open the link in another browser.</p>
+</div></main></noscript>
+<script type="application/json" id="review-data">${dataBlock(data)}</script>`,
+  });
+}
+
+/** One page for every link that leads nowhere: who tries links out learns nothing from it. */
+export function deadLinkHtml(frame: PageFrame): string {
+  return noticeHtml(frame, {
+    title: "This link does not work",
+    paragraphs: [
+      `It may be mistyped or cut off, the request may have been decided more than ${reviewOutcomeDays} days ago, or you are no longer asked.`,
+      "Nothing was decided by opening it. If somebody waits for your decision, open the link in the newest mail, all of it.",
+    ],
+  });
+}
+
+/** When something is wrong on our side. */
+export function faultHtml(frame: PageFrame): string {
+  return noticeHtml(frame, {
+    title: "The request cannot be shown just now",
+    paragraphs: [
+      "Something is wrong on the service's side. Nothing was decided by opening this page.",
+      "Load it again in a moment. If that does not help, tell whoever runs this service.",
+    ],
+  });
+}
+
+function noticeHtml(
+  frame: PageFrame,
+  { title, paragraphs }: { title: string; paragraphs: string[] },
+): string {
+  return htmlOf(frame, {
+    title,
+    head: "",
+    body: `<main class="page"><div class="notice">
+<h1>${title}</h1>
+${paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join("\n")}
+</div></main>`,
+  });
+}
+
+function htmlOf(
+  frame: PageFrame,
+  { title, head, body }: { title: string; head: string; body: string },
+): string {
+  const { files } = frame;
+  const styles = files.styles.map(
+    (file) => `<link rel="stylesheet" href="${addressOf(frame, file)}">\n`,
+  );
+  const icon = `<link rel="icon" type="image/svg+xml" href="${addressOf(frame, files.icon)}">\n`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${title} · Countersign</title>
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+${icon}${styles.join("")}${head}</head>
+<body>
+${body}
+</body>
+</html>
+`;
+}
+
+function addressOf({ basePath }: PageFrame, file: string): string {
+  return escapeHtml(`${basePath}/${file}`);
+}
+
+/** JSON in which nothing can end the element that it stands in, nor be taken for the end of a line. */
+function dataBlock(data: ReviewPage): string {
+  return JSON.stringify(data).replaceAll(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

@@ -1,0 +1,59 @@
+// How a review looks to its page: the fields of the contract between the two, held to it by the compiler.
+
+import type { ReviewOutcome, ReviewPage, ReviewStatus } from "../../../sdk/src/review-contract.ts";
+import { editOf } from "../domain/approval.ts";
+import type { Keyring } from "../domain/keyring.ts";
+import { reviewCodeTriesMax } from "../domain/limits.ts";
+import { issueReviewTicket } from "../domain/review-ticket.ts";
+import type { Review, ReviewLink } from "../storage/reviews.ts";
+
+export function representReview(review: Review, keyring: Keyring): ReviewPage {
+  return {
+    kind: "review",
+    review: {
+      id: review.approvalId,
+      summary: review.summary,
+      agentName: review.agentName,
+      workspaceName: review.workspaceName,
+      reviewerEmail: review.reviewer.email,
+      groupName: review.groupName,
+      reasoning: review.reasoning,
+      recentActions: [...review.recentActions],
+      payload: review.payload,
+      createdAt: review.createdAt.toISOString(),
+      ...representStatus(review, keyring),
+    },
+  };
+}
+
+/** What a link that needs a code shows before: nothing of the request. */
+export function representCodeQuestion({ workspaceName, reviewer }: ReviewLink): ReviewPage {
+  const triesLeft = Math.max(0, reviewCodeTriesMax - reviewer.codeTries);
+  return { kind: "code", workspaceName, triesLeft };
+}
+
+export function representStatus(link: ReviewLink, keyring: Keyring): ReviewStatus {
+  return {
+    now: link.now.toISOString(),
+    expiresAt: link.expiresAt.toISOString(),
+    outcome: outcomeOf(link),
+    ticket: issueReviewTicket(keyring, link.reviewer.id, link.now),
+  };
+}
+
+function outcomeOf({ state, reviewer }: ReviewLink): ReviewOutcome | null {
+  if (state.kind === "PENDING") return null;
+  const decision = state.kind === "APPROVED" || state.kind === "REJECTED" ? state : null;
+  return {
+    status: state.kind,
+    at: state.at.toISOString(),
+    byEmail: decision?.byEmail ?? null,
+    isYours: decision !== null && isSameMailbox(decision.byEmail, reviewer.email),
+    note: decision?.note ?? null,
+    edit: editOf(state),
+  };
+}
+
+function isSameMailbox(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}

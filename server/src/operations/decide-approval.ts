@@ -1,0 +1,113 @@
+// Decides an approval on behalf of the reader of a review link: one conditional update, with its event and deliveries.
+
+import { hash } from "node:crypto";
+import { describeResolution } from "../domain/approval.ts";
+import { isSameJson } from "../domain/json-diff.ts";
+import type { JsonText } from "../domain/json-text.ts";
+import type { Keyring } from "../domain/keyring.ts";
+import type { ReviewDecision } from "../domain/review-decision.ts";
+import { isValidReviewTicket } from "../domain/review-ticket.ts";
+import { shownText } from "../domain/shown-text.ts";
+import * as approvalResolution from "../storage/approval-resolution.ts";
+import { type Database, inOneStatement } from "../storage/database.ts";
+import * as reviews from "../storage/reviews.ts";
+import {
+  findReview,
+  findReviewLink,
+  type ReviewRefusal,
+  refuseWithoutCode,
+  unknownLink,
+} from "./open-review.ts";
+
+export type DecideApproval = (
+  tokenDigest: Buffer,
+  decision: ReviewDecision,
+) => Promise<{ decided: reviews.ReviewLink } | ReviewRefusal>;
+
+/** `onDue` is called after the commit: what was decided is to be told to endpoints. */
+export function makeDecideApproval(
+  db: Database,
+  keyring: Keyring,
+  onDue: () => void,
+): DecideApproval {
+  return async (tokenDigest, decision) => {
+    const review = await findReview(db, tokenDigest);
+    if (review === null) return unknownLink();
+    const refusal =
+      (await refuseWithoutCode({ db, keyring }, review, decision.code)) ??
+      refuseResolved(review) ??
+      refuseOldView(review, decision, keyring);
+    if (refusal !== null) return refusal;
+
+    const { workspaceId, approvalId: id, reviewer } = review;
+    const resolution = resolutionOf(review, decision);
+    const isMine = await approvalResolution.resolve(
+      inOneStatement(db),
+      { workspaceId, id },
+      resolution,
+    );
+    if (!isMine) return refuseLoser(await findReviewLink(db, tokenDigest));
+    onDue();
+    return { decided: await reviews.getLink(db, { workspaceId, reviewerId: reviewer.id }) };
+  };
+}
+
+function resolutionOf(
+  { reviewer, payload }: reviews.Review,
+  { verdict, note, edit }: ReviewDecision,
+): approvalResolution.Resolution {
+  const byEmail = reviewer.email;
+  return verdict === "reject"
+    ? { status: "REJECTED", byEmail, note }
+    : { status: "APPROVED", byEmail, note, edit: realEdit(payload, edit) };
+}
+
+/** Other white space, or another spelling of the same value, is no edit. */
+function realEdit(payload: JsonText | null, edit: JsonText | null): JsonText | null {
+  if (edit === null || payload === null) return edit;
+  return isSameJson(payload, edit) ? null : edit;
+}
+
+function refuseResolved(link: reviews.ReviewLink): ReviewRefusal | null {
+  if (link.state.kind === "PENDING") return null;
+  const message = `This request ${describeResolution(link.state)}. Nothing can be decided any more, and what you sent changed nothing.`;
+  return { refusal: "already_resolved", message, link };
+}
+
+/** A decision counts only for what its reader was really shown, on a page of ours. */
+function refuseOldView(
+  review: reviews.Review,
+  { ticket, digest }: ReviewDecision,
+  keyring: Keyring,
+): ReviewRefusal | null {
+  const { reviewer, now } = review;
+  if (!isValidReviewTicket(keyring, ticket, { reviewerId: reviewer.id, now })) {
+    return staleView(
+      review,
+      "This page was opened too long ago, or for another link. Nothing was decided. Read the request once more, then decide again.",
+    );
+  }
+  if (hash("sha256", shownText({ ...review, id: review.approvalId }), "hex") !== digest) {
+    return staleView(
+      review,
+      "The page did not show the request as it is stored. Nothing was decided. Load the page again and read it before you decide.",
+    );
+  }
+  return null;
+}
+
+/** Somebody was faster, the time is over, or the reader has just been removed from the group. */
+function refuseLoser(link: reviews.ReviewLink | null): ReviewRefusal {
+  if (link === null) return unknownLink();
+  return (
+    refuseResolved(link) ??
+    staleView(
+      link,
+      "The request changed in this very moment. Nothing was decided. Read it once more, then decide again.",
+    )
+  );
+}
+
+function staleView(link: reviews.ReviewLink, message: string): ReviewRefusal {
+  return { refusal: "stale_view", message, link };
+}

@@ -1,0 +1,195 @@
+// What a review link leads to: a reviewer, and as much of the approval as its reader may see. What the agent keeps for
+// itself, its state and its metadata, is never read here.
+
+import type { ApprovalState } from "../domain/approval.ts";
+import type { JsonText } from "../domain/json-text.ts";
+import { reviewCodeTriesMax, reviewOutcomeDays } from "../domain/limits.ts";
+import { type ApprovalRow, toState } from "./approvals.ts";
+import type { Queryable, Transaction } from "./database.ts";
+
+/** What changes, and what it takes to open the rest. */
+export type ReviewLink = {
+  workspaceId: string;
+  workspaceName: string;
+  approvalId: string;
+  reviewer: {
+    id: string;
+    email: string;
+    needsCode: boolean;
+    codeTries: number;
+    secretKeyId: string;
+    tokenNonce: Buffer;
+  };
+  state: ApprovalState;
+  expiresAt: Date;
+  /** Its time has passed and nobody has expired it yet: it must not be shown as it is. */
+  isOverdue: boolean;
+  /** The database's clock. */
+  now: Date;
+};
+
+export type Review = ReviewLink & {
+  summary: string;
+  agentName: string | null;
+  groupName: string | null;
+  reasoning: string | null;
+  recentActions: readonly string[];
+  payload: JsonText | null;
+  createdAt: Date;
+};
+
+type StateColumns = Pick<
+  ApprovalRow,
+  "status" | "resolved_at" | "resolved_by_email" | "resolution_note" | "edit"
+>;
+
+type LinkRow = StateColumns & {
+  workspace_id: string;
+  workspace_name: string;
+  approval_id: string;
+  reviewer_id: string;
+  email: string;
+  needs_code: boolean;
+  code_tries: number;
+  secret_key_id: string;
+  token_nonce: Buffer;
+  expires_at: Date;
+  is_overdue: boolean;
+  now: Date;
+};
+
+type ReviewRow = LinkRow &
+  Pick<
+    ApprovalRow,
+    | "summary"
+    | "agent_name"
+    | "group_name"
+    | "reasoning"
+    | "recent_actions"
+    | "payload"
+    | "created_at"
+  >;
+
+const linkColumns = `
+  r.workspace_id, w.name as workspace_name, a.id as approval_id, r.id as reviewer_id, r.email, r.needs_code,
+  r.code_tries, r.secret_key_id, r.token_nonce, a.status, a.resolved_at, a.resolved_by_email,
+  a.resolution_note, a.edit, a.expires_at,
+  (a.status = 'PENDING' and a.expires_at <= now()) as is_overdue, now_ms() as now`;
+
+const joins = `
+  from reviewers r
+  join approvals a on a.workspace_id = r.workspace_id and a.id = r.approval_id
+  join workspaces w on w.id = r.workspace_id`;
+
+// A link dies when its approval was resolved long ago, and while its reader is not in the group that was asked.
+const liveLink = `
+  ${joins}
+  where r.token_digest = $1
+    and (a.resolved_at is null or a.resolved_at >= now() - interval '${reviewOutcomeDays} days')
+    and (a.group_id is null or exists (
+      select from group_members m
+      where m.workspace_id = a.workspace_id and m.group_id = a.group_id and lower(m.email) = lower(r.email)
+    ))`;
+
+/** All that its reader may see; null when the link is unknown or dead. */
+export async function find(db: Queryable, tokenDigest: Buffer): Promise<Review | null> {
+  const { rows } = await db.query<ReviewRow>({
+    name: "reviews.find",
+    text: `
+      select ${linkColumns}, a.summary, a.agent_name, a.group_name, a.reasoning, a.recent_actions, a.payload,
+        a.created_at
+      ${liveLink}`,
+    values: [tokenDigest],
+  });
+  return rows.map(toReview)[0] ?? null;
+}
+
+/** The same without what may be megabytes and never changes. */
+export async function findLink(db: Queryable, tokenDigest: Buffer): Promise<ReviewLink | null> {
+  const { rows } = await db.query<LinkRow>({
+    name: "reviews.findLink",
+    text: `select ${linkColumns} ${liveLink}`,
+    values: [tokenDigest],
+  });
+  return rows.map(toLink)[0] ?? null;
+}
+
+/** For who has just decided: they learn the outcome even if the link has died a moment later. */
+export async function getLink(
+  db: Queryable,
+  { workspaceId, reviewerId }: { workspaceId: string; reviewerId: string },
+): Promise<ReviewLink> {
+  const { rows } = await db.query<LinkRow>({
+    name: "reviews.getLink",
+    text: `select ${linkColumns} ${joins} where r.workspace_id = $1 and r.id = $2`,
+    values: [workspaceId, reviewerId],
+  });
+  const [row] = rows;
+  if (row === undefined) throw new Error(`there is no reviewer ${reviewerId}`);
+  return toLink(row);
+}
+
+/** Counts a wrong code, and says how many that makes; null when the link was locked before. */
+export async function countWrongCode(
+  tx: Transaction,
+  { workspaceId, reviewerId }: { workspaceId: string; reviewerId: string },
+): Promise<number | null> {
+  const { rows } = await tx.query<{ code_tries: number }>({
+    name: "reviews.countWrongCode",
+    text: `
+      update reviewers set code_tries = code_tries + 1
+      where workspace_id = $1 and id = $2 and code_tries < ${reviewCodeTriesMax}
+      returning code_tries`,
+    values: [workspaceId, reviewerId],
+  });
+  return rows[0]?.code_tries ?? null;
+}
+
+/** Whether a right code may still count. It queues up behind wrong ones that are being counted. */
+export async function lockUnlessLocked(
+  tx: Transaction,
+  { workspaceId, reviewerId }: { workspaceId: string; reviewerId: string },
+): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: "reviews.lockUnlessLocked",
+    text: `
+      select from reviewers
+      where workspace_id = $1 and id = $2 and code_tries < ${reviewCodeTriesMax}
+      for no key update`,
+    values: [workspaceId, reviewerId],
+  });
+  return rowCount === 1;
+}
+
+function toReview(row: ReviewRow): Review {
+  return {
+    ...toLink(row),
+    summary: row.summary,
+    agentName: row.agent_name,
+    groupName: row.group_name,
+    reasoning: row.reasoning,
+    recentActions: JSON.parse(row.recent_actions) as string[],
+    payload: row.payload as JsonText | null,
+    createdAt: row.created_at,
+  };
+}
+
+function toLink(row: LinkRow): ReviewLink {
+  return {
+    workspaceId: row.workspace_id,
+    workspaceName: row.workspace_name,
+    approvalId: row.approval_id,
+    reviewer: {
+      id: row.reviewer_id,
+      email: row.email,
+      needsCode: row.needs_code,
+      codeTries: row.code_tries,
+      secretKeyId: row.secret_key_id,
+      tokenNonce: row.token_nonce,
+    },
+    state: toState(row),
+    expiresAt: row.expires_at,
+    isOverdue: row.is_overdue,
+    now: row.now,
+  };
+}
