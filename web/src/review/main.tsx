@@ -1,13 +1,15 @@
 // Starts the review page from the data inside its HTML.
 
-import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import type { ReviewPage } from "../../../sdk/src/review-contract.ts";
+import { App } from "./app.tsx";
+import "../tokens.css";
 import "./review.css";
 
 const root = document.getElementById("root");
-if (root !== null)
-  createRoot(root).render(
-    <StrictMode>
-      <p>hello</p>
-    </StrictMode>,
-  );
+const data = document.getElementById("review-data")?.textContent;
+if (root !== null && typeof data === "string") {
+  const page = JSON.parse(data) as ReviewPage;
+  root.replaceChildren();
+  createRoot(root).render(<App page={page} readAt={performance.now()} />);
+}

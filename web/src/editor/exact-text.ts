@@ -1,0 +1,15 @@
+// Keeps the text in the editor exactly the text that came in: CodeMirror would turn every carriage return into
+// a line feed, and what a person did not touch must not change by a byte.
+
+import { EditorState } from "@codemirror/state";
+
+/** Only a line feed ends a line. A carriage return stays a character of its line and shows as a chip. */
+export const exactText = EditorState.lineSeparator.of("\n");
+
+/**
+ * Clipboards of Windows write CR LF for every line. In JSON that can only be white space between tokens, and a chip
+ * at the end of each pasted line would look like an alarm.
+ */
+export function pastedText(text: string): string {
+  return text.replaceAll("\r\n", "\n");
+}

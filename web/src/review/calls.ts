@@ -1,0 +1,97 @@
+// What the page asks of the service. Every answer becomes a value from a short list; nothing throws.
+
+import type {
+  Review,
+  ReviewErrorBody,
+  ReviewPage,
+  ReviewStatus,
+} from "../../../sdk/src/review-contract.ts";
+import { shownText } from "../../../server/src/domain/shown-text.ts";
+import { words } from "./words.ts";
+
+export type Failure = {
+  kind: "failure";
+  code: ReviewErrorBody["error"]["code"] | "offline";
+  message: string;
+  status: ReviewStatus | null;
+  triesLeft: number | null;
+};
+
+export type Verdict = "approve" | "reject";
+
+export type Decision = {
+  verdict: Verdict;
+  note: string;
+  /** The exact JSON text; null when there is no edit. */
+  edit: string | null;
+  code: string | null;
+};
+
+export async function openWithCode(code: string): Promise<ReviewPage | Failure> {
+  return call("open", JSON.stringify({ code }));
+}
+
+export async function readStatus(code: string | null): Promise<ReviewStatus | Failure> {
+  return call("status", JSON.stringify(code === null ? {} : { code }));
+}
+
+export async function decide(
+  review: Review,
+  { verdict, note, edit, code }: Decision,
+): Promise<ReviewStatus | Failure> {
+  const body = JSON.stringify({
+    verdict,
+    digest: await digestOf(shownText(review)),
+    ticket: review.ticket,
+    ...(note.trim() === "" ? {} : { note }),
+    ...(code === null ? {} : { code }),
+  });
+  return call("decision", edit === null ? body : `${body.slice(0, -1)},"edit":${edit}}`);
+}
+
+export function isFailure(value: object): value is Failure {
+  return "kind" in value && value.kind === "failure";
+}
+
+async function call<Answer>(name: string, body: string): Promise<Answer | Failure> {
+  const address = `${location.pathname.replace(/\/+$/, "")}/${name}`;
+  try {
+    const response = await fetch(address, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+      cache: "no-store",
+      redirect: "error",
+    });
+    const answer: unknown = await response.json();
+    return response.ok ? (answer as Answer) : toFailure(answer);
+  } catch {
+    return failure("offline", words.problem.offline);
+  }
+}
+
+function toFailure(answer: unknown): Failure {
+  if (typeof answer !== "object" || answer === null || !("error" in answer)) {
+    return failure("internal_error", words.problem.unknown);
+  }
+  const { error, status, triesLeft } = answer as ReviewErrorBody;
+  const message = ownWords[error.code] ?? error.message;
+  return { ...failure(error.code, message), status: status ?? null, triesLeft: triesLeft ?? null };
+}
+
+/** Where the page knows better than the service what its reader can do next. */
+const ownWords: Partial<Record<Failure["code"], string>> = {
+  not_found: words.problem.gone,
+  stale_view: words.problem.stale,
+  body_too_large: words.problem.tooLarge,
+  unavailable: words.problem.offline,
+};
+
+function failure(code: Failure["code"], message: string): Failure {
+  return { kind: "failure", code, message, status: null, triesLeft: null };
+}
+
+async function digestOf(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

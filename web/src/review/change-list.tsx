@@ -1,0 +1,93 @@
+// What an edit changes, each with its path: what stood there and what will stand there.
+
+import { useState } from "react";
+import type { JsonChange } from "../../../server/src/domain/json-diff.ts";
+import { nameOf } from "./payload/tree-context.ts";
+import { Visible } from "./visible-text.tsx";
+import { words } from "./words.ts";
+
+const changesAtFirst = 50;
+
+type ChangeListProps = {
+  changes: readonly JsonChange[];
+  /** Told when there is nothing left to show. */
+  onAllShown?: () => void;
+};
+
+export function ChangeList({ changes, onAllShown }: ChangeListProps) {
+  const [count, setCount] = useState(changesAtFirst);
+  const left = changes.length - count;
+  const showMore = () => {
+    setCount(changes.length);
+    onAllShown?.();
+  };
+  return (
+    <>
+      <ul className="changes" aria-label={words.changeList.label}>
+        {changes.slice(0, count).map((change) => (
+          <li key={`${change.kind} ${JSON.stringify(change.path)}`}>
+            <ChangeItem change={change} />
+          </li>
+        ))}
+      </ul>
+      {left > 0 && (
+        <button type="button" className="button" onClick={showMore}>
+          {words.changeList.more(left)}
+        </button>
+      )}
+    </>
+  );
+}
+
+function ChangeItem({ change }: { change: JsonChange }) {
+  const path = <code className="change-path">{nameOf(change.path)}</code>;
+  switch (change.kind) {
+    case "changed":
+      return (
+        <>
+          {path}
+          <Before text={change.before} />
+          <span className="arrow" role="img" aria-label={words.changeList.to}>
+            →
+          </span>
+          <After text={change.after} />
+        </>
+      );
+    case "added":
+      return (
+        <>
+          {path} <span className="badge-edited">{words.added}</span>
+          <After text={change.after} />
+        </>
+      );
+    case "removed":
+      return (
+        <>
+          {path} <span className="badge-edited">{words.removed}</span>
+          <Before text={change.before} />
+        </>
+      );
+    case "reordered":
+      return <code className="change-path">{words.changeList.reordered(nameOf(change.path))}</code>;
+    default:
+      return change satisfies never;
+  }
+}
+
+function Before({ text }: { text: string }) {
+  return (
+    <del className="change-value">
+      <span className="sr-only">{words.changeList.before} </span>
+      <Visible text={text} isMultiLine />
+    </del>
+  );
+}
+
+function After({ text }: { text: string }) {
+  return (
+    <ins className="change-value">
+      <span className="sr-only">{words.changeList.after} </span>
+      <Visible text={text} isMultiLine />
+    </ins>
+  );
+}

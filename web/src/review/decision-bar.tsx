@@ -1,0 +1,58 @@
+// The first step: says what one wants. It decides nothing yet.
+
+import type { Verdict } from "./calls.ts";
+import { useReady } from "./ready.ts";
+import { words } from "./words.ts";
+
+type DecisionBarProps = {
+  hasChanges: boolean;
+  /** Why Approve has to wait; null when it need not. */
+  blockedBy: string | null;
+  /** Why nothing can be decided here at all; null when it can. */
+  impossible: string | null;
+  /** How many things deserve a look, and where they are listed. */
+  attention: { count: number; onGo: () => void };
+  onChoose: (verdict: Verdict) => void;
+};
+
+export function DecisionBar(props: DecisionBarProps) {
+  const { hasChanges, blockedBy, impossible, attention, onChoose } = props;
+  const isReady = useReady();
+  const canApprove = blockedBy === null && impossible === null;
+  const choose = (verdict: Verdict, isPossible: boolean) => {
+    if (isReady && isPossible) onChoose(verdict);
+  };
+  return (
+    <section className="decision-bar" aria-label={words.decision} id="decision" tabIndex={-1}>
+      <div className="decision-inner">
+        <p className="decision-why" id="approve-waits">
+          {impossible ?? blockedBy ?? words.twoSteps}{" "}
+          {attention.count > 0 && (
+            <button type="button" className="link-button" onClick={attention.onGo}>
+              {words.lookFirst(attention.count)}
+            </button>
+          )}
+        </p>
+        <div className="decision-buttons">
+          <button
+            type="button"
+            className="button button-quiet-danger"
+            aria-disabled={impossible !== null}
+            onClick={() => choose("reject", impossible === null)}
+          >
+            {words.reject}
+          </button>
+          <button
+            type="button"
+            className="button button-primary button-wide"
+            aria-disabled={!canApprove}
+            aria-describedby="approve-waits"
+            onClick={() => choose("approve", canApprove)}
+          >
+            {hasChanges ? words.approveChanged : words.approve}
+          </button>
+        </div>
+      </div>
+    </section>
+  );
+}

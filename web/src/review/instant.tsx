@@ -1,0 +1,25 @@
+// A moment in the reader's own words, and on demand the exact one in UTC.
+
+import { useState } from "react";
+import { words } from "./words.ts";
+
+const localFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+export function Instant({ at, prefix }: { at: string; prefix?: string }) {
+  const [isExact, setExact] = useState(false);
+  const exact = `${at.replace("T", " ").replace("Z", "")} UTC`;
+  return (
+    <button
+      type="button"
+      className="instant"
+      aria-pressed={isExact}
+      title={isExact ? undefined : `${exact}`}
+      onClick={() => setExact(!isExact)}
+    >
+      <time dateTime={at}>
+        {isExact ? exact : `${prefix ?? ""}${localFormat.format(new Date(at))}`}
+      </time>
+      <span className="sr-only">. {words.time.showExact}</span>
+    </button>
+  );
+}

@@ -1,0 +1,52 @@
+// What became of the request: who, when, the note, and what was changed.
+
+import { type RefObject, useMemo } from "react";
+import type { ReviewOutcome } from "../../../sdk/src/review-contract.ts";
+import { diffJson } from "../../../server/src/domain/json-diff.ts";
+import { ChangeList } from "./change-list.tsx";
+import { Instant } from "./instant.tsx";
+import { Quote } from "./quote.tsx";
+import { StatusMark } from "./status-mark.tsx";
+import { Visible } from "./visible-text.tsx";
+import { words } from "./words.ts";
+
+type OutcomeProps = {
+  outcome: ReviewOutcome;
+  payload: string | null;
+  isTooLate: boolean;
+  focus: RefObject<HTMLElement | null>;
+};
+
+export function Outcome({ outcome, payload, isTooLate, focus }: OutcomeProps) {
+  const { status, at, note, edit } = outcome;
+  const changes = useMemo(
+    () => (edit === null ? [] : diffJson(payload ?? "null", edit)),
+    [edit, payload],
+  );
+  return (
+    <section
+      className={`outcome outcome-${status.toLowerCase()}`}
+      aria-labelledby="outcome-title"
+      ref={focus}
+      tabIndex={-1}
+    >
+      <StatusMark status={status} />
+      <p className="outcome-sentence" id="outcome-title">
+        <Visible text={words.outcome.sentence(outcome)} />
+        <Instant at={at} />
+      </p>
+      {isTooLate && <p className="outcome-late">{words.tooLate}</p>}
+      {note !== null && (
+        <Quote label={words.approverWrote}>
+          <Visible text={note} isMultiLine />
+        </Quote>
+      )}
+      {changes.length > 0 && (
+        <div className="outcome-changes">
+          <p>{words.outcome.edited(changes.length)}</p>
+          <ChangeList changes={changes} />
+        </div>
+      )}
+    </section>
+  );
+}

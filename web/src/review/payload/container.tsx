@@ -1,0 +1,209 @@
+// A container of the readable view: how much of it is open, the button that folds it, and the rows inside.
+
+import { memo, type ReactNode, useEffect, useMemo, useState } from "react";
+import type { JsonChange } from "../../../../server/src/domain/json-diff.ts";
+import {
+  countValues,
+  entriesOf,
+  type JsonEntry,
+  type JsonNode,
+  type JsonPath,
+} from "../../../../server/src/domain/json-tree.ts";
+import { Visible } from "../visible-text.tsx";
+import { words } from "../words.ts";
+import { entriesPerStep, keyOf } from "./folding.ts";
+import { ChevronIcon } from "./icons.tsx";
+import { nameOf, useTree } from "./tree-context.ts";
+
+/** So many rows appear at a time, so that a long list never holds up the page. */
+const rowsPerChunk = 50;
+/** Rows out of sight are left out of layout in lists longer than this. */
+const manyRows = 60;
+
+export type Container = {
+  entries: JsonEntry[];
+  isOpen: boolean;
+  /** How many entries are shown while it is open. */
+  count: number;
+  toggle: () => void;
+  show: (count: number) => void;
+};
+
+export function useContainer(path: JsonPath, node: JsonNode): Container {
+  const tree = useTree();
+  const key = keyOf(path);
+  const entries = useMemo(() => entriesOf(tree.text, node), [tree.text, node.start, node.end]);
+  const [count, setCount] = useState(tree.seen.get(key) ?? 0);
+  const [isOpen, setOpen] = useState(tree.seen.has(key));
+  const show = (wanted: number) => {
+    const shown = Math.min(wanted, entries.length);
+    setOpen(true);
+    setCount((before) => Math.max(before, shown));
+    tree.onSeen(key, shown);
+  };
+  // What is opened from outside: everything at once, or the way to one value.
+  useEffect(() => {
+    const wanted = tree.seen.get(key) ?? 0;
+    if (tree.openings > 0 || isOnTheWay(path, tree.reveal?.path ?? null)) {
+      setOpen(true);
+      setCount((before) => Math.max(before, wanted));
+    }
+  }, [tree.openings, tree.reveal]);
+  // An entry that an edit has added beside those in sight is in sight as well.
+  useEffect(() => {
+    if (isOpen && count > 0 && entries.length > count && entries.length - count <= 5)
+      show(entries.length);
+  }, [entries.length]);
+  const toggle = () => {
+    if (isOpen) setOpen(false);
+    else show(Math.max(count, Math.min(entries.length, entriesPerStep)));
+  };
+  return { entries, isOpen, count, toggle, show };
+}
+
+function isOnTheWay(path: JsonPath, target: JsonPath | null): boolean {
+  return (
+    target !== null && target.length > path.length && path.every((step, at) => step === target[at])
+  );
+}
+
+type ToggleProps = { container: Container; name: string; node: JsonNode };
+
+export function ContainerToggle({ container, name, node }: ToggleProps) {
+  const { entries, isOpen, toggle } = container;
+  const tree = useTree();
+  const isObject = node.kind === "object";
+  if (entries.length === 0) {
+    return (
+      <span className="container-empty">
+        <span className="code">{isObject ? "{ }" : "[ ]"}</span>{" "}
+        <span className="quiet">{isObject ? words.emptyObject : words.emptyArray}</span>
+      </span>
+    );
+  }
+  const what = isObject ? words.object(entries.length) : words.array(entries.length);
+  return (
+    <button
+      type="button"
+      className="toggle"
+      aria-expanded={isOpen}
+      aria-label={words.toggle(name, what)}
+      onClick={toggle}
+    >
+      <ChevronIcon />
+      <span className="code" aria-hidden="true">
+        {isObject ? "{ }" : "[ ]"}
+      </span>
+      <span className="quiet">{what}</span>
+      {!isOpen && container.count === 0 && (
+        <span className="unopened">{words.foldedPart(countValues(tree.text, node))}</span>
+      )}
+    </button>
+  );
+}
+
+type BodyProps = {
+  path: JsonPath;
+  container: Container;
+  isIndented: boolean;
+  /** How a value inside looks: the rows know containers, so containers cannot know the rows. */
+  row: (entry: { path: JsonPath; node: JsonNode }) => ReactNode;
+};
+
+export function ContainerBody({ path, container, isIndented, row }: BodyProps) {
+  const tree = useTree();
+  const { entries, isOpen, count, show } = container;
+  const inSight = useGrowing(isOpen ? count : 0);
+  if (!isOpen) return null;
+  const left = entries.length - count;
+  const removed = tree.removed.get(keyOf(path)) ?? [];
+  const isMany = entries.length > manyRows;
+  return (
+    <ul
+      className={`rows ${isIndented ? "rows-indented" : ""} ${isMany ? "rows-many" : ""} ${path.length >= 2 ? "rows-deep" : ""}`}
+    >
+      {startsOf(inSight).map((from) => (
+        <Chunk
+          key={from}
+          entries={entries}
+          from={from}
+          to={Math.min(from + rowsPerChunk, inSight)}
+          path={path}
+          row={row}
+        />
+      ))}
+      {removed.map((change) => (
+        <RemovedRow key={`removed ${keyOf(change.path)}`} change={change} />
+      ))}
+      {left > 0 && (
+        <li className="row-more">
+          <span className="unopened">{words.foldedPart(valuesIn(tree.text, entries, count))}</span>
+          {left > entriesPerStep && (
+            <button type="button" className="button" onClick={() => show(count + entriesPerStep)}>
+              {words.showMore(entriesPerStep)}
+            </button>
+          )}
+          <button type="button" className="button" onClick={() => show(entries.length)}>
+            {words.showRest(left)}
+          </button>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+type ChunkProps = Pick<BodyProps, "path" | "row"> & {
+  entries: JsonEntry[];
+  from: number;
+  to: number;
+};
+
+/** A list that grows is compared chunk by chunk, not row by row. */
+const Chunk = memo(
+  ({ entries, from, to, path, row }: ChunkProps) => (
+    <>{entries.slice(from, to).map(({ step, node }) => row({ path: [...path, step], node }))}</>
+  ),
+  (one, other) =>
+    one.entries === other.entries && one.to === other.to && keyOf(one.path) === keyOf(other.path),
+);
+
+function startsOf(count: number): number[] {
+  return Array.from({ length: Math.ceil(count / rowsPerChunk) }, (_, at) => at * rowsPerChunk);
+}
+
+function RemovedRow({ change }: { change: JsonChange & { kind: "removed" } }) {
+  const step = change.path.at(-1);
+  return (
+    <li className="row row-changed">
+      <div className="line">
+        <span className={`key ${typeof step === "number" ? "key-index" : ""}`}>
+          <Visible text={String(step)} />
+        </span>
+        <div className="value">
+          <div className="was">
+            <span className="badge-edited">{words.removed}</span>
+            <del>
+              <span className="sr-only">{nameOf(change.path)} </span>
+              <Visible text={change.before} />
+            </del>
+          </div>
+        </div>
+      </div>
+    </li>
+  );
+}
+
+function valuesIn(text: string, entries: JsonEntry[], from: number): number {
+  return entries.slice(from).reduce((sum, { node }) => sum + 1 + countValues(text, node), 0);
+}
+
+/** Grows to the wanted number in steps, one a frame, and shrinks at once. */
+function useGrowing(wanted: number): number {
+  const [reached, setReached] = useState(Math.min(wanted, rowsPerChunk));
+  useEffect(() => {
+    if (reached >= wanted) return;
+    const frame = setTimeout(() => setReached(Math.min(wanted, reached + rowsPerChunk)), 0);
+    return () => clearTimeout(frame);
+  }, [reached, wanted]);
+  return Math.min(wanted, Math.max(reached, Math.min(wanted, rowsPerChunk)));
+}

@@ -1,0 +1,138 @@
+// The payload: readable first, as JSON one press away, and in an editor when there is still something to decide.
+
+import { useId, useMemo, useRef, useState } from "react";
+import type { JsonChange } from "../../../../server/src/domain/json-diff.ts";
+import { type JsonPath, rootOf } from "../../../../server/src/domain/json-tree.ts";
+import { words } from "../words.ts";
+import { CopyButton } from "./copy-button.tsx";
+import type { DraftState } from "./draft-state.ts";
+import { keyOf } from "./folding.ts";
+import { withRestored, withValue } from "./in-place.ts";
+import { JsonEditing } from "./json-editing.tsx";
+import type { Opening } from "./opening.ts";
+import { RawJson } from "./raw-json.tsx";
+import { type Tree, TreeContext } from "./tree-context.ts";
+import { ValueRow } from "./value-row.tsx";
+
+export type PayloadView = "readable" | "raw" | "edit";
+
+type PayloadSectionProps = {
+  title: string;
+  original: string;
+  draft: string;
+  state: DraftState;
+  isEditable: boolean;
+  view: PayloadView;
+  onView: (view: PayloadView) => void;
+  opening: Opening;
+  onDraft: (text: string) => void;
+  fields: ReadonlyMap<string, string>;
+  onField: (key: string, typed: string | null) => void;
+  onEditing: (by: 1 | -1) => void;
+};
+
+export function PayloadSection(props: PayloadSectionProps) {
+  const { title, original, draft, state, isEditable, view, onView, opening, onDraft } = props;
+  const headingId = useId();
+  const isBroken = state.kind === "refused";
+  // A document that is no JSON has no readable view; what was typed stays in front of whoever typed it.
+  const shown: PayloadView = isBroken && isEditable ? "edit" : view;
+  return (
+    <section className="payload" aria-labelledby={headingId} id="payload">
+      <div className="payload-head">
+        <h2 id={headingId}>{title}</h2>
+        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would be read as a form */}
+        <div className="views" role="group" aria-label={words.views}>
+          {viewsOf(isEditable).map(([name, label]) => (
+            <button
+              type="button"
+              key={name}
+              aria-pressed={shown === name}
+              aria-disabled={isBroken && name !== "edit"}
+              onClick={() => {
+                if (!isBroken) onView(name);
+              }}
+            >
+              {label}
+            </button>
+          ))}
+        </div>
+        <CopyButton label={words.copyPayload} text={() => draft} isWide />
+      </div>
+      {shown === "readable" && <Readable {...props} />}
+      {shown === "raw" && <RawJson text={draft} label={words.editor.label} />}
+      {shown === "edit" && <JsonEditing text={draft} original={original} onChange={onDraft} />}
+      {shown === "readable" && opening.unseen > 0 && (
+        <div className="payload-foot">
+          <span className="unopened">{words.foldedPart(opening.unseen)}</span>
+          <button type="button" className="button" onClick={opening.openAll}>
+            {words.openAll}
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function viewsOf(isEditable: boolean): [PayloadView, string][] {
+  const views: [PayloadView, string][] = [
+    ["readable", words.readable],
+    ["raw", words.raw],
+  ];
+  return isEditable ? [...views, ["edit", words.edit]] : views;
+}
+
+function Readable(props: PayloadSectionProps) {
+  const { original, draft, state, isEditable, opening, onDraft, onField, onEditing, fields } =
+    props;
+  // Rows call back long after they were made; they must change the document as it is by then.
+  const latest = useRef({ original, draft, onDraft, onField });
+  latest.current = { original, draft, onDraft, onField };
+  const changes = state.kind === "changed" ? state.changes : noChanges;
+  const tree = useMemo<Tree>(() => {
+    const change = (make: (texts: { text: string; original: string }) => string) => {
+      const { original, draft, onDraft } = latest.current;
+      onDraft(make({ text: draft, original }));
+    };
+    return {
+      text: draft,
+      isEditable,
+      changes: byPath(changes),
+      removed: removedByParent(changes),
+      seen: opening.seen,
+      openings: opening.openings,
+      reveal: opening.reveal,
+      onSeen: opening.note,
+      onReplace: (path, token) => change((texts) => withValue(texts, path, token)),
+      onRestore: (path) => change((texts) => withRestored(texts, path)),
+      fields,
+      onField: (key, typed) => latest.current.onField(key, typed),
+      onEditing,
+    };
+  }, [draft, isEditable, changes, opening.openings, opening.reveal]);
+  const root: JsonPath = useState<JsonPath>([])[0];
+  return (
+    <TreeContext.Provider value={tree}>
+      <ul className="rows rows-root">
+        <ValueRow path={root} node={rootOf(draft)} />
+      </ul>
+    </TreeContext.Provider>
+  );
+}
+
+const noChanges: readonly JsonChange[] = [];
+
+function byPath(changes: readonly JsonChange[]): Map<string, JsonChange> {
+  const inPlace = changes.filter(({ kind }) => kind === "changed" || kind === "added");
+  return new Map(inPlace.map((change) => [keyOf(change.path), change]));
+}
+
+function removedByParent(changes: readonly JsonChange[]): Tree["removed"] {
+  const removed = new Map<string, (JsonChange & { kind: "removed" })[]>();
+  for (const change of changes) {
+    if (change.kind !== "removed") continue;
+    const parent = keyOf(change.path.slice(0, -1));
+    removed.set(parent, [...(removed.get(parent) ?? []), change]);
+  }
+  return removed;
+}

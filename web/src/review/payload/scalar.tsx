@@ -1,0 +1,57 @@
+// A simple value, exactly: numbers digit by digit as they were sent, texts with everything hidden in them visible.
+
+import { useState } from "react";
+import {
+  type JsonNode,
+  type JsonPath,
+  stringOf,
+  textOf,
+} from "../../../../server/src/domain/json-tree.ts";
+import { Visible } from "../visible-text.tsx";
+import { words } from "../words.ts";
+import { keyOf, splitLongText } from "./folding.ts";
+import { useTree } from "./tree-context.ts";
+
+type ScalarProps = { text: string; node: JsonNode; path: JsonPath };
+
+export function Scalar({ text, node, path }: ScalarProps) {
+  if (node.kind === "string") return <TextValue value={stringOf(text, node)} path={path} />;
+  return <span className={`scalar scalar-${node.kind}`}>{textOf(text, node)}</span>;
+}
+
+function TextValue({ value, path }: { value: string; path: JsonPath }) {
+  const tree = useTree();
+  const key = keyOf(path);
+  const [isOpen, setOpen] = useState(tree.seen.has(key));
+  const { start, rest } = splitLongText(value);
+  const isWhole = rest === "" || isOpen || tree.seen.has(key);
+  const open = () => {
+    setOpen(true);
+    tree.onSeen(key, 1);
+  };
+  return (
+    <>
+      <span className="scalar scalar-string">
+        <Visible text={isWhole ? value : start} isMultiLine />
+        {!isWhole && <span aria-hidden="true">…</span>}
+      </span>
+      {value === "" && <span className="quiet"> {words.emptyString}</span>}
+      {looksLikeAnother(value) && <span className="sr-only"> {words.types.string}</span>}
+      {!isWhole && (
+        <button type="button" className="button button-inline" onClick={open}>
+          {words.showText(rest.length)}
+        </button>
+      )}
+    </>
+  );
+}
+
+/** Screen readers do not say the quotes that tell a text from a number. */
+function looksLikeAnother(value: string): boolean {
+  return /^(?:-?[0-9.eE+]+|true|false|null)$/.test(value);
+}
+
+/** A text without its quotes, anything else as it stands. */
+export function valueToCopy(text: string, node: JsonNode): string {
+  return node.kind === "string" ? stringOf(text, node) : textOf(text, node);
+}

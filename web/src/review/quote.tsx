@@ -1,0 +1,14 @@
+// The frame around what somebody else wrote. Nothing of ours ever stands inside one, so text cannot dress up as us.
+
+import type { ReactNode } from "react";
+
+type QuoteProps = { label: string; id?: string; children: ReactNode };
+
+export function Quote({ label, id, children }: QuoteProps) {
+  return (
+    <figure className="quote" {...(id === undefined ? {} : { id, tabIndex: -1 })}>
+      <figcaption>{label}</figcaption>
+      <blockquote>{children}</blockquote>
+    </figure>
+  );
+}

@@ -1,0 +1,185 @@
+// One request from top to bottom, in the order of the decision, and what happens while the page is open.
+
+import { useEffect, useMemo, useRef, useState } from "react";
+import type { Review } from "../../../sdk/src/review-contract.ts";
+import { Attention } from "./attention.tsx";
+import { attentionItems, lead } from "./attention-items.ts";
+import { Brand } from "./brand.tsx";
+import { isExpiringSoon } from "./clock.ts";
+import { useTimeLeft } from "./countdown.tsx";
+import { DecisionBar } from "./decision-bar.tsx";
+import { DecisionDialog } from "./decision-dialog.tsx";
+import { Facts } from "./facts.tsx";
+import { Outcome } from "./outcome.tsx";
+import { useOpening } from "./payload/opening.ts";
+import { PayloadSection, type PayloadView } from "./payload/payload-section.tsx";
+import { Quote } from "./quote.tsx";
+import { StatusMark } from "./status-mark.tsx";
+import { Timeline } from "./timeline.tsx";
+import { TypedBefore } from "./typed-before.tsx";
+import { useDeciding } from "./use-deciding.ts";
+import { useDraft } from "./use-draft.ts";
+import { useReview } from "./use-review.ts";
+import { Visible } from "./visible-text.tsx";
+import { words } from "./words.ts";
+
+type ReviewScreenProps = { first: Review; readAt: number; code: string | null };
+
+export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
+  const { review, reading, isGone, update, refresh } = useReview(first, readAt, code);
+  const { payload, outcome } = review;
+  const draft = useDraft(review);
+  const deciding = useDeciding({ review, code, draft, update });
+  const [view, setView] = useState<PayloadView>("readable");
+  const [editing, setEditing] = useState(0);
+  const outcomeElement = useRef<HTMLElement>(null);
+  // What is shown once decided is what was decided about, or rather what is executed.
+  const shown = outcome === null ? draft.text : (outcome.edit ?? payload);
+  const readable = draft.state.kind === "refused" && outcome === null ? null : shown;
+  const opening = useOpening(readable);
+  const isSoon = isExpiringSoon(useTimeLeft(reading, review.expiresAt));
+  const changes = draft.state.kind === "changed" ? draft.state.changes : [];
+  const wasPending = useRef(outcome === null);
+  useEffect(() => {
+    document.title = words.pageTitle(outcome?.status ?? null);
+  }, [outcome]);
+  useEffect(() => {
+    if (outcome !== null && wasPending.current) {
+      outcomeElement.current?.focus({ preventScroll: true });
+      scrollTo({ top: 0 });
+    }
+    wasPending.current = outcome === null;
+  }, [outcome]);
+  const items = useMemo(
+    () =>
+      attentionItems({
+        review,
+        state: draft.state,
+        unseen: opening.unseen,
+        isSoon,
+        goTo: (path) => {
+          setView("readable");
+          // After the view is there.
+          setTimeout(() => opening.revealAt(path), 0);
+        },
+        openAll: () => {
+          setView("readable");
+          opening.openAll();
+        },
+        edit: () => setView("edit"),
+      }),
+    [review, draft.state, opening.unseen, isSoon],
+  );
+  return (
+    <>
+      <a className="skip" href="#decision">
+        {words.skip}
+      </a>
+      <main className="page">
+        <header className="masthead">
+          <Brand />
+          {outcome === null && <StatusMark status="PENDING" />}
+        </header>
+        {isGone && (
+          <p className="banner" role="alert">
+            {words.problem.gone}
+          </p>
+        )}
+        {outcome !== null && (
+          <Outcome
+            outcome={outcome}
+            payload={payload}
+            isTooLate={deciding.isTooLate}
+            focus={outcomeElement}
+          />
+        )}
+        {outcome !== null && !deciding.isCounted && (
+          <TypedBefore
+            note={draft.note}
+            text={draft.state.kind === "unchanged" ? null : draft.text}
+          />
+        )}
+        <Quote label={words.agentWrote} id="summary">
+          <h1 className="summary">
+            <Visible text={review.summary} isMultiLine />
+          </h1>
+        </Quote>
+        <Facts review={review} reading={reading} onOver={refresh} />
+        {review.reasoning !== null && (
+          <section aria-labelledby="reasoning-title">
+            <h2 id="reasoning-title">{words.reasoning}</h2>
+            <Quote label={words.agentWrote} id="reasoning">
+              <p className="prose">
+                <Visible text={review.reasoning} isMultiLine />
+              </p>
+            </Quote>
+          </section>
+        )}
+        <Timeline actions={review.recentActions} />
+        {payload === null || shown === null ? (
+          <section aria-labelledby="payload-title">
+            <h2 id="payload-title">{words.payload}</h2>
+            <p className="quiet">{words.noPayload}</p>
+          </section>
+        ) : (
+          <PayloadSection
+            title={titleOf(outcome)}
+            original={payload}
+            draft={shown}
+            state={outcome === null ? draft.state : draft.stateOf(shown)}
+            isEditable={outcome === null && !isGone}
+            view={view}
+            onView={setView}
+            opening={opening}
+            onDraft={draft.setText}
+            fields={draft.fields}
+            onField={draft.setField}
+            onEditing={(by) => setEditing((count) => count + by)}
+          />
+        )}
+        {outcome === null && <Attention items={items} />}
+        <p className="sr-only" role="status">
+          {outcome === null && isSoon && words.expiringSoon}
+        </p>
+      </main>
+      {outcome === null && !isGone && (
+        <DecisionBar
+          hasChanges={changes.length > 0}
+          blockedBy={blockedBy(draft.state.kind === "refused", opening.unseen, editing)}
+          impossible={isSecureContext ? null : words.approveBlocked.insecure}
+          attention={{
+            count: items.filter(({ isOwn }) => !isOwn).length,
+            onGo: () => lead("attention"),
+          }}
+          onChoose={deciding.choose}
+        />
+      )}
+      {outcome === null && !isGone && deciding.verdict !== null && (
+        <DecisionDialog
+          key={deciding.verdict}
+          verdict={deciding.verdict}
+          agentName={review.agentName}
+          hasPayload={payload !== null}
+          changes={changes}
+          note={draft.note}
+          onNote={draft.setNote}
+          problem={deciding.problem}
+          isSending={deciding.isSending}
+          onBack={deciding.back}
+          onDecide={deciding.decide}
+        />
+      )}
+    </>
+  );
+}
+
+function blockedBy(isBroken: boolean, unseen: number, editing: number): string | null {
+  if (isBroken) return words.approveBlocked.broken;
+  if (editing > 0) return words.approveBlocked.editing;
+  return unseen > 0 ? words.approveBlocked.unopened : null;
+}
+
+function titleOf(outcome: Review["outcome"]): string {
+  if (outcome === null) return words.payload;
+  return outcome.status === "APPROVED" ? words.payloadWas : words.payloadWasAsked;
+}

@@ -1,0 +1,23 @@
+// What the agent did just before it asked, oldest first, in its own words.
+
+import { Quote } from "./quote.tsx";
+import { Visible } from "./visible-text.tsx";
+import { words } from "./words.ts";
+
+export function Timeline({ actions }: { actions: readonly string[] }) {
+  if (actions.length === 0) return null;
+  return (
+    <section aria-labelledby="actions-title">
+      <h2 id="actions-title">{words.recentActions}</h2>
+      <Quote label={words.agentWrote}>
+        <ol className="timeline">
+          {actions.map((action, at) => (
+            <li key={at} id={`action-${at}`} tabIndex={-1}>
+              <Visible text={action} isMultiLine />
+            </li>
+          ))}
+        </ol>
+      </Quote>
+    </section>
+  );
+}

@@ -1,0 +1,70 @@
+// A stranger's words as text nodes, with a named chip for everything that cannot be seen. Isolated, so that no letter
+// of theirs can move one of ours.
+
+import { Fragment } from "react";
+import { type Segment, segmentsOf } from "../../../server/src/domain/visible-text.ts";
+import { words } from "./words.ts";
+
+type VisibleProps = {
+  text: string;
+  isMultiLine?: boolean;
+};
+
+export function Visible({ text, isMultiLine = false }: VisibleProps) {
+  return (
+    <bdi dir="auto" className="visible">
+      {segmentsOf(text, { isMultiLine }).map((segment, at) => (
+        <Fragment key={at}>{showSegment(segment)}</Fragment>
+      ))}
+    </bdi>
+  );
+}
+
+function showSegment(segment: Segment) {
+  switch (segment.kind) {
+    case "text":
+      return segment.text;
+    case "hidden": {
+      const code = `U+${segment.codePoint.toString(16).toUpperCase().padStart(4, "0")}`;
+      const times = segment.count === 1 ? "" : ` ×${segment.count}`;
+      const label = words.chip.hidden(code, segment.name, segment.count);
+      return (
+        <Chip
+          label={label}
+          text={`${code}${segment.name === null ? "" : ` ${segment.name}`}${times}`}
+        />
+      );
+    }
+    case "space":
+      return (
+        <Chip label={words.chip.blanks(segment.count)} text={words.chip.spaces(segment.count)} />
+      );
+    case "mixed":
+      return (
+        <>
+          <span className="suspect">{segment.text}</span>
+          <Chip
+            label={words.chip.mixed(segment.scripts)}
+            text={words.chip.mixed(segment.scripts)}
+          />
+        </>
+      );
+    case "host":
+      return (
+        <>
+          <span className="suspect">{segment.text}</span>
+          <Chip label={words.chip.host(segment.ascii)} text={words.chip.host(segment.ascii)} />
+        </>
+      );
+    default:
+      return segment satisfies never;
+  }
+}
+
+function Chip({ label, text }: { label: string; text: string }) {
+  return (
+    <span className="chip" role="img" aria-label={label} title={label} dir="ltr">
+      {text}
+    </span>
+  );
+}

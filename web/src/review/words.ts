@@ -1,0 +1,255 @@
+// Every word the review page says in its own voice, in one place. What agents and approvers wrote is never in here.
+
+import type { ReviewOutcome } from "../../../sdk/src/review-contract.ts";
+
+const outcomeWords = {
+  APPROVED: "Approved",
+  REJECTED: "Rejected",
+  EXPIRED: "Expired",
+  CANCELLED: "Withdrawn",
+} as const;
+
+export const words = {
+  brand: "countersign",
+  skip: "Skip to the decision",
+  title: "Review request",
+  pageTitle: (status: ReviewOutcome["status"] | null) =>
+    `${status === null ? "Review request" : outcomeWords[status]} · Countersign`,
+  agentWrote: "The agent wrote",
+  approverWrote: "The approver wrote",
+  asksYou: "asks for your decision",
+  agent: "Agent",
+  agentUnnamed: "It gave no name",
+  agentCallsItself: "calls itself",
+  workspace: "Workspace",
+  asked: "Asked",
+  timeLeft: "Decide by",
+  you: "You",
+  memberOf: "member of",
+  reasoning: "Why",
+  recentActions: "What it did just before",
+  payload: "What will be executed",
+  payloadWas: "What was approved",
+  payloadWasAsked: "What was asked for",
+  noPayload: "The agent sent no payload. Your decision is about the words above alone.",
+  views: "View of the payload",
+  readable: "Readable",
+  raw: "JSON",
+  edit: "Edit",
+  copy: "Copy",
+  copied: "Copied",
+  copyPayload: "Copy the JSON",
+  copyValue: (path: string) => `Copy ${path}`,
+  editValue: (path: string) => `Edit ${path}`,
+  newValue: (path: string) => `New value of ${path}`,
+  keep: "Keep",
+  cancel: "Cancel",
+  restore: "Restore",
+  restoreValue: (path: string) => `Restore ${path} to what the agent sent`,
+  edited: "edited",
+  added: "added",
+  removed: "removed",
+  was: "was",
+  wholePayload: "the whole payload",
+  emptyString: "empty text",
+  emptyKey: "empty key",
+  emptyObject: "empty object",
+  emptyArray: "empty list",
+  object: (count: number) => `${number(count)} ${count === 1 ? "field" : "fields"}`,
+  array: (count: number) => `${number(count)} ${count === 1 ? "item" : "items"}`,
+  level: (depth: number) => `level ${depth}`,
+  toggle: (name: string, what: string) => `${name}, ${what}`,
+  types: { string: "text", number: "number", boolean: "yes or no", null: "nothing" } as const,
+  foldedPart: (count: number) =>
+    `${number(count)} ${count === 1 ? "value" : "values"} not opened yet`,
+  showMore: (count: number) => `Show ${number(count)} more`,
+  showRest: (count: number) => `Show all ${number(count)} that remain`,
+  showText: (count: number) => `Show the other ${number(count)} characters`,
+  openAll: "Open everything",
+
+  editor: {
+    label: "Payload as JSON",
+    hint: "Numbers, order and spelling are kept exactly as you type them.",
+    loading: "Loading the editor …",
+    failed:
+      "The editor could not be loaded. Check the connection and try again; nothing you typed is lost.",
+    retry: "Try again",
+    format: "Format",
+    undo: "Undo",
+    redo: "Redo",
+    reset: "Reset",
+    resetDone: "Back to what the agent sent. Undo brings your text back.",
+    goTo: "Go there",
+    broken: "This is not JSON yet",
+    brokenHint: "Like this it cannot be approved. What you typed is kept.",
+    isNull:
+      "The payload cannot be edited to null: null means “not edited”, so the agent would run its original payload. Use {} for an empty payload, or reject the request.",
+    duplicateKey: (path: string) =>
+      `The key ${path} is there twice. Two programs could read two different values, so it must be there once.`,
+    tooDeep: (path: string) => `${path} is nested too deep: 128 levels are allowed.`,
+  },
+  inPlace: {
+    notANumber: "This is not a number as JSON knows it, such as 12, -0.5 or 1.2e6.",
+    onlyInEditor: "This text has characters that cannot be seen. Use Edit above, which shows them.",
+    newLineHint: "Enter adds a line. Ctrl + Enter keeps the text.",
+  },
+
+  attention: "Look at this first",
+  unopened: (count: number) =>
+    `${number(count)} ${count === 1 ? "value is" : "values are"} folded and not opened yet. Approve waits for that.`,
+  hidden: (count: number, place: string) =>
+    `${number(count)} hidden ${count === 1 ? "character" : "characters"} in ${place}`,
+  mixed: (place: string) => `Look-alike letters of another alphabet in ${place}`,
+  host: (place: string) => `A web or mail address with foreign letters in ${place}`,
+  longSpace: (place: string) => `A long stretch of white space in ${place}`,
+  andMore: (count: number) =>
+    `and ${number(count)} more ${count === 1 ? "place" : "places"} like these`,
+  places: {
+    summary: "the summary",
+    agentName: "the agent’s name",
+    reasoning: "the reasoning",
+    recentAction: (at: number) => `recent action ${at}`,
+    payload: (path: string) => (path === "" ? "the payload" : path),
+    key: (path: string) => `the name of ${path}`,
+  },
+  lookFirst: (count: number) =>
+    count === 1
+      ? "One thing deserves a look first"
+      : `${number(count)} things deserve a look first`,
+  changed: (count: number) => `You made ${changes(count)}`,
+  expiringSoon: "The time is almost over",
+
+  approve: "Approve",
+  approveChanged: "Approve with changes",
+  reject: "Reject",
+  approveBlocked: {
+    broken: "Mend the JSON first: it is broken at the moment.",
+    isNull: "The payload cannot become null.",
+    unopened: "Open the folded parts first.",
+    editing: "Keep or cancel the value you are editing first.",
+    insecure:
+      "This page was opened without encryption, so nothing can be decided here. Open the link over https; the operator of this service sets PUBLIC_URL.",
+  },
+  decision: "Your decision",
+  twoSteps: "You will be asked once more.",
+
+  confirm: {
+    approveTitle: "Approve this request?",
+    rejectTitle: "Reject this request?",
+    agent: "the agent",
+    approveBefore: "Approve and let ",
+    approveAfter: " run exactly what you see here.",
+    approveNoPayloadAfter: " do what it describes.",
+    approveChangedAfter: (count: number) => ` run this with your ${changes(count)}:`,
+    rejectBefore: "Reject, and tell ",
+    rejectAfter: " not to do this.",
+    rejectDropsChanges: (count: number) =>
+      `Your ${changes(count)} will not be sent: a rejection has no payload.`,
+    final: "A decision is final.",
+    note: "Note",
+    noteHint: "Optional. The agent and its owners will read it.",
+    noteTooLong: (over: number) =>
+      `${number(over)} ${over === 1 ? "character" : "characters"} too long`,
+    noteLeft: (left: number) => `${number(left)} characters left`,
+    back: "Go back",
+    approve: "Yes, approve",
+    approveChanged: "Yes, approve with changes",
+    reject: "Yes, reject",
+    sending: "Sending …",
+  },
+
+  changeList: {
+    label: "Changes",
+    reordered: (path: string) => `${path}: order of the fields`,
+    more: (count: number) => `Show ${number(count)} more changes`,
+    to: "changed to",
+    before: "before",
+    after: "after",
+  },
+
+  outcome: {
+    ...outcomeWords,
+    pending: "Waiting for you",
+    sentence: outcomeSentence,
+    edited: (count: number) => `With ${changes(count)} to what the agent sent:`,
+    agentRuns: "The agent runs exactly this.",
+    typed: "What you had typed",
+    typedHint: "It was not sent. Copy what you still need; it is kept in this tab only.",
+    typedNote: "Note",
+    typedPayload: "Edited payload",
+  },
+
+  problem: {
+    offline: "The service cannot be reached. Nothing was lost: check the connection and try again.",
+    unknown: "Something went wrong. Nothing was lost: try again in a moment.",
+    stale:
+      "This page had been open for long or did not match the request any more, so nothing was decided. It is up to date now: look once more, then decide.",
+    gone: "This link does not work any more: you may no longer be asked. Nothing was decided.",
+    tooLarge: "The edited payload is too large: with everything around it 4 MiB are allowed.",
+  },
+  tooLate: "Your decision came too late and was not counted.",
+
+  code: {
+    title: "Type the code from the mail",
+    why: "asks for the six characters printed in the mail beside the link. Until then nothing of the request is shown.",
+    label: "Code",
+    open: "Open the request",
+    wrong: (left: number) =>
+      left === 0
+        ? "That was not the code, and it was the last try."
+        : `That is not the code. ${number(left)} ${left === 1 ? "try" : "tries"} left.`,
+    incomplete: "The code has six letters or digits.",
+    lockedTitle: "This link is locked",
+    locked:
+      "Ten wrong codes were typed, so nothing can be seen or decided with this link any more. Nothing was decided. Have the agent ask again, or somebody else of the group decide.",
+  },
+
+  time: {
+    over: "Time is up",
+    checking: "Checking the outcome …",
+    left: (span: string) => `${span} left`,
+    ago: (span: string) => `${span} ago`,
+    justNow: "just now",
+    lessThan: (minutes: number) => `less than ${minutes} ${minutes === 1 ? "minute" : "minutes"}`,
+    days: (count: number) => `${count} ${count === 1 ? "day" : "days"}`,
+    hours: (count: number) => `${count} ${count === 1 ? "hour" : "hours"}`,
+    minutes: (count: number) => `${count} ${count === 1 ? "minute" : "minutes"}`,
+    seconds: (count: number) => `${count} ${count === 1 ? "second" : "seconds"}`,
+    showExact: "Show the exact time in UTC",
+  },
+
+  chip: {
+    spaces: (count: number) => `${number(count)} spaces`,
+    blanks: (count: number) => `white space, ${number(count)} characters`,
+    hidden: (code: string, name: string | null, count: number) =>
+      `${count === 1 ? "Hidden character" : `${number(count)} hidden characters`} ${code}${name === null ? "" : `, ${name}`}`,
+    mixed: (scripts: string) => `mixes ${scripts}`,
+    host: (ascii: string) => `really ${ascii}`,
+  },
+} as const;
+
+function changes(count: number): string {
+  return `${number(count)} ${count === 1 ? "change" : "changes"}`;
+}
+
+const numberFormat = new Intl.NumberFormat("en");
+
+function number(count: number): string {
+  return numberFormat.format(count);
+}
+
+function outcomeSentence({ status, byEmail, isYours }: ReviewOutcome): string {
+  const who = isYours ? "you" : (byEmail ?? "");
+  switch (status) {
+    case "APPROVED":
+      return `Approved by ${who}`;
+    case "REJECTED":
+      return `Rejected by ${who}`;
+    case "EXPIRED":
+      return "Nobody decided in time, so nothing was approved";
+    case "CANCELLED":
+      return "The agent withdrew its request, so nothing was approved";
+    default:
+      return status satisfies never;
+  }
+}
