@@ -1,13 +1,15 @@
 // Runs every test against one real PostgreSQL and ends with a line that counts them.
 // `npm test -- FILE…` runs some files only; TEST_DATABASE_URL runs them on another PostgreSQL (its role must be
-// allowed to create databases).
+// allowed to create databases). Browser tests run in a Chromium that is looked for once, before all of them
+// (e2e/chromium.ts); where there is none they count as skipped, and the last lines say so.
 
 import { glob, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import pg from "pg";
+import { type ChromiumSearch, findChromium } from "../e2e/chromium.ts";
 import { useEmbeddedPostgres } from "../server/src/storage/embedded-postgres.ts";
 import { migrate } from "../server/src/storage/migrations.ts";
 import { templateName, withDatabase } from "../server/test/test-database.ts";
@@ -15,12 +17,16 @@ import { templateName, withDatabase } from "../server/test/test-database.ts";
 const root = join(import.meta.dirname, "..");
 const testTimeoutMs = 120_000;
 
+const files = await findFiles();
+const chromium = files.some(needsBrowser) ? await searchChromium() : null;
+process.env.TEST_CHROMIUM = chromium?.path ?? "";
+
 const folder = await mkdtemp(join(tmpdir(), "countersign-test-"));
 const { url, release } = await openPostgres();
 try {
   await makeTemplate(url);
   process.env.TEST_DATABASE_URL = url;
-  const passed = await runTests(await findFiles());
+  const passed = await runTests();
   process.exitCode = passed ? 0 : 1;
 } finally {
   await release();
@@ -65,7 +71,22 @@ async function findFiles(): Promise<string[]> {
   return found.sort();
 }
 
-async function runTests(files: string[]): Promise<boolean> {
+/** Every test in e2e/ opens a browser, except that of the search for one. */
+function needsBrowser(file: string): boolean {
+  const path = relative(root, file);
+  return path.startsWith(join("e2e", "/")) && basename(path) !== "chromium.test.ts";
+}
+
+async function searchChromium(): Promise<ChromiumSearch> {
+  try {
+    return await findChromium();
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    process.exit(1);
+  }
+}
+
+async function runTests(): Promise<boolean> {
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const stream = run({ files, concurrency: 2, timeout: testTimeoutMs });
   stream.on("test:fail", ({ details, todo }) => {
@@ -80,6 +101,7 @@ async function runTests(files: string[]): Promise<boolean> {
     if (!summary.success) counts.failed = Math.max(1, counts.failed);
   });
   for await (const text of stream.compose(new spec())) process.stdout.write(text);
+  if (chromium?.path === null) process.stdout.write(`${chromium.reason}\n`);
   const skipped = counts.skipped === 0 ? "" : `, ${counts.skipped} skipped`;
   process.stdout.write(`${counts.passed} passed, ${counts.failed} failed${skipped}\n`);
   return counts.failed === 0 && counts.passed > 0;

@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { checkAccessibility } from "./browser.ts";
+import { journeys } from "./journey.ts";
+
+const journeysByProxy = {
+  "takes the path off": journeys({ path: "/approvals" }),
+  "passes the path on": journeys({ path: "/approvals", passesPathOn: true }),
+};
+
+for (const [what, journey] of Object.entries(journeysByProxy)) {
+  journey(
+    `behind a proxy that ${what}, mailed links and pages with all their files lead through it`,
+    { mayFail: ["404 /review/"] },
+    async ({ site, createRequest, mailedLink, visit }) => {
+      await createRequest({ summary: "Refund order 1042", notify: "ann@example.com" });
+      const { url } = await mailedLink("ann@example.com");
+      assert.match(url, /^http:\/\/localhost:[0-9]+\/approvals\/review\/[\w-]{43}$/);
+      const page = await visit(`${site.url}/review/${"A".repeat(43)}`);
+      await page.getByRole("heading", { level: 1, name: "This link does not work" }).waitFor();
+      assert.ok(Number(await page.evaluate("document.styleSheets.length")) > 0, "it has its style");
+      await checkAccessibility(page);
+    },
+  );
+}

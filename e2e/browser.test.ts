@@ -1,0 +1,166 @@
+// What no page of ours may do is noticed when a page does it: otherwise the journeys would prove nothing.
+
+import assert from "node:assert/strict";
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, before, describe, test } from "node:test";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { until } from "../server/test/test-worker.ts";
+import {
+  assertClean,
+  checkAccessibility,
+  openBrowser,
+  openContext,
+  problemsOf,
+} from "./browser.ts";
+
+const executablePath = process.env.TEST_CHROMIUM ?? "";
+const skip = executablePath === "" ? "no Chromium" : false;
+
+/** As strict as the review page's. */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'";
+
+let browser: Browser;
+let server: http.Server;
+let address: string;
+
+before(async () => {
+  if (skip !== false) return;
+  server = http.createServer((request, response) => answer(request.url ?? "", response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  address = `http://localhost:${(server.address() as AddressInfo).port}`;
+  browser = await openBrowser(executablePath);
+});
+
+after(async () => {
+  if (skip !== false) return;
+  await browser.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+function answer(url: string, response: http.ServerResponse): void {
+  const { pathname, searchParams } = new URL(url, "http://localhost");
+  if (pathname === "/script.js") {
+    response.setHeader("content-type", "text/javascript").end(searchParams.get("text"));
+  } else if (pathname === "/") {
+    response.setHeader("content-type", "text/html; charset=utf-8");
+    if (searchParams.has("strict")) response.setHeader("content-security-policy", policy);
+    response.end(searchParams.get("text"));
+  } else {
+    response.writeHead(404).end();
+  }
+}
+
+const fine = `<!doctype html><html lang="en"><title>Fine</title><main><h1>Fine</h1><button>Do</button></main>`;
+
+async function open(text: string, { isStrict = true, ...options } = {} as OpenOptions) {
+  const context = await openContext(browser, address, options);
+  const page = await context.newPage();
+  const strict = isStrict ? "&strict" : "";
+  await page.goto(`${address}/?text=${encodeURIComponent(text)}${strict}`);
+  return page;
+}
+type OpenOptions = BrowserContextOptions & { isStrict?: boolean };
+
+const withScript = (text: string) =>
+  `${fine}<script src="/script.js?text=${encodeURIComponent(text)}"></script>`;
+
+async function assertNoticed(page: Page, pattern: RegExp): Promise<void> {
+  const isThere = () => problemsOf(page.context()).some((problem) => pattern.test(problem));
+  await until(isThere, String(pattern), 10_000);
+  await assert.rejects(assertClean(page), pattern);
+  await page.context().close();
+}
+
+describe("a page is not clean", () => {
+  const noticed: [what: string, text: string, pattern: RegExp, options?: OpenOptions][] = [
+    ["that writes an error", withScript("console.error('oh dear')"), /console: oh dear/],
+    ["that throws", withScript("throw new Error('oh dear')"), /page error: Error: oh dear/],
+    [
+      "that leaves a rejection unhandled",
+      withScript("Promise.reject(new Error('oh dear'))"),
+      /page error: Error: oh dear/,
+    ],
+    [
+      "with an inline script",
+      `${fine}<script>1</script>`,
+      /violation of script-src-elem by inline/,
+    ],
+    ["with an inline style", `${fine}<p style="color:red">`, /violation of style-src-attr by inl/],
+    [
+      "that makes HTML of text",
+      withScript("document.body.innerHTML = '<b>x</b>'"),
+      /violation of require-trusted-types-for/,
+    ],
+    [
+      "that asks another origin for an image",
+      `${fine}<img alt="" src="https://evil.example/p.png">`,
+      /call to another origin: https:\/\/evil\.example\/p\.png/,
+      { isStrict: false },
+    ],
+    [
+      "that fetches from another port of this machine",
+      withScript("fetch('http://localhost:9/x').catch(() => {})"),
+      /call to another origin: http:\/\/localhost:9\/x/,
+      { isStrict: false },
+    ],
+    [
+      "that misses one of its files",
+      `${fine}<img alt="" src="/missing.png">`,
+      /status of 404 .*missing\.png/,
+    ],
+  ];
+  for (const [what, text, pattern, options] of noticed) {
+    test(what, { skip }, async () => assertNoticed(await open(text, options), pattern));
+  }
+
+  test("when another tab of its context is not", { skip }, async () => {
+    const page = await open(fine);
+    await assertClean(page);
+    const tab = await page.context().newPage();
+    await tab.goto(`${address}/?text=${encodeURIComponent("<script>1</script>")}&strict`);
+    await assertNoticed(page, /violation of script-src-elem/);
+  });
+});
+
+test("a failing answer that belongs to the journey is let pass, and only that", {
+  skip,
+}, async () => {
+  const page = await open(`${fine}<img alt="" src="/missing.png">`);
+  await until(() => problemsOf(page.context()).length > 0, "the missing image is noticed", 10_000);
+  await assertClean(page, { mayFail: ["404 /missing"] });
+  await assert.rejects(assertClean(page, { mayFail: ["409 /missing"] }), /status of 404/);
+  await assert.rejects(assertClean(page, { mayFail: ["404 /other"] }), /status of 404/);
+  await page.context().close();
+});
+
+test("axe-core runs under the strictest policy, and leaves the page clean", { skip }, async () => {
+  const page = await open(fine);
+  assert.deepEqual(await checkAccessibility(page), []);
+  await assertClean(page);
+  await page.context().close();
+});
+
+test("what axe-core finds is a list that names rule, place and reason", { skip }, async () => {
+  const page = await open(`${fine}<main><img src="/missing.png"><button></button></main>`);
+  await assert.rejects(checkAccessibility(page), ({ message }: Error) => {
+    assert.match(message, /^axe-core finds on http:/);
+    assert.match(
+      message,
+      /\n {2}image-alt: Images must have alternative text\n {4}img {2}<img src/,
+    );
+    assert.match(message, /\n {2}button-name: /);
+    assert.match(message, /\n {2}landmark-no-duplicate-main: /);
+    return true;
+  });
+  await page.context().close();
+});
+
+test("targets that are too small for a thumb are found too", { skip }, async () => {
+  const small = `<button aria-label="x" style="width:10px;height:10px;padding:0;border:0"></button>`;
+  const page = await open(`${fine}<main>${small}${small}</main>`, { isStrict: false });
+  await assert.rejects(checkAccessibility(page), /target-size/);
+  await page.context().close();
+});

@@ -1,0 +1,140 @@
+// A real Chromium, and what no page of ours may do in it: write errors, break its own Content-Security-Policy, call
+// another origin, or be out of reach for somebody who cannot see it or use a mouse.
+
+import assert from "node:assert/strict";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { AxeResults, Result } from "axe-core";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from "playwright-core";
+
+const switches = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-first-run",
+  // Whatever a page is talked into calling, nothing leaves this machine.
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
+];
+/** A zone and a language that are not the service's, so that a mistake about either shows. */
+const usualContext: BrowserContextOptions = {
+  viewport: { width: 1280, height: 800 },
+  locale: "en-GB",
+  timezoneId: "Asia/Kolkata",
+};
+const actionTimeoutMs = 15_000;
+const accessibilityTags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+const problems = new WeakMap<BrowserContext, string[]>();
+
+export function openBrowser(executablePath: string): Promise<Browser> {
+  return chromium.launch({ executablePath, args: switches });
+}
+
+/** A person with a browser of their own: no cookies, nothing stored. All that goes wrong in it is recorded. */
+export async function openContext(
+  browser: Browser,
+  siteUrl: string,
+  options: BrowserContextOptions = {},
+): Promise<BrowserContext> {
+  const context = await browser.newContext({ ...usualContext, ...options });
+  context.setDefaultTimeout(actionTimeoutMs);
+  await record(context, new URL(siteUrl).origin);
+  return context;
+}
+
+async function record(context: BrowserContext, origin: string): Promise<void> {
+  const found: string[] = [];
+  problems.set(context, found);
+  await context.addInitScript({
+    content: `document.addEventListener("securitypolicyviolation", (event) =>
+      console.error("violation of " + event.effectiveDirective + " by " + (event.blockedURI || "?") +
+        " at " + event.sourceFile + ":" + event.lineNumber + " " + event.sample))`,
+  });
+  context.on("console", (message) => {
+    if (message.type() !== "error") return;
+    found.push(`console: ${message.text()} (${message.location().url})`);
+  });
+  context.on("weberror", (fault) => {
+    found.push(`page error: ${fault.error().stack ?? fault.error().message}`);
+  });
+  context.on("request", (request) => {
+    if (leaves(request.url(), origin)) found.push(`call to another origin: ${request.url()}`);
+  });
+  context.on("page", (page) => {
+    page.on("crash", () => found.push(`the page crashed: ${page.url()}`));
+    page.on("websocket", (socket) => found.push(`websocket to ${socket.url()}`));
+  });
+}
+
+function leaves(url: string, origin: string): boolean {
+  return /^https?:/.test(url) && new URL(url).origin !== origin;
+}
+
+export type Allowances = {
+  /** Answers of 400 and above that belong to the journey, such as "409 /review/". Chromium writes each to the console. */
+  mayFail?: readonly `${number} /${string}`[];
+};
+
+/** Nothing has gone wrong in this page or in any other tab of its context, so far. */
+export async function assertClean(page: Page, allowances: Allowances = {}): Promise<void> {
+  // What Chromium has sent before this answer has been recorded when it is there.
+  if (!page.isClosed()) await page.evaluate("0");
+  assert.deepEqual(problemsOf(page.context(), allowances), [], "something went wrong in the page");
+}
+
+/** All that has gone wrong in this context so far, in words. */
+export function problemsOf(context: BrowserContext, { mayFail = [] }: Allowances = {}): string[] {
+  return (problems.get(context) ?? []).filter((problem) => {
+    const [, status, url] = failingAnswer.exec(problem) ?? [];
+    return !mayFail.some((allowed) => {
+      const [allowedStatus, path = ""] = allowed.split(" ");
+      return status === allowedStatus && url?.includes(path);
+    });
+  });
+}
+
+const failingAnswer =
+  /^console: Failed to load resource: .* a status of ([0-9]{3}) .*\((http[^)]+)\)$/;
+
+let axeSource: Promise<string> | null = null;
+
+/**
+ * Fails with a list of what axe-core finds. Answers with the rules that it could not decide by itself, such as
+ * contrast on an image.
+ */
+export async function checkAccessibility(page: Page): Promise<string[]> {
+  axeSource ??= readFile(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+  // Neither is subject to the page's Content-Security-Policy, which lets no other script in.
+  await page.evaluate(`${await axeSource}; 0`);
+  const options = { preload: false, runOnly: accessibilityTags };
+  const results: Pick<AxeResults, "violations" | "incomplete"> = await page.evaluate(
+    `axe.run(document, ${JSON.stringify(options)}).then(({ violations, incomplete }) => ({ violations, incomplete }))`,
+  );
+  const list = results.violations.map(describeViolation).join("\n");
+  assert.ok(list === "", `axe-core finds on ${page.url()}:\n${list}`);
+  return results.incomplete.map(({ id }) => id);
+}
+
+function describeViolation({ id, help, nodes }: Result): string {
+  const places = nodes.map(({ target, html, failureSummary = "" }) => {
+    const why = failureSummary.split("\n").slice(1).join(";").trim();
+    return `    ${target.join(" ")}  ${html.slice(0, 120)}\n      ${why}`;
+  });
+  return [`  ${id}: ${help}`, ...places].join("\n");
+}
+
+/** Kept only where somebody asks to see them: TEST_SCREENSHOTS names the folder. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env.TEST_SCREENSHOTS ?? "";
+  if (folder === "") return;
+  await mkdir(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+}

@@ -1,0 +1,253 @@
+// Browser journeys: a person gets a mail, opens its link in a real Chromium, and the agent learns what they decided.
+//
+//   const journey = journeys();
+//
+//   journey("a rejection carries its note to the agent", async ({ createRequest, mailedLink, visit, readRequest }) => {
+//     const { id } = await createRequest({ summary: "Refund order 1042", notify: "ann@example.com" });
+//     const page = await visit((await mailedLink("ann@example.com")).url);
+//     …
+//     assert.equal((await readRequest(id)).status, "REJECTED");
+//   });
+//
+// - One file has one service (site.ts) and one Chromium (browser.ts), which start with its first journey; each journey
+//   has a workspace of its own, and each `visit` a fresh browser context: another person, or the same one elsewhere.
+//   A second tab of the same person is `page.context().newPage()`.
+// - When a journey ends, nothing may have gone wrong in any of its pages: no error on the console, no violation of the
+//   Content-Security-Policy, no call to another origin. Answers of 400 and above that belong to it are named:
+//   `{ mayFail: ["409 /review/"] }`. `assertClean` asks the same earlier.
+// - Time is moved by moving rows: `moveExpiry`, or SQL on `site.db`. Nothing sleeps; Playwright's expectations wait.
+// - The compiler knows no DOM here, on purpose: look through locators as a person does, or `evaluate` a string.
+// - Without a Chromium (TEST_CHROMIUM, which scripts/test.ts sets once for all files) every journey counts as skipped.
+// - TEST_SCREENSHOTS=FOLDER keeps what `screenshot` takes, and the pages of journeys that fail.
+
+import assert from "node:assert/strict";
+import { after, type TestContext, test } from "node:test";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { ApprovalRequest, CreateRequest } from "../sdk/src/contract.ts";
+import { isRefusal } from "../server/src/domain/refusal.ts";
+import { digestOfReviewToken } from "../server/src/domain/review-link.ts";
+import type { WorkspaceSettings } from "../server/src/domain/workspace-settings.ts";
+import { createGroup, removeGroupMember } from "../server/src/operations/manage-group.ts";
+import type { ReceivedMail } from "../server/test/test-mailbox.ts";
+import { makeWorkspace } from "../server/test/test-service.ts";
+import { until } from "../server/test/test-worker.ts";
+import {
+  type Allowances,
+  assertClean,
+  openBrowser,
+  openContext,
+  problemsOf,
+  screenshot,
+} from "./browser.ts";
+import { type Site, type SiteOptions, startSite } from "./site.ts";
+
+const journeyTimeoutMs = 90_000;
+
+export type Journey = {
+  site: Site;
+  workspace: { id: string; key: string };
+  /** As an agent over the API; text is sent as it is, for JSON that no JavaScript value can hold. */
+  createRequest(body: CreateRequest | string): Promise<ApprovalRequest>;
+  readRequest(id: string): Promise<ApprovalRequest>;
+  /** The answer's exact text: in `readRequest` numbers may have been rounded. */
+  readRequestText(id: string): Promise<string>;
+  cancelRequest(id: string): Promise<ApprovalRequest>;
+  /** Waits for the mail to this address, about the request that was created last unless one is named. */
+  mailedLink(to: string, requestId?: string): Promise<MailedLink>;
+  /** It ends so many milliseconds from now, in the past if negative. */
+  moveExpiry(requestId: string, fromNowMs: number): Promise<void>;
+  /** To be asked as `notify: "group:KEY"`. */
+  makeGroup(members: string[], named?: { key?: string; name?: string }): Promise<Group>;
+  /** Opens an address in a browser of its own. */
+  visit(url: string, options?: BrowserContextOptions): Promise<Page>;
+};
+
+export type MailedLink = { url: string; code: string | null; mail: ReceivedMail };
+export type Group = { id: string; key: string; removeMember(email: string): Promise<void> };
+export type JourneyOptions = Allowances & { workspace?: Partial<WorkspaceSettings> };
+
+type Walk = (journey: Journey, t: TestContext) => Promise<void>;
+type Stage = { site: Site; browser: Browser };
+
+/** For one test file: the journeys in it share a service and a Chromium. */
+export function journeys(siteOptions: SiteOptions = {}) {
+  const executablePath = process.env.TEST_CHROMIUM ?? "";
+  const skip = executablePath === "" ? "no Chromium" : false;
+  let opening: Promise<Stage> | null = null;
+  after(async () => {
+    if (opening === null) return;
+    // Had it failed, then every journey would have said why.
+    const stage = await opening.catch(() => null);
+    await stage?.browser.close();
+    await stage?.site.stop();
+  });
+  return (name: string, ...rest: [Walk] | [JourneyOptions, Walk]): void => {
+    const [options, walk] = rest.length === 1 ? [{}, rest[0]] : rest;
+    test(name, { skip, timeout: journeyTimeoutMs }, async (t) => {
+      opening ??= openStage(executablePath, siteOptions);
+      await runJourney(await opening, options, walk, t);
+    });
+  };
+}
+
+async function openStage(executablePath: string, options: SiteOptions): Promise<Stage> {
+  const starting = startSite(options);
+  // Awaited below in every case; until then a failure must not count as unhandled.
+  starting.catch(() => {});
+  const browser = await openBrowser(executablePath).catch(async (error: unknown) => {
+    await (await starting).stop();
+    throw error;
+  });
+  try {
+    return { site: await starting, browser };
+  } catch (error) {
+    await browser.close();
+    throw error;
+  }
+}
+
+async function runJourney(
+  { site, browser }: Stage,
+  options: JourneyOptions,
+  walk: Walk,
+  t: TestContext,
+): Promise<void> {
+  const contexts: BrowserContext[] = [];
+  const visit = async (url: string, contextOptions?: BrowserContextOptions) => {
+    const context = await openContext(browser, site.url, contextOptions);
+    contexts.push(context);
+    const page = await context.newPage();
+    await page.goto(url);
+    return page;
+  };
+  try {
+    const agent = await makeAgent(site, options.workspace);
+    await walk({ site, ...agent, visit }, t);
+    for (const page of contexts.flatMap((context) => context.pages())) {
+      await assertClean(page, options);
+    }
+    for (const context of contexts) assert.deepEqual(problemsOf(context, options), []);
+  } catch (error) {
+    await showWhatWasThere(contexts, options, t);
+    throw error;
+  } finally {
+    await Promise.all(contexts.map((context) => context.close()));
+  }
+}
+
+/** What a failing journey saw, for whoever has to find out why. */
+async function showWhatWasThere(
+  contexts: BrowserContext[],
+  options: JourneyOptions,
+  t: TestContext,
+): Promise<void> {
+  for (const problem of contexts.flatMap((context) => problemsOf(context, options))) {
+    t.diagnostic(problem);
+  }
+  const pages = contexts.flatMap((context) => context.pages());
+  for (const [index, page] of pages.entries()) {
+    await screenshot(page, `failed ${t.name.replaceAll(/[^\w -]/g, "")} ${index + 1}`);
+  }
+}
+
+/** A workspace with its key, and all that happens without a browser. */
+async function makeAgent(
+  site: Site,
+  settings: Partial<WorkspaceSettings> = {},
+): Promise<Omit<Journey, "site" | "visit">> {
+  const workspace = await makeWorkspace(site.db, { name: "Acme Shop", plan: "pro", ...settings });
+  let lastId = "";
+  const call = (method: string, path: string, body?: string) =>
+    callApi(site, workspace.key, { method, path, body });
+  const readText = (id: string) => call("GET", `/v1/requests/${id}`);
+  return {
+    workspace,
+    createRequest: async (body) => {
+      const text = typeof body === "string" ? body : JSON.stringify(body);
+      const created: ApprovalRequest = JSON.parse(await call("POST", "/v1/requests", text));
+      lastId = created.id;
+      return created;
+    },
+    readRequest: async (id) => JSON.parse(await readText(id)),
+    readRequestText: readText,
+    cancelRequest: async (id) => JSON.parse(await call("POST", `/v1/requests/${id}/cancel`)),
+    mailedLink: (to, requestId = lastId) => findMailedLink(site, workspace.id, { to, requestId }),
+    moveExpiry: (id, fromNowMs) => moveExpiry(site, [workspace.id, id, fromNowMs]),
+    makeGroup: (members, { key = "finance", name = "Finance" } = {}) =>
+      makeGroup(site, { workspaceId: workspace.id, key, name, members }),
+  };
+}
+
+async function callApi(
+  { address }: Site,
+  key: string,
+  { method, path, body }: { method: string; path: string; body: string | undefined },
+): Promise<string> {
+  const response = await fetch(`${address}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}` },
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  assert.ok(response.ok, `${method} ${path} answers ${response.status}: ${text}`);
+  return text;
+}
+
+function findMailedLink(
+  site: Site,
+  workspaceId: string,
+  { to, requestId }: { to: string; requestId: string },
+): Promise<MailedLink> {
+  return until(async () => {
+    for (const mail of site.mails.filter(({ recipients }) => recipients.includes(to))) {
+      const link = linkIn(mail);
+      if (link !== null && (await isLinkTo(site, link.url, [workspaceId, requestId]))) return link;
+    }
+    return null;
+  }, `a mail to ${to} about ${requestId}`);
+}
+
+/** Read as a person reads it, in lines of ours: what the agent wrote stands behind "> ". */
+function linkIn(mail: ReceivedMail): MailedLink | null {
+  const text = mail.text.replaceAll("\r\n", "\n");
+  const url = /^Review request:\n(\S+)$/m.exec(text)?.[1];
+  const code = /^Your code: (\S+)$/m.exec(text)?.[1] ?? null;
+  return url === undefined ? null : { url, code, mail };
+}
+
+async function isLinkTo({ db, url }: Site, link: string, ids: string[]): Promise<boolean> {
+  const start = `${url}/review/`;
+  assert.ok(link.startsWith(start), `the mailed link ${link} must start with ${start}`);
+  const { rowCount } = await db.query(
+    "select from reviewers where workspace_id = $1 and approval_id = $2 and token_digest = $3",
+    [...ids, digestOfReviewToken(link.slice(start.length))],
+  );
+  return rowCount === 1;
+}
+
+async function moveExpiry({ db }: Site, values: [string, string, number]): Promise<void> {
+  // Created as long before its end as it was, so that what the page says of both stays true.
+  const { rowCount } = await db.query(
+    `update approvals set expires_at = now_ms() + $3 * interval '1 millisecond',
+       created_at = created_at - (expires_at - now_ms()) + $3 * interval '1 millisecond'
+     where workspace_id = $1 and id = $2 and status = 'PENDING'`,
+    values,
+  );
+  assert.equal(rowCount, 1, "only a pending request can run out");
+}
+
+async function makeGroup(
+  { db }: Site,
+  input: { workspaceId: string; key: string; name: string; members: string[] },
+): Promise<Group> {
+  const group = await createGroup(db, input);
+  if (isRefusal(group)) throw new Error(group.message);
+  return {
+    id: group.id,
+    key: group.key,
+    removeMember: async (email) => {
+      const changed = await removeGroupMember(db, group.id, email);
+      if (isRefusal(changed)) throw new Error(changed.message);
+    },
+  };
+}
