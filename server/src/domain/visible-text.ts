@@ -20,13 +20,15 @@ export type VisibleTextOptions = {
 // interlinear annotations, and neither has the blanks that fonts draw as nothing (NBSP, U+3000, U+2800).
 const hidden = String.raw`[[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Zs}\p{Co}\p{Cn}\p{Cs}\u2800]--[\u0020]]`;
 const hiddenInLines = `[${hidden}--[\\n\\t]]`;
-const longSpace = " {9,}";
-const longSpaceInLines = String.raw`[ \t]{9,}|\n(?:[ \t]{0,8}\n){8,}`;
+// Repetitions have an upper bound, because one of millions would overflow the stack of the regular expression. What is
+// longer is found in pieces and put together again.
+const longSpace = " {9,65536}";
+const longSpaceInLines = String.raw`[ \t]{9,65536}|\n(?:[ \t]{0,8}\n){8,4096}`;
 
 // A well-formed emoji may hold joiners and selectors: they are how it is written. Its rough shape is looked for
 // first, because to look for all emoji at every character of a long text takes seconds.
 const pictograph = String.raw`\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?`;
-const emojiShape = String.raw`[0-9#\*]\uFE0F\u20E3|\u{1F3F4}[\u{E0020}-\u{E007F}]+|${pictograph}(?:\u200D${pictograph})*`;
+const emojiShape = String.raw`[0-9#\*]\uFE0F\u20E3|\u{1F3F4}[\u{E0020}-\u{E007F}]{1,16}|${pictograph}(?:\u200D${pictograph}){0,16}`;
 const emoji = /^\p{RGI_Emoji}$/v;
 
 const inOneLine = patternsOf(hidden, longSpace);
@@ -45,7 +47,7 @@ export function segmentsOf(
   const take = (match: RegExpExecArray, offset: number) => {
     const at = match.index + offset;
     for (const segment of markedSegments(text.slice(end, at))) segments.push(segment);
-    segments.push(segmentOf(match));
+    append(segments, segmentOf(match));
     end = at + match[0].length;
   };
   for (const match of text.matchAll(eachWithEmoji)) {
@@ -89,7 +91,7 @@ function visibleTextOf(segment: Segment, next: Segment | undefined): string {
 }
 
 function patternsOf(hiddenSet: string, space: string) {
-  const named = `(?<hidden>${hiddenSet})\\k<hidden>*|(?<space>${space})`;
+  const named = `(?<hidden>${hiddenSet})\\k<hidden>{0,65535}|(?<space>${space})`;
   return {
     suspect: new RegExp(`${hiddenSet}|${space}`, "v"),
     each: new RegExp(named, "gv"),
@@ -105,6 +107,16 @@ function rememberingIsEmoji(): (shape: string) => boolean {
     known.set(shape, answer);
     return answer;
   };
+}
+
+/** Two pieces of one run are one. */
+function append(segments: Segment[], next: Segment): void {
+  const last = segments.at(-1);
+  const isSameSpace = last?.kind === "space" && next.kind === "space";
+  const isSameHidden =
+    last?.kind === "hidden" && next.kind === "hidden" && last.codePoint === next.codePoint;
+  if (isSameSpace || isSameHidden) last.count += next.count;
+  else segments.push(next);
 }
 
 function segmentOf(match: RegExpExecArray): Segment {

@@ -3,6 +3,7 @@
 
 import { jsonDepthMax } from "../../../server/src/domain/limits.ts";
 import { chipOf, type Segment, segmentsOf } from "../../../server/src/domain/visible-text.ts";
+import { lengthOf, withoutEscapes } from "../json-escapes.ts";
 
 export type HiddenMark = {
   from: number;
@@ -70,29 +71,12 @@ function longMark(line: string, from: number, to: number): HiddenMark | null {
   return { from, to, kind: sample.kind, label: labelOf({ ...sample, count }) };
 }
 
-/**
- * The text with other characters, of the same length, in the place of escapes. In "\nПривет" the n is no letter of
- * the word; escaped slashes are slashes, because a host's name may follow them.
- */
-function withoutEscapes(text: string): string {
-  if (!text.includes("\\")) return text;
-  return text.replace(/\\(?:u[0-9a-fA-F]{4}|[\x20-\x7e])/g, (escaped) =>
-    (escaped === "\\/" ? "/" : '"').repeat(escaped.length),
-  );
-}
-
 function kindOf(segment: Exclude<Segment, { kind: "text" }>): HiddenMark["kind"] {
   return segment.kind === "hidden" || segment.kind === "space" ? segment.kind : "word";
 }
 
 function labelOf(segment: Exclude<Segment, { kind: "text" }>): string {
   return chipOf(segment).slice(1, -1);
-}
-
-function lengthOf(segment: Segment): number {
-  if (segment.kind === "space") return segment.count;
-  if (segment.kind === "hidden") return segment.count * (segment.codePoint > 0xffff ? 2 : 1);
-  return segment.text.length;
 }
 
 /** A chip counts its whole run, wherever the window begins. */

@@ -78,7 +78,7 @@ function Before({ text }: { text: string }) {
   return (
     <del className="change-value">
       <span className="sr-only">{words.changeList.before} </span>
-      <Visible text={text} isMultiLine />
+      <Visible text={text} isJson />
     </del>
   );
 }
@@ -87,7 +87,7 @@ function After({ text }: { text: string }) {
   return (
     <ins className="change-value">
       <span className="sr-only">{words.changeList.after} </span>
-      <Visible text={text} isMultiLine />
+      <Visible text={text} isJson />
     </ins>
   );
 }

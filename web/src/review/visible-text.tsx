@@ -3,17 +3,21 @@
 
 import { Fragment } from "react";
 import { type Segment, segmentsOf } from "../../../server/src/domain/visible-text.ts";
+import { jsonSegmentsOf } from "../json-escapes.ts";
 import { words } from "./words.ts";
 
 type VisibleProps = {
   text: string;
   isMultiLine?: boolean;
+  /** Then the text is JSON, and its escapes are no words. */
+  isJson?: boolean;
 };
 
-export function Visible({ text, isMultiLine = false }: VisibleProps) {
+export function Visible({ text, isMultiLine = false, isJson = false }: VisibleProps) {
+  const segments = isJson ? jsonSegmentsOf(text) : segmentsOf(text, { isMultiLine });
   return (
     <bdi dir="auto" className="visible">
-      {segmentsOf(text, { isMultiLine }).map((segment, at) => (
+      {segments.map((segment, at) => (
         <Fragment key={at}>{showSegment(segment)}</Fragment>
       ))}
     </bdi>

@@ -12,7 +12,6 @@ import {
 import { Visible } from "../visible-text.tsx";
 import { words } from "../words.ts";
 import { entriesPerStep, keyOf } from "./folding.ts";
-import { ChevronIcon } from "./icons.tsx";
 import { nameOf, useTree } from "./tree-context.ts";
 
 /** So many rows appear at a time, so that a long list never holds up the page. */
@@ -90,7 +89,6 @@ export function ContainerToggle({ container, name, node }: ToggleProps) {
       aria-label={words.toggle(name, what)}
       onClick={toggle}
     >
-      <ChevronIcon />
       <span className="code" aria-hidden="true">
         {isObject ? "{ }" : "[ ]"}
       </span>
@@ -184,7 +182,7 @@ function RemovedRow({ change }: { change: JsonChange & { kind: "removed" } }) {
             <span className="badge-edited">{words.removed}</span>
             <del>
               <span className="sr-only">{nameOf(change.path)} </span>
-              <Visible text={change.before} />
+              <Visible text={change.before} isJson />
             </del>
           </div>
         </div>

@@ -2,7 +2,6 @@
 
 import { useEffect, useState } from "react";
 import { words } from "../words.ts";
-import { CheckIcon, CopyIcon } from "./icons.tsx";
 
 const saidForMs = 1_500;
 
@@ -24,16 +23,20 @@ export function CopyButton({ label, text, isWide = false }: CopyButtonProps) {
     );
   };
   const said = isCopied ? words.copied : label;
+  if (isWide) {
+    return (
+      <button type="button" className="button" aria-label={said} onClick={copy}>
+        <span className={isCopied ? "icon icon-check" : "icon icon-copy"} />
+        {isCopied ? words.copied : words.copy}
+      </button>
+    );
+  }
   return (
+    // biome-ignore lint/a11y/useButtonType: there is no form here, and attributes count in twenty thousand rows
     <button
-      type="button"
-      className={isWide ? "button" : "tool"}
+      className={isCopied ? "tool tool-check" : "tool tool-copy"}
       aria-label={said}
-      title={said}
       onClick={copy}
-    >
-      {isCopied ? <CheckIcon /> : <CopyIcon />}
-      {isWide && <span>{isCopied ? words.copied : words.copy}</span>}
-    </button>
+    />
   );
 }

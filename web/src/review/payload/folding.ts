@@ -11,6 +11,7 @@ import {
   stringOf,
 } from "../../../../server/src/domain/json-tree.ts";
 import { segmentsOf } from "../../../../server/src/domain/visible-text.ts";
+import { lengthOf } from "../../json-escapes.ts";
 
 /** So many values are open when the page appears: a screenful or ten, and quick on any phone. */
 export const openValuesAtFirst = 250;
@@ -137,19 +138,6 @@ export function splitLongText(value: string): { start: string; rest: string } {
 
 function cut(value: string, at: number): { start: string; rest: string } {
   return { start: value.slice(0, at), rest: value.slice(at) };
-}
-
-function lengthOf(
-  segment: Exclude<ReturnType<typeof segmentsOf>[number], { kind: "text" }>,
-): number {
-  switch (segment.kind) {
-    case "hidden":
-      return segment.count * (segment.codePoint > 0xffff ? 2 : 1);
-    case "space":
-      return segment.count;
-    default:
-      return segment.text.length;
-  }
 }
 
 function beforePair(text: string, at: number): number {

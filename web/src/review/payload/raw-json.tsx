@@ -7,7 +7,7 @@ export function RawJson({ text, label }: { text: string; label: string }) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section className="raw" tabIndex={0} aria-label={label}>
       <pre>
-        <Visible text={text} isMultiLine />
+        <Visible text={text} isJson />
       </pre>
     </section>
   );

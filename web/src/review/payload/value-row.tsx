@@ -7,7 +7,6 @@ import { words } from "../words.ts";
 import { ContainerBody, ContainerToggle, useContainer } from "./container.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { isContainer, keyOf } from "./folding.ts";
-import { PencilIcon } from "./icons.tsx";
 import { typedOf } from "./in-place.ts";
 import { Scalar, valueToCopy } from "./scalar.tsx";
 import { nameOf, type Tree, useTree } from "./tree-context.ts";
@@ -39,7 +38,7 @@ function Row({ path, node }: RowProps) {
   }, [tree.reveal, path]);
   const change = tree.changes.get(keyOf(path));
   return (
-    <li className={`row ${change === undefined ? "" : "row-changed"}`} ref={row} tabIndex={-1}>
+    <li className={change === undefined ? "row" : "row row-changed"} ref={row}>
       {isContainer(node) ? (
         <ContainerRow path={path} node={node} />
       ) : (
@@ -89,16 +88,13 @@ function ScalarRow({ path, node }: RowProps) {
       {!isEditing && (
         <div className="tools">
           {typed !== null && (
+            // biome-ignore lint/a11y/useButtonType: there is no form here, and attributes count in twenty thousand rows
             <button
-              type="button"
-              className="tool"
+              className="tool tool-edit"
               ref={pencil}
               aria-label={words.editValue(name)}
-              title={words.editValue(name)}
               onClick={() => setEditing(true)}
-            >
-              <PencilIcon />
-            </button>
+            />
           )}
           <CopyButton label={words.copyValue(name)} text={() => valueToCopy(tree.text, node)} />
         </div>
@@ -172,7 +168,7 @@ function Was({
         <>
           <del>
             <span className="sr-only">{words.was} </span>
-            <Visible text={change.before} />
+            <Visible text={change.before} isJson />
           </del>
           {onRestore !== null && (
             <button
@@ -192,6 +188,7 @@ function Was({
 
 function lead(element: HTMLElement | null): void {
   if (element === null) return;
+  element.tabIndex = -1;
   element.scrollIntoView({ block: "center" });
   element.focus({ preventScroll: true });
 }
