@@ -12,7 +12,7 @@ type Rule = (files: SourceFile[]) => string[];
 
 const serverSource = "server/src/";
 const root = join(import.meta.dirname, "..", "..");
-const tree: SourceFile[] = globSync("{server,sdk}/{src,test}/**/*.{ts,tsx}", { cwd: root })
+const tree: SourceFile[] = globSync("{server,web,sdk}/{src,test}/**/*.{ts,tsx}", { cwd: root })
   .sort()
   .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 
@@ -21,6 +21,7 @@ test("the walk finds the sources, so that no rule holds for want of files", () =
     "server/src/main.ts",
     "server/src/domain/approval.ts",
     "sdk/src/contract.ts",
+    "web/src/review/main.tsx",
   ]) {
     assert.ok(
       tree.some((file) => file.path === path),
@@ -71,6 +72,21 @@ test("the sdk imports nothing, and only http, domain and tests import the sdk, a
   allows(keepsSdkApart, source("domain/a.ts", type));
   allows(keepsSdkApart, source("domain/a.test.ts", type));
   allows(keepsSdkApart, { path: "sdk/src/a.ts", text: `import { b } from "./b.ts";` });
+});
+
+test("the pages see the sdk's types and the rules that need nothing but the language, and nothing else", () => {
+  holds(keepsWebApart);
+  const page = (text: string) => ({ path: "web/src/review/a.tsx", text });
+  breaks(keepsWebApart, page(`import { x } from "../../../server/src/storage/x.ts";`));
+  breaks(keepsWebApart, page(`import { x } from "../../../server/src/domain/review-link.ts";`));
+  breaks(keepsWebApart, page(`import { X } from "../../../sdk/src/contract.ts";`));
+  breaks(keepsWebApart, page(`import { readFile } from "node:fs/promises";`));
+  breaks(keepsWebApart, source("domain/json-tree.ts", `import { hash } from "node:crypto";`));
+  breaks(keepsWebApart, source("domain/json-tree.ts", `import { x } from "./review-link.ts";`));
+  breaks(keepsWebApart, source("http/a.ts", `import { x } from "../../../web/src/review/x.ts";`));
+  allows(keepsWebApart, page(`import { useState } from "react";\nimport "./a.css";`));
+  allows(keepsWebApart, page(`import { x } from "../../../server/src/domain/json-tree.ts";`));
+  allows(keepsWebApart, page(`import type { X } from "../../../sdk/src/contract.ts";`));
 });
 
 test("no imports run in a circle", () => {
@@ -242,7 +258,7 @@ test("transactions are opened in operations and the worker alone", () => {
   }
 });
 
-test("every source file of the server opens with a comment that says what it is for", () => {
+test("every source file opens with a comment that says what it is for", () => {
   holds(opensWithComment);
   breaks(opensWithComment, source("a.ts", `import "./b.ts";\n// A comment, but too late.`));
   breaks(opensWithComment, source("a.ts", "//\nexport const a = 1;"));
@@ -308,7 +324,7 @@ function keepsSdkApart(files: SourceFile[]): string[] {
       .filter((each) => !isInSdk(targetOf(file, each) ?? ""))
       .map(({ specifier }) => `${file.path} imports ${specifier}, but the sdk imports nothing`),
   );
-  const users = files.filter(({ path }) => !isInSdk(path) && !isTest(path));
+  const users = files.filter(({ path }) => !isInSdk(path) && !isInWeb(path) && !isTest(path));
   const uses = users.flatMap((file) =>
     importsOf(file)
       .filter((each) => isInSdk(targetOf(file, each) ?? each.specifier))
@@ -316,6 +332,48 @@ function keepsSdkApart(files: SourceFile[]): string[] {
       .map(() => `${file.path} imports the sdk, but only http and domain may, and only its types`),
   );
   return [...strangers, ...uses];
+}
+
+/** One rule for page and service: these run in browsers as well as here. */
+const rulesInBrowsers = [
+  "visible-text",
+  "json-text",
+  "json-tree",
+  "json-diff",
+  "shown-text",
+  "limits",
+].map((name) => `${serverSource}domain/${name}.ts`);
+
+function keepsWebApart(files: SourceFile[]): string[] {
+  const pages = files.filter(({ path }) => isInWeb(path) && !isTest(path));
+  const strangers = pages.flatMap((file) =>
+    importsOf(file)
+      .filter((each) => !maySee(targetOf(file, each), each))
+      .map(({ specifier }) => `${file.path} imports ${specifier}, which a page may not see`),
+  );
+  const rules = files.filter(({ path }) => rulesInBrowsers.includes(path));
+  const unfit = rules.flatMap((file) =>
+    importsOf(file)
+      .filter((each) => !rulesInBrowsers.includes(targetOf(file, each) ?? ""))
+      .map(({ specifier }) => `${file.path} imports ${specifier}, but runs in browsers, too`),
+  );
+  const users = files.filter(({ path }) => !isInWeb(path) && !isTest(path));
+  const uses = users.flatMap((file) =>
+    relativeTargets(file)
+      .filter(isInWeb)
+      .map((target) => `${file.path} imports ${target}: nothing may import a page`),
+  );
+  return [...strangers, ...unfit, ...uses];
+}
+
+function maySee(target: string | null, { specifier, isType }: Import): boolean {
+  if (target === null) return !/^(?:node:|fastify|pg|pino)/.test(specifier);
+  if (isInSdk(target)) return isType;
+  return isInWeb(target) || rulesInBrowsers.includes(target);
+}
+
+function isInWeb(path: string): boolean {
+  return path.startsWith("web/");
 }
 
 function hasNoCycles(files: SourceFile[]): string[] {
@@ -360,7 +418,10 @@ function isNamedForContent(files: SourceFile[]): string[] {
 function importsWithExtension(files: SourceFile[]): string[] {
   return sources(files).flatMap((file) =>
     importsOf(file)
-      .filter(({ specifier }) => specifier.startsWith(".") && !specifier.endsWith(".ts"))
+      .filter(
+        ({ specifier }) =>
+          specifier.startsWith(".") && !/\.(?:tsx?|css(?:\?inline)?)$/.test(specifier),
+      )
       .map(({ specifier }) => `${file.path} imports ${specifier}: name the file, with .ts`),
   );
 }
@@ -378,7 +439,8 @@ const unerasable: readonly (readonly [what: string, pattern: RegExp])[] = [
 
 function isErasable(files: SourceFile[]): string[] {
   return files.flatMap((file) => {
-    if (file.path.endsWith(".tsx")) return [`${file.path}: .tsx is for the web alone`];
+    if (file.path.endsWith(".tsx") && !isInWeb(file.path))
+      return [`${file.path}: .tsx is for the web alone`];
     const { code } = blanked(file);
     return unerasable
       .filter(([, pattern]) => pattern.test(code))
@@ -473,7 +535,7 @@ function opensTransactionsInOperations(files: SourceFile[]): string[] {
 }
 
 function opensWithComment(files: SourceFile[]): string[] {
-  return serverSources(files)
+  return sources(files)
     .filter(({ path }) => !isTest(path)) // these are named for the file beside them
     .filter(({ text }) => !/^(?:#!.*\n)?(?:\/\/[^\n]*\w|\/\*[\s*]*\w)/.test(text))
     .map(({ path }) => `${path} does not open with a comment that says what it is for`);
@@ -496,7 +558,8 @@ function source(path: string, text: string): SourceFile {
 }
 
 function sources(files: SourceFile[]): SourceFile[] {
-  return files.filter(({ path }) => path.startsWith(serverSource) || path.startsWith("sdk/src/"));
+  const folders = [serverSource, "sdk/src/", "web/src/"];
+  return files.filter(({ path }) => folders.some((folder) => path.startsWith(folder)));
 }
 
 function serverSources(files: SourceFile[]): SourceFile[] {
