@@ -337,6 +337,8 @@ function keepsSdkApart(files: SourceFile[]): string[] {
 /** One rule for page and service: these run in browsers as well as here. */
 const rulesInBrowsers = [
   "visible-text",
+  "lookalikes",
+  "once",
   "json-text",
   "json-tree",
   "json-diff",

@@ -232,10 +232,9 @@ function changes(count: number): string {
   return `${number(count)} ${count === 1 ? "change" : "changes"}`;
 }
 
-const numberFormat = new Intl.NumberFormat("en");
-
+/** The words are English, and so are the numbers in them. To make an Intl.NumberFormat takes a phone 60 ms. */
 function number(count: number): string {
-  return numberFormat.format(count);
+  return String(count).replace(/\B(?=(?:[0-9]{3})+$)/g, ",");
 }
 
 function outcomeSentence({ status, byEmail, isYours }: ReviewOutcome): string {

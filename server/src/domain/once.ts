@@ -1,0 +1,9 @@
+// A value that is made when it is first asked for, and then kept.
+
+export function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
