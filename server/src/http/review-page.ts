@@ -54,12 +54,16 @@ function noticeHtml(
   return htmlOf(frame, {
     title,
     head: "",
-    body: `<main class="page"><div class="notice">
+    body: `<main class="page page-narrow">
+<header class="masthead">${brand}</header>
+<div class="notice">
 <h1>${title}</h1>
 ${paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join("\n")}
 </div></main>`,
   });
 }
+
+const brand = `<span class="brand"><svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true"><path d="M8 3H3.5v14H8"/><path class="brand-second" d="M9.5 6.5h7v7h-7"/></svg>countersign</span>`;
 
 function htmlOf(
   frame: PageFrame,
