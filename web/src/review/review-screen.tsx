@@ -28,6 +28,7 @@ type ReviewScreenProps = { first: Review; readAt: number; code: string | null };
 export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
   const { review, reading, isGone, update, refresh } = useReview(first, readAt, code);
   const { payload, outcome } = review;
+  const isOpen = outcome === null && !isGone;
   const draft = useDraft(review);
   const deciding = useDeciding({ review, code, draft, update });
   const [view, setView] = useState<PayloadView>("readable");
@@ -72,9 +73,11 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
   );
   return (
     <>
-      <a className="skip" href="#decision">
-        {words.skip}
-      </a>
+      {isOpen && (
+        <a className="skip" href="#decision">
+          {words.skip}
+        </a>
+      )}
       <main className="page">
         <header className="masthead">
           <Brand />
@@ -93,7 +96,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
             focus={outcomeElement}
           />
         )}
-        {outcome !== null && !deciding.isCounted && (
+        {(outcome !== null || isGone) && !deciding.isCounted && (
           <TypedBefore
             note={draft.note}
             text={draft.state.kind === "unchanged" ? null : draft.text}
@@ -127,7 +130,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
             original={payload}
             draft={shown}
             state={outcome === null ? draft.state : draft.stateOf(shown)}
-            isEditable={outcome === null && !isGone}
+            isEditable={isOpen}
             view={view}
             onView={setView}
             opening={opening}
@@ -137,12 +140,12 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
             onEditing={(by) => setEditing((count) => count + by)}
           />
         )}
-        {outcome === null && <Attention items={items} />}
+        {isOpen && <Attention items={items} />}
         <p className="sr-only" role="status">
           {outcome === null && isSoon && words.expiringSoon}
         </p>
       </main>
-      {outcome === null && !isGone && (
+      {isOpen && (
         <DecisionBar
           hasChanges={changes.length > 0}
           blockedBy={blockedBy(draft.state.kind === "refused", opening.unseen, editing)}
@@ -154,7 +157,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
           onChoose={deciding.choose}
         />
       )}
-      {outcome === null && !isGone && deciding.verdict !== null && (
+      {isOpen && deciding.verdict !== null && (
         <DecisionDialog
           key={deciding.verdict}
           verdict={deciding.verdict}

@@ -64,7 +64,9 @@ export function ValueField(props: ValueFieldProps) {
   return (
     <div className="value-field">
       {kind === "string" && <textarea {...common} rows={1} dir="auto" />}
-      {kind === "number" && <input {...common} type="text" inputMode="decimal" />}
+      {kind === "number" && (
+        <input {...common} type="text" inputMode={/[-eE]/.test(before) ? "text" : "decimal"} />
+      )}
       {kind === "boolean" && (
         <select {...common}>
           <option>true</option>
