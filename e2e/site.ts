@@ -51,11 +51,14 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
     ...(proxy === null ? {} : { PUBLIC_URL: proxy.url }),
     ...environment,
   });
+  // Its own promise gives up after a while, and the journeys of a file may take longer on a busy machine.
+  const ended = new Promise<void>((resolve) => program.child.once("close", () => resolve()));
+  program.ended.catch(() => {});
   const { connection } = database;
   const db = openDatabase({ connection, connectionsMax: 2, onIdleFault: () => {} });
   const stop = async () => {
     program.child.kill("SIGTERM");
-    await program.ended;
+    await ended;
     await Promise.all([proxy?.close(), mailserver.close(), db.end()]);
     await database.drop();
   };

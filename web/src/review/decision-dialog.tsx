@@ -29,9 +29,12 @@ export function DecisionDialog(props: DecisionDialogProps) {
   const [titleId, sentenceId, noteId] = [useId(), useId(), useId()];
   const isReady = useReady();
   useEffect(() => {
-    dialog.current?.showModal();
+    const element = dialog.current;
+    element?.showModal();
     // Not a button: Enter alone must decide nothing.
     heading.current?.focus();
+    // Closed before it goes, it gives the focus back to where it was.
+    return () => element?.close();
   }, []);
   const over = [...note].length - resolutionNoteCharactersMax;
   const canDecide = isReady && !isSending && over <= 0;
@@ -120,9 +123,7 @@ function Sentence({ verdict, agentName, hasPayload, changes }: DecisionDialogPro
     <>
       {confirm.approveBefore}
       {agent}
-      {changes.length > 0
-        ? confirm.approveChangedAfter(changes.length)
-        : `${what} ${confirm.final}`}
+      {changes.length > 0 ? confirm.approveChangedAfter(changes.length) : what} {confirm.final}
     </>
   );
 }

@@ -11,6 +11,7 @@ import { DecisionBar } from "./decision-bar.tsx";
 import { DecisionDialog } from "./decision-dialog.tsx";
 import { Facts } from "./facts.tsx";
 import { Outcome } from "./outcome.tsx";
+import type { DraftState } from "./payload/draft-state.ts";
 import { useOpening } from "./payload/opening.ts";
 import { PayloadSection, type PayloadView } from "./payload/payload-section.tsx";
 import { Quote } from "./quote.tsx";
@@ -31,8 +32,12 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
   const isOpen = outcome === null && !isGone;
   const draft = useDraft(review);
   const deciding = useDeciding({ review, code, draft, update });
-  const [view, setView] = useState<PayloadView>("readable");
+  // What is no JSON yet has no readable view, and whoever mends it must stay in the editor.
+  const [view, setView] = useState<PayloadView>(
+    draft.state.kind === "refused" ? "edit" : "readable",
+  );
   const [editing, setEditing] = useState(0);
+  const [growing, setGrowing] = useState(0);
   const outcomeElement = useRef<HTMLElement>(null);
   // What is shown once decided is what was decided about, or rather what is executed.
   const shown = outcome === null ? draft.text : (outcome.edit ?? payload);
@@ -109,7 +114,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
         </Quote>
         <Facts review={review} reading={reading} onOver={refresh} />
         {review.reasoning !== null && (
-          <section aria-labelledby="reasoning-title">
+          <section className="said" aria-labelledby="reasoning-title">
             <h2 id="reasoning-title">{words.reasoning}</h2>
             <Quote label={words.agentWrote} id="reasoning">
               <p className="prose">
@@ -120,7 +125,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
         )}
         <Timeline actions={review.recentActions} />
         {payload === null || shown === null ? (
-          <section aria-labelledby="payload-title">
+          <section className="said" aria-labelledby="payload-title">
             <h2 id="payload-title">{words.payload}</h2>
             <p className="quiet">{words.noPayload}</p>
           </section>
@@ -138,6 +143,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
             fields={draft.fields}
             onField={draft.setField}
             onEditing={(by) => setEditing((count) => count + by)}
+            onGrowing={(by) => setGrowing((count) => count + by)}
           />
         )}
         {isOpen && <Attention items={items} />}
@@ -148,7 +154,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
       {isOpen && (
         <DecisionBar
           hasChanges={changes.length > 0}
-          blockedBy={blockedBy(draft.state.kind === "refused", opening.unseen, editing)}
+          blockedBy={blockedBy({ state: draft.state, unseen: opening.unseen, growing, editing })}
           impossible={isSecureContext ? null : words.approveBlocked.insecure}
           attention={{
             count: items.filter(({ isOwn }) => !isOwn).length,
@@ -176,10 +182,16 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
   );
 }
 
-function blockedBy(isBroken: boolean, unseen: number, editing: number): string | null {
-  if (isBroken) return words.approveBlocked.broken;
-  if (editing > 0) return words.approveBlocked.editing;
-  return unseen > 0 ? words.approveBlocked.unopened : null;
+type Waiting = { state: DraftState; unseen: number; growing: number; editing: number };
+
+function blockedBy({ state, unseen, growing, editing }: Waiting): string | null {
+  const { approveBlocked } = words;
+  if (state.kind === "refused") {
+    return state.mistake.isNull === true ? approveBlocked.isNull : approveBlocked.broken;
+  }
+  if (editing > 0) return approveBlocked.editing;
+  if (unseen > 0) return approveBlocked.unopened;
+  return growing > 0 ? approveBlocked.opening : null;
 }
 
 function titleOf(outcome: Review["outcome"]): string {

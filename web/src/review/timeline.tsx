@@ -7,7 +7,7 @@ import { words } from "./words.ts";
 export function Timeline({ actions }: { actions: readonly string[] }) {
   if (actions.length === 0) return null;
   return (
-    <section aria-labelledby="actions-title">
+    <section className="said" aria-labelledby="actions-title">
       <h2 id="actions-title">{words.recentActions}</h2>
       <Quote label={words.agentWrote}>
         <ol className="timeline">

@@ -58,7 +58,7 @@ export const words = {
   object: (count: number) => `${number(count)} ${count === 1 ? "field" : "fields"}`,
   array: (count: number) => `${number(count)} ${count === 1 ? "item" : "items"}`,
   level: (depth: number) => `level ${depth}`,
-  toggle: (name: string, what: string) => `${name}, ${what}`,
+  toggleOf: (name: string) => `${name}, `,
   types: { string: "text", number: "number", boolean: "yes or no", null: "nothing" } as const,
   foldedPart: (count: number) =>
     `${number(count)} ${count === 1 ? "value" : "values"} not opened yet`,
@@ -126,6 +126,7 @@ export const words = {
     broken: "Mend the JSON first: it is broken at the moment.",
     isNull: "The payload cannot become null.",
     unopened: "Open the folded parts first.",
+    opening: "Everything is being opened …",
     editing: "Keep or cancel the value you are editing first.",
     insecure:
       "This page was opened without encryption, so nothing can be decided here. Open the link over https; the operator of this service sets PUBLIC_URL.",
@@ -140,7 +141,7 @@ export const words = {
     approveBefore: "Approve and let ",
     approveAfter: " run exactly what you see here.",
     approveNoPayloadAfter: " do what it describes.",
-    approveChangedAfter: (count: number) => ` run this with your ${changes(count)}:`,
+    approveChangedAfter: (count: number) => ` run this with your ${changes(count)}.`,
     rejectBefore: "Reject, and tell ",
     rejectAfter: " not to do this.",
     rejectDropsChanges: (count: number) =>

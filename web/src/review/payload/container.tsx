@@ -1,6 +1,6 @@
 // A container of the readable view: how much of it is open, the button that folds it, and the rows inside.
 
-import { memo, type ReactNode, useEffect, useMemo, useState } from "react";
+import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { JsonChange } from "../../../../server/src/domain/json-diff.ts";
 import {
   countValues,
@@ -11,11 +11,14 @@ import {
 } from "../../../../server/src/domain/json-tree.ts";
 import { Visible } from "../visible-text.tsx";
 import { words } from "../words.ts";
-import { entriesPerStep, keyOf } from "./folding.ts";
+import { entriesPerStep, keyOf, openValuesAtFirst } from "./folding.ts";
 import { nameOf, useTree } from "./tree-context.ts";
 
 /** So many rows appear at a time, so that a long list never holds up the page. */
 const rowsPerChunk = 50;
+const rowsPerStepMax = 400;
+/** A step of growing should take no longer than this. */
+const stepMs = 40;
 /** Rows out of sight are left out of layout in lists longer than this. */
 const manyRows = 60;
 
@@ -82,17 +85,12 @@ export function ContainerToggle({ container, name, node }: ToggleProps) {
   }
   const what = isObject ? words.object(entries.length) : words.array(entries.length);
   return (
-    <button
-      type="button"
-      className="toggle"
-      aria-expanded={isOpen}
-      aria-label={words.toggle(name, what)}
-      onClick={toggle}
-    >
+    <button type="button" className="toggle" aria-expanded={isOpen} onClick={toggle}>
+      <span className="sr-only">{words.toggleOf(name)}</span>
       <span className="code" aria-hidden="true">
         {isObject ? "{ }" : "[ ]"}
       </span>
-      <span className="quiet">{what}</span>
+      <span className="quiet">{what}</span>{" "}
       {!isOpen && container.count === 0 && (
         <span className="unopened">{words.foldedPart(countValues(tree.text, node))}</span>
       )}
@@ -117,9 +115,7 @@ export function ContainerBody({ path, container, isIndented, row }: BodyProps) {
   const removed = tree.removed.get(keyOf(path)) ?? [];
   const isMany = entries.length > manyRows;
   return (
-    <ul
-      className={`rows ${isIndented ? "rows-indented" : ""} ${isMany ? "rows-many" : ""} ${path.length >= 2 ? "rows-deep" : ""}`}
-    >
+    <div className={namesOf({ isIndented, isMany, isDeep: path.length >= 2 })}>
       {startsOf(inSight).map((from) => (
         <Chunk
           key={from}
@@ -130,11 +126,15 @@ export function ContainerBody({ path, container, isIndented, row }: BodyProps) {
           row={row}
         />
       ))}
-      {removed.map((change) => (
-        <RemovedRow key={`removed ${keyOf(change.path)}`} change={change} />
-      ))}
+      {removed.length > 0 && (
+        <ul>
+          {removed.map((change) => (
+            <RemovedRow key={keyOf(change.path)} change={change} />
+          ))}
+        </ul>
+      )}
       {left > 0 && (
-        <li className="row-more">
+        <div className="row-more">
           <span className="unopened">{words.foldedPart(valuesIn(tree.text, entries, count))}</span>
           {left > entriesPerStep && (
             <button type="button" className="button" onClick={() => show(count + entriesPerStep)}>
@@ -144,10 +144,15 @@ export function ContainerBody({ path, container, isIndented, row }: BodyProps) {
           <button type="button" className="button" onClick={() => show(entries.length)}>
             {words.showRest(left)}
           </button>
-        </li>
+        </div>
       )}
-    </ul>
+    </div>
   );
+}
+
+function namesOf(traits: { isIndented: boolean; isMany: boolean; isDeep: boolean }): string {
+  const { isIndented, isMany, isDeep } = traits;
+  return `rows${isIndented ? " rows-indented" : ""}${isMany ? " rows-many" : ""}${isDeep ? " rows-deep" : ""}`;
 }
 
 type ChunkProps = Pick<BodyProps, "path" | "row"> & {
@@ -156,10 +161,10 @@ type ChunkProps = Pick<BodyProps, "path" | "row"> & {
   to: number;
 };
 
-/** A list that grows is compared chunk by chunk, not row by row. */
+/** A long list is several: it is compared chunk by chunk when it grows, and chunks out of sight cost nothing. */
 const Chunk = memo(
   ({ entries, from, to, path, row }: ChunkProps) => (
-    <>{entries.slice(from, to).map(({ step, node }) => row({ path: [...path, step], node }))}</>
+    <ul>{entries.slice(from, to).map(({ step, node }) => row({ path: [...path, step], node }))}</ul>
   ),
   (one, other) =>
     one.entries === other.entries && one.to === other.to && keyOf(one.path) === keyOf(other.path),
@@ -195,13 +200,40 @@ function valuesIn(text: string, entries: JsonEntry[], from: number): number {
   return entries.slice(from).reduce((sum, { node }) => sum + 1 + countValues(text, node), 0);
 }
 
-/** Grows to the wanted number in steps, one a frame, and shrinks at once. */
+/**
+ * Grows to the wanted number in steps that take a moment each, so that there is room in between for whoever scrolls,
+ * and shrinks at once.
+ */
 function useGrowing(wanted: number): number {
-  const [reached, setReached] = useState(Math.min(wanted, rowsPerChunk));
+  const { onGrowing, openings } = useTree();
+  // What is open at first is there at once, so that nothing moves under the reader's finger.
+  const [reached, setReached] = useState(
+    Math.min(wanted, openings === 0 ? openValuesAtFirst : rowsPerChunk),
+  );
+  const pace = useRef({ rows: rowsPerChunk, startedAt: 0 });
+  const isGrowing = reached < wanted;
+  // Before the browser draws, which takes its own time however few the rows are.
+  useLayoutEffect(() => {
+    pace.current.rows = nextPace(pace.current, performance.now());
+  }, [reached]);
   useEffect(() => {
-    if (reached >= wanted) return;
-    const frame = setTimeout(() => setReached(Math.min(wanted, reached + rowsPerChunk)), 0);
-    return () => clearTimeout(frame);
+    if (!isGrowing) return;
+    const timer = setTimeout(() => {
+      pace.current.startedAt = performance.now();
+      setReached(Math.min(wanted, reached + pace.current.rows));
+    }, 0);
+    return () => clearTimeout(timer);
   }, [reached, wanted]);
-  return Math.min(wanted, Math.max(reached, Math.min(wanted, rowsPerChunk)));
+  useEffect(() => {
+    if (!isGrowing) return;
+    onGrowing(1);
+    return () => onGrowing(-1);
+  }, [isGrowing]);
+  return Math.min(wanted, reached);
+}
+
+/** More rows at a time while that is quick, fewer when each of them holds many others. */
+function nextPace({ rows, startedAt }: { rows: number; startedAt: number }, now: number): number {
+  if (startedAt === 0) return rows;
+  return now - startedAt > stepMs ? Math.max(5, rows >> 1) : Math.min(rowsPerStepMax, rows * 2);
 }

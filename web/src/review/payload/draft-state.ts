@@ -4,7 +4,12 @@ import { diffJson, type JsonChange } from "../../../../server/src/domain/json-di
 import { scanJsonValue } from "../../../../server/src/domain/json-text.ts";
 import { words } from "../words.ts";
 
-export type Mistake = { at: number; message: string };
+export type Mistake = {
+  at: number;
+  message: string;
+  /** It is JSON, but none that can be an edit. */
+  isNull?: boolean;
+};
 
 export type DraftState =
   | { kind: "unchanged" }
@@ -29,7 +34,7 @@ export function mistakeIn(draft: string): Mistake | null {
     const describe = kind === "duplicate_key" ? words.editor.duplicateKey : words.editor.tooDeep;
     return { at, message: describe(path === "" ? words.wholePayload : path) };
   }
-  return draft.trim() === "null" ? { at: 0, message: words.editor.isNull } : null;
+  return draft.trim() === "null" ? { at: 0, message: words.editor.isNull, isNull: true } : null;
 }
 
 function capitalised(text: string): string {

@@ -29,6 +29,7 @@ type PayloadSectionProps = {
   fields: ReadonlyMap<string, string>;
   onField: (key: string, typed: string | null) => void;
   onEditing: (by: 1 | -1) => void;
+  onGrowing: (by: 1 | -1) => void;
 };
 
 export function PayloadSection(props: PayloadSectionProps) {
@@ -83,11 +84,10 @@ function viewsOf(isEditable: boolean): [PayloadView, string][] {
 }
 
 function Readable(props: PayloadSectionProps) {
-  const { original, draft, state, isEditable, opening, onDraft, onField, onEditing, fields } =
-    props;
+  const { draft, state, isEditable, opening, fields } = props;
   // Rows call back long after they were made; they must change the document as it is by then.
-  const latest = useRef({ original, draft, onDraft, onField });
-  latest.current = { original, draft, onDraft, onField };
+  const latest = useRef(props);
+  latest.current = props;
   const changes = state.kind === "changed" ? state.changes : noChanges;
   const tree = useMemo<Tree>(() => {
     const change = (make: (texts: { text: string; original: string }) => string) => {
@@ -107,7 +107,8 @@ function Readable(props: PayloadSectionProps) {
       onRestore: (path) => change((texts) => withRestored(texts, path)),
       fields,
       onField: (key, typed) => latest.current.onField(key, typed),
-      onEditing,
+      onEditing: (by) => latest.current.onEditing(by),
+      onGrowing: (by) => latest.current.onGrowing(by),
     };
   }, [draft, isEditable, changes, opening.openings, opening.reveal]);
   const root: JsonPath = useState<JsonPath>([])[0];

@@ -27,6 +27,8 @@ export type Tree = {
   fields: ReadonlyMap<string, string>;
   onField: (key: string, typed: string | null) => void;
   onEditing: (by: 1 | -1) => void;
+  /** Told when rows are still to come, and when they are all there. */
+  onGrowing: (by: 1 | -1) => void;
 };
 
 export const TreeContext = createContext<Tree | null>(null);

@@ -1,0 +1,144 @@
+// The review page as a person uses it: through the names of its fields and buttons, in two steps.
+
+import assert from "node:assert/strict";
+import type { Locator, Page } from "playwright-core";
+import { until } from "../server/test/test-worker.ts";
+import { type Allowances, assertClean, checkAccessibility, screenshot } from "./browser.ts";
+
+type FirstStep = "Approve" | "Approve with changes" | "Reject";
+type SecondStep = "Yes, approve" | "Yes, approve with changes" | "Yes, reject";
+
+/** The first step. Its buttons do nothing in their first moment, so whoever is too quick presses again. */
+export async function choose(page: Page, name: FirstStep): Promise<Locator> {
+  const dialog = page.getByRole("dialog");
+  await until(
+    async () => {
+      // Once the second step is there, nothing behind it can be pressed.
+      await button(page, name)
+        .click({ timeout: 1_000 })
+        .catch(() => {});
+      return dialog.waitFor({ timeout: 1_000 }).then(
+        () => true,
+        () => false,
+      );
+    },
+    `${name} leads to the second step`,
+    15_000,
+  );
+  return dialog;
+}
+
+/** Looked for in its own place: a payload may have tens of thousands of buttons. */
+export function firstStep(page: Page, name: FirstStep): Locator {
+  const bar = page.getByRole("region", { name: "Your decision" });
+  return bar.getByRole("button", { name, exact: true });
+}
+
+export async function confirm(page: Page, name: SecondStep): Promise<void> {
+  await page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
+}
+
+/** Both steps, until the page shows what became of it. */
+export async function decide(page: Page, first: FirstStep, second: SecondStep): Promise<void> {
+  await choose(page, first);
+  await confirm(page, second);
+  await outcomeOf(page).waitFor();
+}
+
+export function button(page: Page, name: string): Locator {
+  return page.getByRole("button", { name, exact: true });
+}
+
+/** The outcome is the one region that is named by what became of the request. */
+export function outcomeOf(page: Page): Locator {
+  return page.getByRole("region", { name: /^(Approved by|Rejected by|Nobody|The agent withdrew)/ });
+}
+
+/** Whether a button is there but does nothing yet. */
+export async function waits(locator: Locator): Promise<boolean> {
+  return (await locator.getAttribute("aria-disabled")) === "true";
+}
+
+/** Opens the JSON editor and waits until it can be typed into. */
+export async function openEditor(page: Page): Promise<Locator> {
+  await button(page, "Edit").click();
+  return editorOf(page);
+}
+
+export async function editorOf(page: Page): Promise<Locator> {
+  const editor = page.getByRole("textbox", { name: "Payload as JSON" });
+  await editor.waitFor();
+  return editor;
+}
+
+/** As somebody does who selects all of it and pastes. */
+export async function replaceText(page: Page, text: string): Promise<void> {
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
+  await (await editorOf(page)).click();
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.press("ControlOrMeta+v");
+}
+
+/** What the editor holds, line by line. */
+export async function textOfEditor(page: Page): Promise<string> {
+  const lines = (await editorOf(page)).locator(".cm-line");
+  return (await lines.allTextContents()).join("\n");
+}
+
+/** What the second step, or an outcome, lists as changed. */
+export async function changesIn(place: Locator): Promise<string[]> {
+  const items = place.getByRole("list", { name: "Changes" }).getByRole("listitem");
+  return (await items.allInnerTexts()).map((item) => item.replaceAll(/\s+/g, " "));
+}
+
+/** Waits for what follows from something that has just happened. */
+export async function eventually(
+  look: () => Promise<boolean> | boolean,
+  what: string,
+): Promise<void> {
+  await until(look, what, 20_000);
+}
+
+/** Each width and each colour scheme is looked at by axe-core once; a person who wants to see them sees all four. */
+const allLooks = [
+  { width: 390, colorScheme: "light", isChecked: true },
+  { width: 1280, colorScheme: "light", isChecked: false },
+  { width: 390, colorScheme: "dark", isChecked: false },
+  { width: 1280, colorScheme: "dark", isChecked: true },
+] as const;
+const hasViewer = (process.env.TEST_SCREENSHOTS ?? "") !== "";
+const looks = allLooks.filter(({ isChecked }) => isChecked || hasViewer);
+
+/** A state of the page as it must always be: within reach of everybody, clean, and as wide as its window. */
+export async function inspect(
+  page: Page,
+  name: string,
+  allowances: Allowances = {},
+): Promise<void> {
+  const before = page.viewportSize();
+  for (const { width, colorScheme, isChecked } of looks) {
+    await page.emulateMedia({ colorScheme });
+    await showWhole(page, width);
+    if (isChecked) await checkAccessibility(page);
+    await assertNoSidewaysScrolling(page);
+    await screenshot(page, `${name}-${width}-${colorScheme}`);
+  }
+  await page.emulateMedia({ colorScheme: null });
+  if (before !== null) await page.setViewportSize(before);
+  await assertClean(page, allowances);
+}
+
+/** In a window so high that the bar with the buttons, which stays in sight, covers nothing. */
+async function showWhole(page: Page, width: number): Promise<void> {
+  await page.setViewportSize({ width, height: 844 });
+  const height = Number(await page.evaluate("document.documentElement.scrollHeight"));
+  await page.setViewportSize({ width, height: Math.min(height, 5_000) });
+}
+
+export async function assertNoSidewaysScrolling(page: Page): Promise<void> {
+  const [wanted, there] = (await page.evaluate(
+    "[document.documentElement.scrollWidth, innerWidth]",
+  )) as [number, number];
+  assert.ok(wanted <= there, `the page is ${wanted} px wide in a window of ${there} px`);
+}
