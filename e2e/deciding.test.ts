@@ -107,7 +107,7 @@ journey(
     await inspect(page, "edited");
 
     const dialog = await choose(page, "Approve with changes");
-    await dialog.getByText("run this with your 3 changes:").waitFor();
+    await dialog.getByText("run this with your 3 changes.").waitFor();
     assert.deepEqual(await changesIn(dialog), [
       "amount before 120.50 → after 9007199254740995",
       String.raw`note before "caf\u00e9 \/ bar" → after "said \"no\"\n"`,

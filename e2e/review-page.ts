@@ -14,7 +14,7 @@ export async function choose(page: Page, name: FirstStep): Promise<Locator> {
   await until(
     async () => {
       // Once the second step is there, nothing behind it can be pressed.
-      await button(page, name)
+      await firstStep(page, name)
         .click({ timeout: 1_000 })
         .catch(() => {});
       return dialog.waitFor({ timeout: 1_000 }).then(

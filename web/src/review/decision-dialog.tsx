@@ -29,13 +29,12 @@ export function DecisionDialog(props: DecisionDialogProps) {
   const [titleId, sentenceId, noteId] = [useId(), useId(), useId()];
   const isReady = useReady();
   useEffect(() => {
-    const element = dialog.current;
-    element?.showModal();
+    dialog.current?.showModal();
     // Not a button: Enter alone must decide nothing.
     heading.current?.focus();
-    // Closed before it goes, it gives the focus back to where it was.
-    return () => element?.close();
   }, []);
+  // Closed by the browser before it goes, it gives the focus back to where it was.
+  const goBack = () => dialog.current?.close();
   const over = [...note].length - resolutionNoteCharactersMax;
   const canDecide = isReady && !isSending && over <= 0;
   return (
@@ -45,9 +44,9 @@ export function DecisionDialog(props: DecisionDialogProps) {
       aria-labelledby={titleId}
       aria-describedby={sentenceId}
       onCancel={(event) => {
-        event.preventDefault();
-        if (!isSending) onBack();
+        if (isSending) event.preventDefault();
       }}
+      onClose={onBack}
     >
       <div className="dialog-body">
         <h2 id={titleId} tabIndex={-1} ref={heading}>
@@ -81,7 +80,14 @@ export function DecisionDialog(props: DecisionDialogProps) {
         )}
       </div>
       <div className="dialog-buttons">
-        <button type="button" className="button" aria-disabled={isSending} onClick={onBack}>
+        <button
+          type="button"
+          className="button"
+          aria-disabled={isSending}
+          onClick={() => {
+            if (!isSending) goBack();
+          }}
+        >
           {words.confirm.back}
         </button>
         <button

@@ -22,9 +22,7 @@ export function useDeciding({ review, code, draft, update }: DecidingOptions) {
     setProblem(null);
     setVerdict(chosen);
   };
-  const back = () => {
-    if (!isSending) setVerdict(null);
-  };
+  const back = () => setVerdict(null);
   const decide = async () => {
     if (verdict === null) return;
     setSending(true);
