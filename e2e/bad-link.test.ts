@@ -15,7 +15,7 @@ journey(
     const first = url.at(-43) === "A" ? "B" : "A";
     const page = await visit(`${url.slice(0, -43)}${first}${url.slice(-42)}`);
     const shown = await textOf(page);
-    assert.match(shown, /^This link does not work\n/);
+    assert.match(shown, /^countersign\nThis link does not work\n/);
     assert.match(shown, /Nothing was decided/);
     const tampered = [url.slice(0, -1), `${url}x`, `${url}.`, `${site.url}/review/0`];
     for (const bad of tampered) {

@@ -172,12 +172,14 @@ journey(
     const second = await first.context().newPage();
     await second.goto(first.url());
     await type(second, { amount: "1.00", note: "From the second tab" });
+    await first.bringToFront();
     await type(first, { amount: "99.00", note: "From the first tab" });
     await confirm(first, "Yes, approve with changes");
     await outcomeOf(first).getByText("Approved by you").waitFor();
     const decided = await there.readRequestText(id);
     assert.match(decided, /"modifiedPayload":\{"order":"1042","amount":99\.00\}/);
 
+    await second.bringToFront();
     await confirm(second, "Yes, approve with changes");
     await outcomeOf(second).getByText("Approved by you").waitFor();
     assert.deepEqual(await changesIn(outcomeOf(second)), ["amount before 120.5 → after 99.00"]);

@@ -339,6 +339,7 @@ const rulesInBrowsers = [
   "visible-text",
   "lookalikes",
   "once",
+  "twin-keys",
   "json-text",
   "json-tree",
   "json-diff",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { jsonSegmentsOf, lengthOf } from "./json-escapes.ts";
+import { jsonPartsOf, jsonSegmentsOf, lengthOf } from "./json-escapes.ts";
 
 test("the letter of an escape is no letter of the word behind it", () => {
   const json = '"one\\nПривет\\tмир"';
@@ -26,4 +26,15 @@ test("the segments together are as long as the text, and those of text are its o
       assert.equal(at, json.length);
     }),
   );
+});
+
+test("strings that may run from right to left stand alone, and the pieces together are the text", () => {
+  const json = '{"from":["\u05d0\u05d1\u05d9",250000,"\u05d3\u05e0\u05d4"],"a\\"b":"c"}';
+  const parts = jsonPartsOf(json);
+  assert.equal(parts.map(({ text }) => text).join(""), json);
+  assert.deepEqual(
+    parts.filter(({ isForeign }) => isForeign).map(({ text }) => text),
+    ['"\u05d0\u05d1\u05d9"', '"\u05d3\u05e0\u05d4"'],
+  );
+  assert.deepEqual(jsonPartsOf('{"a":1}'), [{ text: '{"a":1}', isForeign: false }]);
 });

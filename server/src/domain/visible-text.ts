@@ -17,8 +17,10 @@ export type VisibleTextOptions = {
 };
 
 // Each property catches what the others miss: Cf has no variation selectors, the default ignorable ones have no
-// interlinear annotations, and neither has the blanks that fonts draw as nothing (NBSP, U+3000, U+2800).
-const hidden = String.raw`[[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Zs}\p{Co}\p{Cn}\p{Cs}\u2800]--[\u0020]]`;
+// interlinear annotations, and neither has the blanks that fonts draw as nothing (NBSP, U+3000, U+2800, and some of
+// them that stand in for an object, a hieroglyph, a Khitan letter or the head of a note).
+const blanks = String.raw`\u2800\uFFFC\u{13441}\u{13442}\u{16FE4}\u{1D159}`;
+const hidden = String.raw`[[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Zs}\p{Co}\p{Cn}\p{Cs}${blanks}]--[\u0020]]`;
 const hiddenInLines = `[${hidden}--[\\n\\t]]`;
 // Repetitions have an upper bound, because one of millions would overflow the stack of the regular expression. What is
 // longer is found in pieces and put together again.
@@ -35,6 +37,7 @@ const emoji = once(() => /^\p{RGI_Emoji}$/v);
 // Made when they are first needed: a page that shows ordinary words only should not wait for them.
 const inOneLine = once(() => patternsOf(hidden, longSpace));
 const inLines = once(() => patternsOf(hiddenInLines, longSpaceInLines));
+const everyHidden = once(() => new RegExp(hidden, "gv"));
 
 /** Most texts have none of these, and then there is nothing to look for. */
 const unordinary = / {9}|[^ -~]/;
@@ -75,6 +78,11 @@ export function toVisibleText(text: string, options: VisibleTextOptions = {}): s
   return segmentsOf(text, options)
     .map((segment, index, all) => visibleTextOf(segment, all[index + 1]))
     .join("");
+}
+
+/** For comparing only: what is shown must keep them all. */
+export function withoutHidden(text: string): string {
+  return unordinary.test(text) ? text.replace(everyHidden(), "") : text;
 }
 
 export function chipOf(segment: Exclude<Segment, { kind: "text" }>): string {
@@ -218,6 +226,11 @@ const names = new Map<number, string>([
   [0xfff9, "ANNOTATION ANCHOR"],
   [0xfffa, "ANNOTATION SEPARATOR"],
   [0xfffb, "ANNOTATION END"],
+  [0xfffc, "OBJECT REPLACEMENT"],
+  [0x13441, "HIEROGLYPH FULL BLANK"],
+  [0x13442, "HIEROGLYPH HALF BLANK"],
+  [0x16fe4, "KHITAN FILLER"],
+  [0x1d159, "NULL NOTEHEAD"],
   [0xe0001, "LANGUAGE TAG"],
   [0xe007f, "CANCEL TAG"],
 ]);

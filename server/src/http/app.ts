@@ -90,7 +90,10 @@ export function buildApp(options: AppOptions): FastifyInstance {
     done();
   });
   app.setErrorHandler((error, request, reply) => send(reply, answerOfFault(error, request, log)));
-  app.setNotFoundHandler((request, reply) => send(reply, answerOfNoRoute(request, routes)));
+  app.setNotFoundHandler((request, reply) => {
+    if (request.url.startsWith("/review/")) reply.headers(reviewHeaders);
+    return send(reply, answerOfNoRoute(request, routes));
+  });
   // An expectation that we do not know may be ignored; Node would answer it outside the envelope.
   app.server.on("checkExpectation", (request, response) => {
     app.server.emit("request", request, response);

@@ -9,7 +9,7 @@ import type { PageFiles } from "./assets.ts";
 export type PageFrame = { files: PageFiles; basePath: string };
 
 export function reviewHtml(frame: PageFrame, data: ReviewPage): string {
-  const { files, basePath } = frame;
+  const { files } = frame;
   const script = `<script type="module" src="${addressOf(frame, files.script)}"></script>`;
   const preloads = files.preloads.map(
     (file) => `<link rel="modulepreload" href="${addressOf(frame, file)}">\n`,
@@ -17,7 +17,7 @@ export function reviewHtml(frame: PageFrame, data: ReviewPage): string {
   return htmlOf(frame, {
     title: "Review request",
     head: `${preloads.join("")}${script}\n`,
-    body: `<div id="root" data-base="${escapeHtml(basePath)}"><p class="loading">Loading the request … If nothing appears, load it again or use a current browser. Nothing was decided.</p></div>
+    body: `<div id="root"><p class="loading">Loading the request … If nothing appears, load it again or use a current browser. Nothing was decided.</p></div>
 <noscript><main class="page"><div class="notice">
 <p>This page needs JavaScript, so that you can see exactly what you decide about. Nothing was decided. Allow JavaScript for this address, or open the link in another browser.</p>
 </div></main></noscript>

@@ -73,7 +73,7 @@ export async function status(calls: ReviewCalls, call: Call): Promise<Answer> {
 }
 
 export async function decide(calls: ReviewCalls, call: Call): Promise<Answer> {
-  // Asked before the body is read: what may be megabytes is work that only a live link may cause.
+  // Asked before the body is taken apart: that may be megabytes of work, which only a live link may cause.
   const link = await findReviewLink(calls.db, tokenDigestOf(call));
   if (link === null) return answerOf(calls, unknownLink());
   noteFacts(call, link);

@@ -4,7 +4,13 @@ import type { Review } from "../../../sdk/src/review-contract.ts";
 import type { JsonPath } from "../../../server/src/domain/json-tree.ts";
 import type { AttentionItem } from "./attention.tsx";
 import type { DraftState } from "./payload/draft-state.ts";
-import { describeFinding, findingsOf } from "./payload/findings.ts";
+import {
+  describeFinding,
+  type Findings,
+  findingsOf,
+  type Place,
+  type Sentence,
+} from "./payload/findings.ts";
 import { words } from "./words.ts";
 
 type AttentionFacts = {
@@ -20,22 +26,57 @@ type AttentionFacts = {
 export function attentionItems(facts: AttentionFacts): AttentionItem[] {
   const { review, state, unseen, isSoon, goTo, openAll, edit } = facts;
   const items: AttentionItem[] = [];
-  const add = (key: string, text: string, onGo: () => void, more: Partial<AttentionItem> = {}) =>
-    items.push({ key, text, onGo, isBlocking: false, isOwn: false, ...more });
-  if (state.kind === "refused") add("broken", state.mistake.message, edit, { isBlocking: true });
+  const add = (
+    key: string,
+    said: string | Sentence,
+    onGo: () => void,
+    more: Partial<AttentionItem> = {},
+  ) => {
+    const sentence = typeof said === "string" ? [said] : said;
+    items.push({ key, sentence, places: 1, onGo, isBlocking: false, isOwn: false, ...more });
+  };
+  const goToPlace = (place: Place) => (place.kind === "field" ? lead(place.id) : goTo(place.path));
+  if (state.kind === "refused") add("broken", broken(state), edit, { isBlocking: true });
   if (unseen > 0) add("unseen", words.unopened(unseen), openAll, { isBlocking: true });
   if (isSoon) add("soon", words.expiringSoon, () => lead("decision"));
-  findingsOf(review).forEach((finding, at) => {
-    const { place } = finding;
-    const go = place.kind === "field" ? () => lead(place.id) : () => goTo(place.path);
-    add(`finding ${at}`, describeFinding(finding), go);
+  const { listed, more, isAll, firstMore } = knownFindings(review);
+  listed.forEach(({ sentence, place }, at) => {
+    add(`finding ${at}`, sentence, () => goToPlace(place));
   });
+  if (firstMore !== null) {
+    add("more", words.notListed(more, isAll), () => goToPlace(firstMore), { places: more });
+  }
   if (state.kind === "changed") {
     const [first] = state.changes;
     const path = first?.kind === "removed" ? first.path.slice(0, -1) : (first?.path ?? []);
     add("changed", words.changed(state.changes.length), () => goTo(path), { isOwn: true });
   }
   return items;
+}
+
+/** The editor says more, but with the names of keys, which may be the agent's. */
+function broken({ mistake }: Extract<DraftState, { kind: "refused" }>): string {
+  return mistake.isNull === true ? mistake.message : words.approveBlocked.broken;
+}
+
+type Described = Omit<Findings, "listed"> & {
+  listed: { sentence: Sentence; place: Place }[];
+};
+
+/** A review is read once, while the list is put together whenever the approver opens or changes something. */
+const known = new WeakMap<Review, Described>();
+
+function knownFindings(review: Review): Described {
+  const before = known.get(review);
+  if (before !== undefined) return before;
+  const findings = findingsOf(review);
+  const listed = findings.listed.map((finding) => ({
+    sentence: describeFinding(finding),
+    place: finding.place,
+  }));
+  const described = { ...findings, listed };
+  known.set(review, described);
+  return described;
 }
 
 /** Scrolls to a part of the page and puts the focus there. */

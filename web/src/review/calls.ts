@@ -82,7 +82,6 @@ function toFailure(answer: unknown): Failure {
 /** Where the page knows better than the service what its reader can do next. */
 const ownWords: Partial<Record<Failure["code"], string>> = {
   not_found: words.problem.gone,
-  stale_view: words.problem.stale,
   body_too_large: words.problem.tooLarge,
   unavailable: words.problem.offline,
 };

@@ -6,7 +6,8 @@ import { nameOf } from "./payload/tree-context.ts";
 import { Visible } from "./visible-text.tsx";
 import { words } from "./words.ts";
 
-const changesAtFirst = 50;
+/** Longer lists are opened by hand, and until then there is no second step. */
+export const changesAtFirst = 50;
 
 type ChangeListProps = {
   changes: readonly JsonChange[];

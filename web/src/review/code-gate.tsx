@@ -24,7 +24,7 @@ export function CodeGate({ workspaceName, triesLeft, onOpen }: CodeGateProps) {
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (isSending) return;
-    const code = typed.replaceAll(/[\s-]/g, "");
+    const code = typed.replaceAll(/[\s\p{Pd}]/gu, "");
     if (code.length !== codeCharacters) {
       setProblem(words.code.incomplete);
       field.current?.focus();

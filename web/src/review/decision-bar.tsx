@@ -10,13 +10,15 @@ type DecisionBarProps = {
   blockedBy: string | null;
   /** Why nothing can be decided here at all; null when it can. */
   impossible: string | null;
+  /** What went wrong with a decision whose second step is closed by now. */
+  problem: string | null;
   /** How many things deserve a look, and where they are listed. */
   attention: { count: number; onGo: () => void };
   onChoose: (verdict: Verdict) => void;
 };
 
 export function DecisionBar(props: DecisionBarProps) {
-  const { hasChanges, blockedBy, impossible, attention, onChoose } = props;
+  const { hasChanges, blockedBy, impossible, problem, attention, onChoose } = props;
   const isReady = useReady();
   const canApprove = blockedBy === null && impossible === null;
   const choose = (verdict: Verdict, isPossible: boolean) => {
@@ -25,6 +27,11 @@ export function DecisionBar(props: DecisionBarProps) {
   return (
     <section className="decision-bar" aria-label={words.decision} id="decision" tabIndex={-1}>
       <div className="decision-inner">
+        {problem !== null && (
+          <p className="field-error decision-problem" role="alert">
+            {problem}
+          </p>
+        )}
         <p className="decision-why" id="approve-waits">
           {impossible ?? blockedBy ?? words.twoSteps}{" "}
           {attention.count > 0 && (

@@ -1,10 +1,10 @@
 // The second step: repeats in one sentence what will happen, shows every change, and takes the note.
 
-import { useEffect, useId, useRef } from "react";
+import { useEffect, useId, useRef, useState } from "react";
 import type { JsonChange } from "../../../server/src/domain/json-diff.ts";
 import { resolutionNoteCharactersMax } from "../../../server/src/domain/limits.ts";
 import type { Verdict } from "./calls.ts";
-import { ChangeList } from "./change-list.tsx";
+import { ChangeList, changesAtFirst } from "./change-list.tsx";
 import { useReady } from "./ready.ts";
 import { Visible } from "./visible-text.tsx";
 import { words } from "./words.ts";
@@ -28,6 +28,7 @@ export function DecisionDialog(props: DecisionDialogProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   const [titleId, sentenceId, noteId] = [useId(), useId(), useId()];
   const isReady = useReady();
+  const [isWhole, setWhole] = useState(false);
   useEffect(() => {
     dialog.current?.showModal();
     // Not a button: Enter alone must decide nothing.
@@ -36,7 +37,8 @@ export function DecisionDialog(props: DecisionDialogProps) {
   // Closed by the browser before it goes, it gives the focus back to where it was.
   const goBack = () => dialog.current?.close();
   const over = [...note].length - resolutionNoteCharactersMax;
-  const canDecide = isReady && !isSending && over <= 0;
+  const isListed = verdict === "reject" || changes.length <= changesAtFirst || isWhole;
+  const canDecide = isReady && !isSending && over <= 0 && isListed;
   return (
     <dialog
       className="dialog"
@@ -55,7 +57,9 @@ export function DecisionDialog(props: DecisionDialogProps) {
         <p id={sentenceId} className="dialog-sentence">
           <Sentence {...props} />
         </p>
-        {verdict === "approve" && changes.length > 0 && <ChangeList changes={changes} />}
+        {verdict === "approve" && changes.length > 0 && (
+          <ChangeList changes={changes} onAllShown={() => setWhole(true)} />
+        )}
         {verdict === "reject" && changes.length > 0 && (
           <p className="quiet">{words.confirm.rejectDropsChanges(changes.length)}</p>
         )}

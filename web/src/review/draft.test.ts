@@ -14,23 +14,27 @@ function makeStorage(): DraftStorage & { kept: Map<string, string> } {
 
 test("what was typed comes back after a reload, broken or not", () => {
   const storage = makeStorage();
-  saveDraft(storage, "req_1", { text: '{"a":', note: "so far", fields: { '["x"]': "12" } });
+  saveDraft(storage, "req_1", {
+    text: '{"a":',
+    note: "so far",
+    fields: [{ path: ["x", 0], token: "1", typed: "12" }],
+  });
   assert.deepEqual(loadDraft(storage, "req_1"), {
     text: '{"a":',
     note: "so far",
-    fields: { '["x"]': "12" },
+    fields: [{ path: ["x", 0], token: "1", typed: "12" }],
   });
 });
 
 test("one request's draft is not another's", () => {
   const storage = makeStorage();
-  saveDraft(storage, "req_1", { text: "1", note: "", fields: {} });
+  saveDraft(storage, "req_1", { text: "1", note: "", fields: [] });
   assert.deepEqual(loadDraft(storage, "req_2"), emptyDraft);
 });
 
 test("nothing is kept when nothing was typed", () => {
   const storage = makeStorage();
-  saveDraft(storage, "req_1", { text: "1", note: "x", fields: {} });
+  saveDraft(storage, "req_1", { text: "1", note: "x", fields: [] });
   saveDraft(storage, "req_1", emptyDraft);
   assert.equal(storage.kept.size, 0);
 });
@@ -46,9 +50,15 @@ test("a storage that is full, forbidden or filled by others does no harm", () =>
     removeItem: () => {},
   };
   assert.deepEqual(loadDraft(forbidden, "req_1"), emptyDraft);
-  saveDraft(forbidden, "req_1", { text: "1", note: "", fields: {} });
+  assert.equal(saveDraft(forbidden, "req_1", { text: "1", note: "", fields: [] }), false);
   const filled = makeStorage();
-  for (const odd of ["null", "7", "[]", '{"text":7,"note":{},"fields":{"a":7}}', "{"]) {
+  for (const odd of [
+    "null",
+    "7",
+    "[]",
+    '{"text":7,"note":{},"fields":[7,{"path":[{}],"token":"","typed":""}]}',
+    "{",
+  ]) {
     filled.kept.set("countersign draft req_1", odd);
     assert.deepEqual(loadDraft(filled, "req_1"), emptyDraft);
   }

@@ -1,11 +1,20 @@
 // Keeps what the approver typed across reloads, in this tab alone, and only until the request is decided.
 
+import type { JsonPath } from "../../../server/src/domain/json-tree.ts";
+
 export type Draft = {
   /** The edited document, valid or not; null when it is as the agent sent it. */
   text: string | null;
   note: string;
-  /** Values that are being edited where they stand and not yet kept, by path. */
-  fields: Readonly<Record<string, string>>;
+  /** Values that are being edited where they stand and not yet kept. */
+  fields: readonly FieldDraft[];
+};
+
+export type FieldDraft = {
+  path: JsonPath;
+  /** The value's text when editing began: with another one there, this field has lost its place. */
+  token: string;
+  typed: string;
 };
 
 /** What of the browser's storage is used. */
@@ -15,7 +24,7 @@ export type DraftStorage = {
   removeItem: (key: string) => void;
 };
 
-export const emptyDraft: Draft = { text: null, note: "", fields: {} };
+export const emptyDraft: Draft = { text: null, note: "", fields: [] };
 
 export function loadDraft(storage: DraftStorage | null, id: string): Draft {
   try {
@@ -25,27 +34,37 @@ export function loadDraft(storage: DraftStorage | null, id: string): Draft {
     return {
       text: typeof text === "string" ? text : null,
       note: typeof note === "string" ? note : "",
-      fields: textsOf(fields),
+      fields: fieldsOf(fields),
     };
   } catch {
     return emptyDraft;
   }
 }
 
-/** Storage may be full or forbidden; the page works without it. */
-export function saveDraft(storage: DraftStorage | null, id: string, draft: Draft): void {
+/** Says whether it is kept: storage may be full or forbidden, and the page works without it. */
+export function saveDraft(storage: DraftStorage | null, id: string, draft: Draft): boolean {
   const { text, note, fields } = draft;
-  const isEmpty = text === null && note === "" && Object.keys(fields).length === 0;
+  const isEmpty = text === null && note === "" && fields.length === 0;
   try {
-    if (isEmpty) storage?.removeItem(keyOf(id));
-    else storage?.setItem(keyOf(id), JSON.stringify(draft));
-  } catch {}
+    storage?.removeItem(keyOf(id));
+    if (isEmpty) return true;
+    storage?.setItem(keyOf(id), JSON.stringify(draft));
+    return storage !== null;
+  } catch {
+    return false;
+  }
 }
 
-function textsOf(fields: unknown): Record<string, string> {
-  if (typeof fields !== "object" || fields === null) return {};
-  const texts = Object.entries(fields).filter((entry) => typeof entry[1] === "string");
-  return Object.fromEntries(texts);
+function fieldsOf(fields: unknown): FieldDraft[] {
+  return Array.isArray(fields) ? fields.filter(isField) : [];
+}
+
+function isField(value: unknown): value is FieldDraft {
+  if (typeof value !== "object" || value === null) return false;
+  const { path, token, typed } = value as Record<string, unknown>;
+  const isPath =
+    Array.isArray(path) && path.every((step) => ["string", "number"].includes(typeof step));
+  return isPath && typeof token === "string" && typeof typed === "string";
 }
 
 function keyOf(id: string): string {

@@ -5,7 +5,7 @@ import { words } from "./words.ts";
 
 const localFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
-export function Instant({ at, prefix }: { at: string; prefix?: string }) {
+export function Instant({ at }: { at: string }) {
   const [isExact, setExact] = useState(false);
   const exact = `${at.replace("T", " ").replace("Z", "")} UTC`;
   return (
@@ -16,9 +16,7 @@ export function Instant({ at, prefix }: { at: string; prefix?: string }) {
       title={isExact ? undefined : `${exact}`}
       onClick={() => setExact(!isExact)}
     >
-      <time dateTime={at}>
-        {isExact ? exact : `${prefix ?? ""}${localFormat.format(new Date(at))}`}
-      </time>
+      <time dateTime={at}>{isExact ? exact : localFormat.format(new Date(at))}</time>
       <span className="sr-only">. {words.time.showExact}</span>
     </button>
   );

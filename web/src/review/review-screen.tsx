@@ -3,13 +3,14 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Review } from "../../../sdk/src/review-contract.ts";
 import { Attention } from "./attention.tsx";
-import { attentionItems, lead } from "./attention-items.ts";
+import { attentionItems } from "./attention-items.ts";
 import { Brand } from "./brand.tsx";
 import { isExpiringSoon } from "./clock.ts";
 import { useTimeLeft } from "./countdown.tsx";
 import { DecisionBar } from "./decision-bar.tsx";
 import { DecisionDialog } from "./decision-dialog.tsx";
 import { Facts } from "./facts.tsx";
+import { lead } from "./lead.ts";
 import { Outcome } from "./outcome.tsx";
 import type { DraftState } from "./payload/draft-state.ts";
 import { useOpening } from "./payload/opening.ts";
@@ -36,7 +37,6 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
   const [view, setView] = useState<PayloadView>(
     draft.state.kind === "refused" ? "edit" : "readable",
   );
-  const [editing, setEditing] = useState(0);
   const [growing, setGrowing] = useState(0);
   const outcomeElement = useRef<HTMLElement>(null);
   // What is shown once decided is what was decided about, or rather what is executed.
@@ -46,6 +46,10 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
   const isSoon = isExpiringSoon(useTimeLeft(reading, review.expiresAt));
   const changes = draft.state.kind === "changed" ? draft.state.changes : [];
   const wasPending = useRef(outcome === null);
+  useEffect(() => {
+    // The field for the code is gone, and the focus would be nowhere.
+    if (code !== null) lead("summary");
+  }, []);
   useEffect(() => {
     document.title = words.pageTitle(outcome?.status ?? null);
   }, [outcome]);
@@ -105,6 +109,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
           <TypedBefore
             note={draft.note}
             text={draft.state.kind === "unchanged" ? null : draft.text}
+            fields={[...draft.fields.values()]}
           />
         )}
         <Quote label={words.agentWrote} id="summary">
@@ -142,7 +147,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
             onDraft={draft.setText}
             fields={draft.fields}
             onField={draft.setField}
-            onEditing={(by) => setEditing((count) => count + by)}
+            onFieldDone={draft.dropField}
             onGrowing={(by) => setGrowing((count) => count + by)}
           />
         )}
@@ -154,8 +159,14 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
       {isOpen && (
         <DecisionBar
           hasChanges={changes.length > 0}
-          blockedBy={blockedBy({ state: draft.state, unseen: opening.unseen, growing, editing })}
+          blockedBy={blockedBy({
+            state: draft.state,
+            unseen: opening.unseen,
+            growing,
+            editing: draft.openFields.length,
+          })}
           impossible={isSecureContext ? null : words.approveBlocked.insecure}
+          problem={deciding.verdict === null ? deciding.problem : null}
           attention={{
             count: items.filter(({ isOwn }) => !isOwn).length,
             onGo: () => lead("attention"),

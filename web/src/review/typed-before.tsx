@@ -1,14 +1,18 @@
 // What the approver had typed when somebody or something else was quicker. It was not sent, and it is not lost.
 
+import { Fragment } from "react";
+import type { FieldDraft } from "./draft.ts";
 import { CopyButton } from "./payload/copy-button.tsx";
+import { keyOf } from "./payload/folding.ts";
 import { RawJson } from "./payload/raw-json.tsx";
+import { nameOf } from "./payload/tree-context.ts";
 import { Visible } from "./visible-text.tsx";
 import { words } from "./words.ts";
 
-type TypedBeforeProps = { note: string; text: string | null };
+type TypedBeforeProps = { note: string; text: string | null; fields: readonly FieldDraft[] };
 
-export function TypedBefore({ note, text }: TypedBeforeProps) {
-  if (note.trim() === "" && text === null) return null;
+export function TypedBefore({ note, text, fields }: TypedBeforeProps) {
+  if (note.trim() === "" && text === null && fields.length === 0) return null;
   return (
     <section className="typed" aria-labelledby="typed-title">
       <h2 id="typed-title">{words.outcome.typed}</h2>
@@ -22,6 +26,15 @@ export function TypedBefore({ note, text }: TypedBeforeProps) {
           <CopyButton label={words.copy} text={() => note} isWide />
         </>
       )}
+      {fields.map(({ path, typed }) => (
+        <Fragment key={keyOf(path)}>
+          <h3>{nameOf(path)}</h3>
+          <p className="typed-note">
+            <Visible text={typed} isMultiLine />
+          </p>
+          <CopyButton label={words.copyValue(nameOf(path))} text={() => typed} isWide />
+        </Fragment>
+      ))}
       {text !== null && (
         <>
           <h3>{words.outcome.typedPayload}</h3>

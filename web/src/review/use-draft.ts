@@ -2,8 +2,10 @@
 
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Review } from "../../../sdk/src/review-contract.ts";
-import { emptyDraft, loadDraft, saveDraft } from "./draft.ts";
+import { nodeAt, textOf } from "../../../server/src/domain/json-tree.ts";
+import { emptyDraft, type FieldDraft, loadDraft, saveDraft } from "./draft.ts";
 import { type DraftState, judgeDraft } from "./payload/draft-state.ts";
+import { keyOf } from "./payload/folding.ts";
 
 export type DraftKeeping = {
   /** The document as edited; null only when there is no payload. */
@@ -13,9 +15,14 @@ export type DraftKeeping = {
   stateOf: (text: string) => DraftState;
   setText: (text: string) => void;
   setNote: (note: string) => void;
-  /** What is typed into single values and not yet kept. */
-  fields: ReadonlyMap<string, string>;
-  setField: (key: string, typed: string | null) => void;
+  /** What is typed into single values and not yet kept, by path. */
+  fields: ReadonlyMap<string, FieldDraft>;
+  /** Those of them whose value is still there, so that they can be kept. */
+  openFields: FieldDraft[];
+  setField: (field: FieldDraft) => void;
+  dropField: (key: string) => void;
+  /** Whether a reload would bring everything back. */
+  isKept: boolean;
   /** It was sent and counted: nothing of it needs to be kept. */
   forget: () => void;
 };
@@ -25,22 +32,32 @@ export function useDraft({ id, payload }: Review): DraftKeeping {
   const [text, setText] = useState(payload === null ? null : (kept.text ?? payload));
   const [note, setNote] = useState(kept.note);
   const [isForgotten, setForgotten] = useState(false);
-  // Typing into one value must not draw all the others again.
-  const fields = useRef(new Map(Object.entries(kept.fields)));
+  const [isKept, setKept] = useState(true);
+  const fields = useRef(new Map(kept.fields.map((field) => [keyOf(field.path), field])));
+  const [fieldCount, setFieldCount] = useState(fields.current.size);
   const state = useMemo(() => judge(payload, text), [payload, text]);
   const save = () => {
     const edited = text === payload ? null : text;
-    const draft = { text: edited, note, fields: Object.fromEntries(fields.current) };
-    saveDraft(storage(), id, isForgotten ? emptyDraft : draft);
+    const draft = { text: edited, note, fields: [...fields.current.values()] };
+    setKept(saveDraft(storage(), id, isForgotten ? emptyDraft : draft));
   };
-  useEffect(save, [text, note, isForgotten]);
+  useEffect(save, [text, note, isForgotten, fieldCount]);
   const latestSave = useRef(save);
   latestSave.current = save;
-  const setField = (key: string, typed: string | null) => {
-    if (typed === null) fields.current.delete(key);
-    else fields.current.set(key, typed);
+  const setField = (field: FieldDraft) => {
+    fields.current.set(keyOf(field.path), field);
+    // Typing into one value draws the page again only when it is the first letter.
+    setFieldCount(fields.current.size);
     latestSave.current();
   };
+  const dropField = (key: string) => {
+    fields.current.delete(key);
+    setFieldCount(fields.current.size);
+  };
+  const openFields = useMemo(
+    () => [...fields.current.values()].filter((field) => hasPlace(field, text)),
+    [text, fieldCount],
+  );
   return {
     text,
     note,
@@ -49,13 +66,25 @@ export function useDraft({ id, payload }: Review): DraftKeeping {
     setText,
     setNote,
     fields: fields.current,
+    openFields,
     setField,
-    forget: () => setForgotten(true),
+    dropField,
+    isKept,
+    forget: () => {
+      fields.current.clear();
+      setForgotten(true);
+    },
   };
 }
 
 function judge(payload: string | null, text: string | null): DraftState {
   return payload === null || text === null ? { kind: "unchanged" } : judgeDraft(payload, text);
+}
+
+/** Whether the value that a field was opened for is still where it was. */
+function hasPlace({ path, token }: FieldDraft, text: string | null): boolean {
+  const node = text === null ? null : nodeAt(text, path);
+  return text !== null && node !== null && textOf(text, node) === token;
 }
 
 function storage(): Storage | null {

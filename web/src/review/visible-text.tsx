@@ -3,18 +3,19 @@
 
 import { Fragment } from "react";
 import { type Segment, segmentsOf } from "../../../server/src/domain/visible-text.ts";
-import { jsonSegmentsOf } from "../json-escapes.ts";
+import { type JsonPiece, jsonPartsOf, jsonSegmentsOf } from "../json-escapes.ts";
 import { words } from "./words.ts";
 
 type VisibleProps = {
   text: string;
   isMultiLine?: boolean;
-  /** Then the text is JSON, and its escapes are no words. */
+  /** Then the text is JSON: it runs from left to right, and each string in it stands for itself. */
   isJson?: boolean;
 };
 
 export function Visible({ text, isMultiLine = false, isJson = false }: VisibleProps) {
-  const segments = isJson ? jsonSegmentsOf(text) : segmentsOf(text, { isMultiLine });
+  if (isJson) return <VisibleJson text={text} />;
+  const segments = segmentsOf(text, { isMultiLine });
   return (
     <bdi dir="auto" className="visible">
       {segments.map((segment, at) => (
@@ -22,6 +23,24 @@ export function Visible({ text, isMultiLine = false, isJson = false }: VisiblePr
       ))}
     </bdi>
   );
+}
+
+/** Without isolation two names in Hebrew would swap places around the number between them. */
+function VisibleJson({ text }: { text: string }) {
+  return (
+    <bdi dir="ltr" className="visible">
+      {jsonPartsOf(text).map((part, at) => (
+        <JsonPart key={at} {...part} />
+      ))}
+    </bdi>
+  );
+}
+
+function JsonPart({ text, isForeign }: JsonPiece) {
+  const segments = jsonSegmentsOf(text).map((segment, at) => (
+    <Fragment key={at}>{showSegment(segment)}</Fragment>
+  ));
+  return isForeign ? <bdi dir="ltr">{segments}</bdi> : segments;
 }
 
 function showSegment(segment: Segment) {
@@ -65,7 +84,7 @@ function showSegment(segment: Segment) {
   }
 }
 
-function Chip({ label, text }: { label: string; text: string }) {
+export function Chip({ label, text }: { label: string; text: string }) {
   return (
     <span className="chip" role="img" aria-label={label} title={label} dir="ltr">
       {text}

@@ -17,7 +17,6 @@ export const words = {
     `${status === null ? "Review request" : outcomeWords[status]} · Countersign`,
   agentWrote: "The agent wrote",
   approverWrote: "The approver wrote",
-  asksYou: "asks for your decision",
   agent: "Agent",
   agentUnnamed: "It gave no name",
   agentCallsItself: "calls itself",
@@ -58,8 +57,7 @@ export const words = {
   object: (count: number) => `${number(count)} ${count === 1 ? "field" : "fields"}`,
   array: (count: number) => `${number(count)} ${count === 1 ? "item" : "items"}`,
   level: (depth: number) => `level ${depth}`,
-  toggleOf: (name: string) => `${name}, `,
-  types: { string: "text", number: "number", boolean: "yes or no", null: "nothing" } as const,
+  text: "text",
   foldedPart: (count: number) =>
     `${number(count)} ${count === 1 ? "value" : "values"} not opened yet`,
   showMore: (count: number) => `Show ${number(count)} more`,
@@ -78,9 +76,7 @@ export const words = {
     undo: "Undo",
     redo: "Redo",
     reset: "Reset",
-    resetDone: "Back to what the agent sent. Undo brings your text back.",
     goTo: "Go there",
-    broken: "This is not JSON yet",
     brokenHint: "Like this it cannot be approved. What you typed is kept.",
     isNull:
       "The payload cannot be edited to null: null means “not edited”, so the agent would run its original payload. Use {} for an empty payload, or reject the request.",
@@ -94,23 +90,28 @@ export const words = {
     newLineHint: "Enter adds a line. Ctrl + Enter keeps the text.",
   },
 
-  attention: "Look at this first",
+  attention: "Before you decide",
   unopened: (count: number) =>
     `${number(count)} ${count === 1 ? "value is" : "values are"} folded and not opened yet. Approve waits for that.`,
-  hidden: (count: number, place: string) =>
-    `${number(count)} hidden ${count === 1 ? "character" : "characters"} in ${place}`,
-  mixed: (place: string) => `Look-alike letters of another alphabet in ${place}`,
-  host: (place: string) => `A web or mail address with foreign letters in ${place}`,
-  longSpace: (place: string) => `A long stretch of white space in ${place}`,
+  // Behind these stands a place, which may be called by the agent's own words and is quoted then.
+  hidden: (count: number) =>
+    `${number(count)} hidden ${count === 1 ? "character" : "characters"} in `,
+  mixed: "Look-alike letters of another alphabet in ",
+  host: "A web or mail address with foreign letters in ",
+  longSpace: "A long stretch of white space in ",
+  edgeSpace: { before: "White space at the edge of ", after: (spaces: string) => ` (${spaces})` },
+  twins: { before: "Two names that look alike", in: " in ", colon: ": ", and: " and " },
   andMore: (count: number) =>
     `and ${number(count)} more ${count === 1 ? "place" : "places"} like these`,
+  notListed: (count: number, isAll: boolean) =>
+    `${isAll ? "" : "At least "}${number(count)} more ${count === 1 ? "place" : "places"} like these, not listed one by one`,
   places: {
     summary: "the summary",
     agentName: "the agent’s name",
     reasoning: "the reasoning",
     recentAction: (at: number) => `recent action ${at}`,
-    payload: (path: string) => (path === "" ? "the payload" : path),
-    key: (path: string) => `the name of ${path}`,
+    payload: "the payload",
+    key: "the name of ",
   },
   lookFirst: (count: number) =>
     count === 1
@@ -139,7 +140,7 @@ export const words = {
     rejectTitle: "Reject this request?",
     agent: "the agent",
     approveBefore: "Approve and let ",
-    approveAfter: " run exactly what you see here.",
+    approveAfter: " run exactly what this page shows.",
     approveNoPayloadAfter: " do what it describes.",
     approveChangedAfter: (count: number) => ` run this with your ${changes(count)}.`,
     rejectBefore: "Reject, and tell ",
@@ -173,7 +174,6 @@ export const words = {
     pending: "Waiting for you",
     sentence: outcomeSentence,
     edited: (count: number) => `With ${changes(count)} to what the agent sent:`,
-    agentRuns: "The agent runs exactly this.",
     typed: "What you had typed",
     typedHint: "It was not sent. Copy what you still need; it is kept in this tab only.",
     typedNote: "Note",
@@ -183,8 +183,6 @@ export const words = {
   problem: {
     offline: "The service cannot be reached. Nothing was lost: check the connection and try again.",
     unknown: "Something went wrong. Nothing was lost: try again in a moment.",
-    stale:
-      "This page had been open for long or did not match the request any more, so nothing was decided. It is up to date now: look once more, then decide.",
     gone: "This link does not work any more: you may no longer be asked. Nothing was decided.",
     tooLarge: "The edited payload is too large: with everything around it 4 MiB are allowed.",
   },
@@ -207,7 +205,6 @@ export const words = {
 
   time: {
     over: "Time is up",
-    checking: "Checking the outcome …",
     left: (span: string) => `${span} left`,
     ago: (span: string) => `${span} ago`,
     justNow: "just now",
@@ -215,12 +212,11 @@ export const words = {
     days: (count: number) => `${count} ${count === 1 ? "day" : "days"}`,
     hours: (count: number) => `${count} ${count === 1 ? "hour" : "hours"}`,
     minutes: (count: number) => `${count} ${count === 1 ? "minute" : "minutes"}`,
-    seconds: (count: number) => `${count} ${count === 1 ? "second" : "seconds"}`,
     showExact: "Show the exact time in UTC",
   },
 
   chip: {
-    spaces: (count: number) => `${number(count)} spaces`,
+    spaces: (count: number) => `${number(count)} ${count === 1 ? "space" : "spaces"}`,
     blanks: (count: number) => `white space, ${number(count)} characters`,
     hidden: (code: string, name: string | null, count: number) =>
       `${count === 1 ? "Hidden character" : `${number(count)} hidden characters`} ${code}${name === null ? "" : `, ${name}`}`,

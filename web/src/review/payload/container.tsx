@@ -9,9 +9,11 @@ import {
   type JsonNode,
   type JsonPath,
 } from "../../../../server/src/domain/json-tree.ts";
+import { lead } from "../lead.ts";
 import { Visible } from "../visible-text.tsx";
 import { words } from "../words.ts";
 import { entriesPerStep, keyOf, openValuesAtFirst } from "./folding.ts";
+import { Key } from "./key.tsx";
 import { nameOf, useTree } from "./tree-context.ts";
 
 /** So many rows appear at a time, so that a long list never holds up the page. */
@@ -51,11 +53,12 @@ export function useContainer(path: JsonPath, node: JsonNode): Container {
       setCount((before) => Math.max(before, wanted));
     }
   }, [tree.openings, tree.reveal]);
-  // An entry that an edit has added beside those in sight is in sight as well.
+  // After an edit another value may stand here, which nobody has opened yet.
   useEffect(() => {
-    if (isOpen && count > 0 && entries.length > count && entries.length - count <= 5)
-      show(entries.length);
-  }, [entries.length]);
+    const shown = tree.seen.get(key);
+    setCount(shown ?? 0);
+    if (shown === undefined) setOpen(false);
+  }, [tree.text]);
   const toggle = () => {
     if (isOpen) setOpen(false);
     else show(Math.max(count, Math.min(entries.length, entriesPerStep)));
@@ -84,16 +87,21 @@ export function ContainerToggle({ container, name, node }: ToggleProps) {
     );
   }
   const what = isObject ? words.object(entries.length) : words.array(entries.length);
+  const folded =
+    !isOpen && container.count === 0 ? words.foldedPart(countValues(tree.text, node)) : "";
   return (
-    <button type="button" className="toggle" aria-expanded={isOpen} onClick={toggle}>
-      <span className="sr-only">{words.toggleOf(name)}</span>
+    <button
+      type="button"
+      className="toggle"
+      aria-expanded={isOpen}
+      aria-label={`${name}, ${what} ${folded}`.trim()}
+      onClick={toggle}
+    >
       <span className="code" aria-hidden="true">
         {isObject ? "{ }" : "[ ]"}
       </span>
       <span className="quiet">{what}</span>{" "}
-      {!isOpen && container.count === 0 && (
-        <span className="unopened">{words.foldedPart(countValues(tree.text, node))}</span>
-      )}
+      {folded !== "" && <span className="unopened">{folded}</span>}
     </button>
   );
 }
@@ -141,7 +149,15 @@ export function ContainerBody({ path, container, isIndented, row }: BodyProps) {
               {words.showMore(entriesPerStep)}
             </button>
           )}
-          <button type="button" className="button" onClick={() => show(entries.length)}>
+          <button
+            type="button"
+            className="button"
+            onClick={(event) => {
+              // It goes when nothing remains; the focus stays with the list.
+              lead(event.currentTarget.closest("li"));
+              show(entries.length);
+            }}
+          >
             {words.showRest(left)}
           </button>
         </div>
@@ -175,13 +191,10 @@ function startsOf(count: number): number[] {
 }
 
 function RemovedRow({ change }: { change: JsonChange & { kind: "removed" } }) {
-  const step = change.path.at(-1);
   return (
     <li className="row row-changed">
       <div className="line">
-        <span className={`key ${typeof step === "number" ? "key-index" : ""}`}>
-          <Visible text={String(step)} />
-        </span>
+        <Key path={change.path} />
         <div className="value">
           <div className="was">
             <span className="badge-edited">{words.removed}</span>

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { countValues, rootOf } from "../../../../server/src/domain/json-tree.ts";
 import {
+  carrySeen,
   countUnseen,
   keyOf,
   openValuesAtFirst,
@@ -94,3 +95,51 @@ function countUnseenNaively(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   return Object.values(value).reduce((sum: number, each) => sum + 1 + countUnseenNaively(each), 0);
 }
+
+test("a part that an edit moved into the place of another must be opened again", () => {
+  const fields = (name: string) =>
+    Object.fromEntries(Array.from({ length: 248 }, (_, at) => [`${name}${at}`, at]));
+  const [a, b] = [JSON.stringify(fields("a")), JSON.stringify(fields("b"))];
+  const seen = seenAtFirst(`[${a},${b}]`);
+  assert.ok(countUnseen(`[${a},${b}]`, seen) > 0);
+  assert.equal(countUnseen(`[${b}]`, carrySeen(`[${a},${b}]`, `[${b}]`, seen)), 248);
+});
+
+test("what the approver typed, and what stayed where it was, need not be opened again", () => {
+  const before = '{"list":[{"a":1},{"b":[1,2]}],"x":{"y":"z"}}';
+  const seen = seenWhole(before);
+  for (const after of [
+    '{"list":[{"a":2},{"b":[1,2]}],"x":{"y":"z"}}',
+    '{"list":[{"a":1},{"b":[1,2]}],"x":{"y":{"deep":[1,[2]]}}}',
+    '{"list":[{"a":1},{"b":[1,2]},{"more":{"c":[]}}],"x":{"y":"z"}}',
+    '{ "list": [ {"a":1}, {"b":[1,2]} ], "x": {"y":"z"}, "new": [[1]] }',
+    "[[[1]]]",
+  ]) {
+    assert.equal(countUnseen(after, carrySeen(before, after, seen)), 0, after);
+  }
+});
+
+test("an edit never makes anything count as seen that was neither seen nor typed", () => {
+  const json = fc.jsonValue({ maxDepth: 3 });
+  fc.assert(
+    fc.property(fc.array(json, { maxLength: 6 }), fc.array(json, { maxLength: 6 }), (one, two) => {
+      const [before, after] = [JSON.stringify(one), JSON.stringify(two)];
+      // Of a document of which only the outline was seen, whatever is neither typed nor outline stays unseen.
+      const seen = new Map([[keyOf([]), one.length]]);
+      const carried = carrySeen(before, after, seen);
+      for (const [at, value] of two.entries()) {
+        const isUntouched = JSON.stringify(one[at]) === JSON.stringify(value);
+        const isFull = typeof value === "object" && value !== null && Object.keys(value).length > 0;
+        if (isUntouched && isFull) assert.equal(carried.has(keyOf([at])), false);
+      }
+    }),
+  );
+});
+
+test("names of a megabyte make no long keys", () => {
+  const long = "k".repeat(1_000_000);
+  assert.ok(keyOf([long, 7]).length < 20);
+  assert.equal(keyOf([long, 7]), keyOf([long, 7]));
+  assert.notEqual(keyOf([long, 7]), keyOf([`${long}x`, 7]));
+  assert.notEqual(keyOf(["a", "b"]), keyOf(['a"/"b']));
+});

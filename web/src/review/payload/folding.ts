@@ -1,6 +1,7 @@
 // What of a payload is open at first, and what nobody has opened yet. Nothing is folded away silently: as long as a
 // value has never been shown, the page says how many there are and Approve waits.
 
+import { diffJson, isSameJson, type JsonChange } from "../../../../server/src/domain/json-diff.ts";
 import {
   countValues,
   entriesOf,
@@ -9,6 +10,7 @@ import {
   type JsonPath,
   rootOf,
   stringOf,
+  textOf,
 } from "../../../../server/src/domain/json-tree.ts";
 import { segmentsOf } from "../../../../server/src/domain/visible-text.ts";
 import { lengthOf } from "../../json-escapes.ts";
@@ -26,8 +28,19 @@ export const entriesPerStep = 200;
  */
 export type Seen = Map<string, number>;
 
+/** One text for each path, and a short one even where names are megabytes long. */
 export function keyOf(path: JsonPath): string {
-  return JSON.stringify(path);
+  return path.map(keyOfStep).join("/");
+}
+
+const longSteps = new Map<string, number>();
+
+function keyOfStep(step: string | number): string {
+  if (typeof step === "number") return String(step);
+  if (step.length <= 64) return JSON.stringify(step);
+  const number = longSteps.get(step) ?? longSteps.size;
+  longSteps.set(step, number);
+  return `#${number}`;
 }
 
 export function isContainer({ kind }: JsonNode): boolean {
@@ -76,8 +89,8 @@ export function countUnseen(text: string, seen: ReadonlyMap<string, number>): nu
   return unseen;
 }
 
-/** Whatever stands in a payload, all of it. */
-export function seenWhole(text: string): Seen {
+/** Whatever stands in a payload, or in a part of it, all of it. */
+export function seenWhole(text: string, from: JsonPath = [], part: JsonNode = rootOf(text)): Seen {
   const seen: Seen = new Map();
   const visit = (path: JsonPath, node: JsonNode) => {
     if (node.kind === "string" && isLongText(text, node)) seen.set(keyOf(path), 1);
@@ -86,8 +99,69 @@ export function seenWhole(text: string): Seen {
     seen.set(keyOf(path), entries.length);
     for (const { step, node: child } of entries) visit([...path, step], child);
   };
-  visit([], rootOf(text));
+  visit(from, part);
   return seen;
+}
+
+/**
+ * What still counts as seen after an edit: what is the same and stands where it stood, and what the edit itself brought
+ * in, for the approver typed that and the second step lists it. What moved to another place must be opened again.
+ */
+export function carrySeen(before: string, after: string, seen: ReadonlyMap<string, number>): Seen {
+  const changes = diffJson(before, after);
+  const typed = new Set(changes.filter(bringsIn).map(({ path }) => keyOf(path)));
+  const touched = new Set(
+    changes.flatMap(({ path }) => path.map((_, at) => keyOf(path.slice(0, at)))),
+  );
+  const carried: Seen = new Map();
+  const keep = (entries: Iterable<[string, number]>) => {
+    for (const [key, count] of entries) carried.set(key, count);
+  };
+  const visit = (path: JsonPath, node: JsonNode, old: JsonNode | null) => {
+    const key = keyOf(path);
+    if (typed.has(key)) return keep(seenWhole(after, path, node));
+    if (old === null) return;
+    if (!touched.has(key)) {
+      // Not part of any change, it is either the same or came from elsewhere.
+      const isSame = isSameJson(textOf(before, old), textOf(after, node));
+      return isSame ? keep(seenBelow(after, { path, node, seen })) : undefined;
+    }
+    const count = seen.get(key);
+    if (count === undefined || !isContainer(node)) return;
+    const oldEntries = entriesOf(before, old);
+    const entries = entriesOf(after, node);
+    const shown = count >= oldEntries.length ? entries.length : Math.min(count, entries.length);
+    carried.set(key, shown);
+    const oldNodes = new Map(oldEntries.map((entry) => [entry.step, entry.node]));
+    for (const { step, node: child } of entries.slice(0, shown)) {
+      visit([...path, step], child, oldNodes.get(step) ?? null);
+    }
+  };
+  visit([], rootOf(after), rootOf(before));
+  return carried;
+}
+
+function bringsIn({ kind }: JsonChange): boolean {
+  return kind === "changed" || kind === "added";
+}
+
+/** What was seen of a part of the document. */
+function seenBelow(
+  text: string,
+  { path, node, seen }: { path: JsonPath; node: JsonNode; seen: ReadonlyMap<string, number> },
+): Seen {
+  const below: Seen = new Map();
+  const visit = (at: JsonPath, part: JsonNode) => {
+    const key = keyOf(at);
+    const count = seen.get(key);
+    if (count === undefined) return;
+    below.set(key, count);
+    for (const { step, node: child } of entriesOf(text, part).slice(0, count)) {
+      visit([...at, step], child);
+    }
+  };
+  visit(path, node);
+  return below;
 }
 
 /** What must be open so that the value at a path can be seen. */

@@ -2,7 +2,7 @@
 
 import { useMemo, useRef, useState } from "react";
 import type { JsonPath } from "../../../../server/src/domain/json-tree.ts";
-import { countUnseen, type Seen, seenAlong, seenAtFirst, seenWhole } from "./folding.ts";
+import { carrySeen, countUnseen, type Seen, seenAlong, seenAtFirst, seenWhole } from "./folding.ts";
 
 export type Opening = {
   seen: Seen;
@@ -16,34 +16,46 @@ export type Opening = {
 
 /** `text` is the document as it is shown now; null while there is none that could be shown. */
 export function useOpening(text: string | null): Opening {
-  const seen = useRef<Seen>(null as unknown as Seen);
-  seen.current ??= text === null ? new Map() : seenAtFirst(text);
+  const last = useRef<{ text: string; seen: Seen } | null>(null);
   const [version, setVersion] = useState(0);
   const [openings, setOpenings] = useState(0);
   const [reveal, setReveal] = useState<Opening["reveal"]>(null);
-  const isAllOpen = openings > 0;
-  const unseen = useMemo(() => {
-    if (text === null) return 0;
-    // Once everything was opened, what an edit brings in is open as well.
-    if (isAllOpen) for (const [key, count] of seenWhole(text)) noteIn(seen.current, key, count);
-    return isAllOpen ? 0 : countUnseen(text, seen.current);
-  }, [text, version, isAllOpen]);
-  const note = (key: string, count: number) => {
-    noteIn(seen.current, key, count);
+  if (text !== null && last.current?.text !== text) {
+    last.current = { text, seen: seenNow(text, last.current, openings > 0) };
+  }
+  const seen = last.current?.seen ?? nothingSeen;
+  const unseen = useMemo(
+    () => (text === null ? 0 : countUnseen(text, seen)),
+    [text, seen, version],
+  );
+  const noteAll = (entries: Iterable<[string, number]>) => {
+    for (const [key, count] of entries) noteIn(last.current?.seen ?? nothingSeen, key, count);
     setVersion((before) => before + 1);
   };
   const openAll = () => {
     if (text === null) return;
-    for (const [key, count] of seenWhole(text)) noteIn(seen.current, key, count);
+    noteAll(seenWhole(text));
     setOpenings(openings + 1);
   };
   const revealAt = (path: JsonPath) => {
     if (text === null) return;
-    for (const [key, count] of seenAlong(text, path)) noteIn(seen.current, key, count);
-    setVersion((before) => before + 1);
+    noteAll(seenAlong(text, path));
     setReveal({ path });
   };
-  return { seen: seen.current, unseen, openings, reveal, note, openAll, revealAt };
+  const note = (key: string, count: number) => noteAll([[key, count]]);
+  return { seen, unseen, openings, reveal, note, openAll, revealAt };
+}
+
+const nothingSeen: Seen = new Map();
+
+/** Once everything was opened, what an edit brings in or moves is open as well. */
+function seenNow(
+  text: string,
+  last: { text: string; seen: Seen } | null,
+  isAllOpen: boolean,
+): Seen {
+  if (last === null) return seenAtFirst(text);
+  return isAllOpen ? seenWhole(text) : carrySeen(last.text, text, last.seen);
 }
 
 function noteIn(seen: Seen, key: string, count: number): void {

@@ -3,6 +3,8 @@
 import { useId, useMemo, useRef, useState } from "react";
 import type { JsonChange } from "../../../../server/src/domain/json-diff.ts";
 import { type JsonPath, rootOf } from "../../../../server/src/domain/json-tree.ts";
+import type { FieldDraft } from "../draft.ts";
+import { lead } from "../lead.ts";
 import { words } from "../words.ts";
 import { CopyButton } from "./copy-button.tsx";
 import type { DraftState } from "./draft-state.ts";
@@ -26,9 +28,9 @@ type PayloadSectionProps = {
   onView: (view: PayloadView) => void;
   opening: Opening;
   onDraft: (text: string) => void;
-  fields: ReadonlyMap<string, string>;
-  onField: (key: string, typed: string | null) => void;
-  onEditing: (by: 1 | -1) => void;
+  fields: ReadonlyMap<string, FieldDraft>;
+  onField: (field: FieldDraft) => void;
+  onFieldDone: (key: string) => void;
   onGrowing: (by: 1 | -1) => void;
 };
 
@@ -39,7 +41,7 @@ export function PayloadSection(props: PayloadSectionProps) {
   // A document that is no JSON has no readable view; what was typed stays in front of whoever typed it.
   const shown: PayloadView = isBroken && isEditable ? "edit" : view;
   return (
-    <section className="payload" aria-labelledby={headingId} id="payload">
+    <section className="payload" aria-labelledby={headingId} id="payload" tabIndex={-1}>
       <div className="payload-head">
         <h2 id={headingId}>{title}</h2>
         {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would be read as a form */}
@@ -66,7 +68,14 @@ export function PayloadSection(props: PayloadSectionProps) {
       {shown === "readable" && opening.unseen > 0 && (
         <div className="payload-foot">
           <span className="unopened">{words.foldedPart(opening.unseen)}</span>
-          <button type="button" className="button" onClick={opening.openAll}>
+          <button
+            type="button"
+            className="button"
+            onClick={() => {
+              opening.openAll();
+              lead("payload");
+            }}
+          >
             {words.openAll}
           </button>
         </div>
@@ -106,8 +115,8 @@ function Readable(props: PayloadSectionProps) {
       onReplace: (path, token) => change((texts) => withValue(texts, path, token)),
       onRestore: (path) => change((texts) => withRestored(texts, path)),
       fields,
-      onField: (key, typed) => latest.current.onField(key, typed),
-      onEditing: (by) => latest.current.onEditing(by),
+      onField: (field) => latest.current.onField(field),
+      onFieldDone: (key) => latest.current.onFieldDone(key),
       onGrowing: (by) => latest.current.onGrowing(by),
     };
   }, [draft, isEditable, changes, opening.openings, opening.reveal]);

@@ -22,12 +22,12 @@ export function Scalar({ text, node, path }: ScalarProps) {
 function TextValue({ value, path }: { value: string; path: JsonPath }) {
   const tree = useTree();
   const key = keyOf(path);
-  const [isOpen, setOpen] = useState(tree.seen.has(key));
+  const [, redraw] = useState(0);
   const { start, rest } = splitLongText(value);
-  const isWhole = rest === "" || isOpen || tree.seen.has(key);
+  const isWhole = rest === "" || tree.seen.has(key);
   const open = () => {
-    setOpen(true);
     tree.onSeen(key, 1);
+    redraw((times) => times + 1);
   };
   return (
     <>
@@ -36,7 +36,7 @@ function TextValue({ value, path }: { value: string; path: JsonPath }) {
         {!isWhole && <span aria-hidden="true">…</span>}
       </span>
       {value === "" && <span className="quiet"> {words.emptyString}</span>}
-      {looksLikeAnother(value) && <span className="sr-only"> {words.types.string}</span>}
+      {looksLikeAnother(value) && <span className="sr-only"> {words.text}</span>}
       {!isWhole && (
         <button type="button" className="button button-inline" onClick={open}>
           {words.showText(rest.length)}

@@ -5,6 +5,7 @@ import { createContext, useContext } from "react";
 import type { JsonChange } from "../../../../server/src/domain/json-diff.ts";
 import { formatPath, type JsonPath } from "../../../../server/src/domain/json-tree.ts";
 import { toVisibleText } from "../../../../server/src/domain/visible-text.ts";
+import type { FieldDraft } from "../draft.ts";
 import { words } from "../words.ts";
 import type { Seen } from "./folding.ts";
 
@@ -24,9 +25,9 @@ export type Tree = {
   onReplace: (path: JsonPath, token: string) => void;
   onRestore: (path: JsonPath) => void;
   /** What is typed into single values and not yet kept, by path. */
-  fields: ReadonlyMap<string, string>;
-  onField: (key: string, typed: string | null) => void;
-  onEditing: (by: 1 | -1) => void;
+  fields: ReadonlyMap<string, FieldDraft>;
+  onField: (field: FieldDraft) => void;
+  onFieldDone: (key: string) => void;
   /** Told when rows are still to come, and when they are all there. */
   onGrowing: (by: 1 | -1) => void;
 };

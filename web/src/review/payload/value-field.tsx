@@ -4,7 +4,6 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import type { JsonNode } from "../../../../server/src/domain/json-tree.ts";
 import { words } from "../words.ts";
 import { tokenOf } from "./in-place.ts";
-import { useTree } from "./tree-context.ts";
 
 type ValueFieldProps = {
   kind: JsonNode["kind"];
@@ -20,16 +19,15 @@ type ValueFieldProps = {
 
 export function ValueField(props: ValueFieldProps) {
   const { kind, name, before, typed: first, onTyped, onKeep, onCancel } = props;
-  const { onEditing } = useTree();
   const [typed, setTyped] = useState(first);
   const errorId = useId();
   const field = useRef<HTMLTextAreaElement & HTMLInputElement & HTMLSelectElement>(null);
   const token = tokenOf(kind, typed);
   useEffect(() => {
-    onEditing(1);
+    // Open, it waits to be kept or cancelled, typed into or not.
+    onTyped(first);
     // Not after a reload: the reader is elsewhere.
     if (first === before) field.current?.focus();
-    return () => onEditing(-1);
   }, []);
   useEffect(() => grow(field.current), [typed]);
   const keep = () => {

@@ -2,12 +2,14 @@
 
 import { memo, useEffect, useRef, useState } from "react";
 import { type JsonNode, type JsonPath, textOf } from "../../../../server/src/domain/json-tree.ts";
+import { lead } from "../lead.ts";
 import { Visible } from "../visible-text.tsx";
 import { words } from "../words.ts";
 import { ContainerBody, ContainerToggle, useContainer } from "./container.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { isContainer, keyOf } from "./folding.ts";
 import { typedOf } from "./in-place.ts";
+import { Key } from "./key.tsx";
 import { Scalar, valueToCopy } from "./scalar.tsx";
 import { nameOf, type Tree, useTree } from "./tree-context.ts";
 import { ValueField } from "./value-field.tsx";
@@ -34,7 +36,7 @@ function Row({ path, node }: RowProps) {
   const tree = useTree();
   const row = useRef<HTMLLIElement>(null);
   useEffect(() => {
-    if (tree.reveal !== null && keyOf(tree.reveal.path) === keyOf(path)) lead(row.current);
+    if (tree.reveal !== null && keyOf(tree.reveal.path) === keyOf(path)) reveal(row.current);
   }, [tree.reveal, path]);
   const change = tree.changes.get(keyOf(path));
   return (
@@ -51,14 +53,16 @@ function Row({ path, node }: RowProps) {
 function ScalarRow({ path, node }: RowProps) {
   const tree = useTree();
   const key = keyOf(path);
-  const [isEditing, setEditing] = useState(tree.fields.has(key));
+  const token = textOf(tree.text, node);
+  const field = tree.fields.get(key);
+  const [isEditing, setEditing] = useState(field !== undefined && field.token === token);
   const change = tree.changes.get(key);
   const typed = tree.isEditable ? typedOf(tree.text, node) : null;
   const name = nameOf(path);
   const pencil = useRef<HTMLButtonElement>(null);
   const close = () => {
     setEditing(false);
-    tree.onField(key, null);
+    tree.onFieldDone(key);
     requestAnimationFrame(() => pencil.current?.focus());
   };
   return (
@@ -70,8 +74,8 @@ function ScalarRow({ path, node }: RowProps) {
             kind={node.kind}
             name={name}
             before={typed}
-            typed={tree.fields.get(key) ?? typed}
-            onTyped={(text) => tree.onField(key, text)}
+            typed={field?.token === token ? field.typed : typed}
+            onTyped={(text) => tree.onField({ path, token, typed: text })}
             onKeep={(token) => {
               close();
               tree.onReplace(path, token);
@@ -140,17 +144,6 @@ function isLong({ start, end }: JsonNode): boolean {
   return end - start > longCharacters;
 }
 
-function Key({ path }: { path: JsonPath }) {
-  const step = path.at(-1);
-  if (step === undefined) return null;
-  if (typeof step === "number") return <span className="key key-index">{step}</span>;
-  return (
-    <span className="key">
-      {step === "" ? <em className="ours">{words.emptyKey}</em> : <Visible text={step} />}
-    </span>
-  );
-}
-
 /** What stood here before the edit, struck through. */
 function Was({
   change,
@@ -175,7 +168,11 @@ function Was({
               type="button"
               className="link-button"
               aria-label={words.restoreValue(nameOf(change.path))}
-              onClick={onRestore}
+              onClick={(event) => {
+                // It goes with what it restores; the focus stays with the row.
+                lead(event.currentTarget.closest("li"));
+                onRestore();
+              }}
             >
               {words.restore}
             </button>
@@ -186,9 +183,7 @@ function Was({
   );
 }
 
-function lead(element: HTMLElement | null): void {
-  if (element === null) return;
-  element.tabIndex = -1;
-  element.scrollIntoView({ block: "center" });
-  element.focus({ preventScroll: true });
+function reveal(element: HTMLElement | null): void {
+  element?.scrollIntoView({ block: "center" });
+  lead(element);
 }

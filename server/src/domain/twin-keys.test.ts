@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { skeletonOf, twinKeys } from "./twin-keys.ts";
+
+test("names that look alike are twins", () => {
+  for (const [one, other] of [
+    ["amount", "amount "],
+    ["to", " to"],
+    ["a b", "a  b"],
+    ["a b", "a\u00a0b"],
+    ["a b", "a\tb"],
+    ["café", "cafe\u0301"],
+    ["\u0441\u043e\u0440", "cop"],
+    ["\u0422\u041e", "TO"],
+    ["\u039d\u039f\u03a4\u0395", "NOTE"],
+    ["\u03bf\u03c1", "op"],
+    ["id", "ID"],
+    ["amount", "am\u200bount"],
+    ["amount", "\u200b amount"],
+    ["caf\u00e9", "cafe\u200b\u0301"],
+    ["amount", "\uff41mount"],
+    ["due-date", "due\u2013date"],
+    ["", " "],
+    ["a", `a${" ".repeat(40)}`],
+  ] as const) {
+    assert.deepEqual(twinKeys([one, "between", other]), [[one, other]]);
+  }
+});
+
+test("names that differ for the eye are no twins", () => {
+  for (const keys of [
+    ["id0", "ido"],
+    ["a1", "al", "ai"],
+    ["rn", "m"],
+    ["cafe", "café"],
+    ["ab", "a b"],
+    ["сумма", "счёт", "adresse", "Straße"],
+    ["👨‍👩‍👧", "👨‍👩‍👦"],
+    ["same", "same"],
+    ["toString", "__proto__", "constructor"],
+  ]) {
+    assert.deepEqual(twinKeys(keys), []);
+  }
+});
+
+test("each further twin is paired with the first", () => {
+  assert.deepEqual(twinKeys(["a", "b", "A", "a ", "B"]), [
+    ["a", "A"],
+    ["a", "a "],
+    ["b", "B"],
+  ]);
+});
+
+test("a skeleton is its own skeleton", () => {
+  for (const key of [" A\u200b  B ", "\u0421\u043eP", "e\u200b\u0301", "\ufdfa", "\u0130"]) {
+    assert.equal(skeletonOf(skeletonOf(key)), skeletonOf(key));
+  }
+});
+
+test("many keys and very long keys take no time worth mentioning", () => {
+  const many = Array.from({ length: 100_000 }, (_, at) => `Key ${at}`);
+  const alike = Array.from({ length: 10_000 }, (_, at) => `k\u200b${" ".repeat(at % 99)}`);
+  const long = "\u200b ".repeat(200_000);
+  const start = performance.now();
+  assert.deepEqual(twinKeys([...many, "key 7"]), [["Key 7", "key 7"]]);
+  assert.equal(twinKeys(["k", ...alike]).length, 10_000);
+  assert.deepEqual(twinKeys([long, `${long}x`]), []);
+  assert.ok(performance.now() - start < 2_000);
+});

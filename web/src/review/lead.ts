@@ -1,0 +1,10 @@
+// Takes the reader to a part of the page: into view, and the focus with it.
+
+export function lead(target: string | HTMLElement | null): void {
+  const element = typeof target === "string" ? document.getElementById(target) : target;
+  if (element === null) return;
+  element.tabIndex = -1;
+  const { top, bottom } = element.getBoundingClientRect();
+  if (top < 0 || bottom > innerHeight) element.scrollIntoView({ block: "nearest" });
+  element.focus({ preventScroll: true });
+}

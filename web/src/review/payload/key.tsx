@@ -1,0 +1,25 @@
+// The name of a value, or its place in a list. Spaces at its edges, which nobody would see, are counted.
+
+import type { JsonPath } from "../../../../server/src/domain/json-tree.ts";
+import { Chip, Visible } from "../visible-text.tsx";
+import { words } from "../words.ts";
+
+export function Key({ path }: { path: JsonPath }) {
+  const step = path.at(-1);
+  if (step === undefined) return null;
+  if (typeof step === "number") return <span className="key key-index">{step}</span>;
+  const [, before = "", name = "", after = ""] = /^( *)(.*?)( *)$/s.exec(step) ?? [];
+  return (
+    <span className="key">
+      {step === "" && <em className="ours">{words.emptyKey}</em>}
+      <EdgeSpaces count={before.length} />
+      {name !== "" && <Visible text={name} />}
+      <EdgeSpaces count={after.length} />
+    </span>
+  );
+}
+
+function EdgeSpaces({ count }: { count: number }) {
+  if (count === 0) return null;
+  return <Chip label={words.chip.blanks(count)} text={words.chip.spaces(count)} />;
+}
