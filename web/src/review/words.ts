@@ -45,7 +45,7 @@ export const words = {
   cancel: "Cancel",
   restore: "Restore",
   restoreValue: (path: string) => `Restore ${path} to what the agent sent`,
-  edited: "edited",
+  marks: { changed: "edited", added: "added", removed: "removed", reordered: "other order" },
   added: "added",
   removed: "removed",
   was: "was",

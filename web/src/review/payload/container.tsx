@@ -6,14 +6,16 @@ import {
   countValues,
   entriesOf,
   type JsonEntry,
-  type JsonNode,
   type JsonPath,
+  rootOf,
+  textOf,
 } from "../../../../server/src/domain/json-tree.ts";
 import { lead } from "../lead.ts";
 import { Visible } from "../visible-text.tsx";
 import { words } from "../words.ts";
 import { entriesPerStep, keyOf, openValuesAtFirst } from "./folding.ts";
 import { Key } from "./key.tsx";
+import { isAround } from "./opening.ts";
 import { nameOf, useTree } from "./tree-context.ts";
 
 /** So many rows appear at a time, so that a long list never holds up the page. */
@@ -25,6 +27,7 @@ const stepMs = 40;
 const manyRows = 60;
 
 export type Container = {
+  text: string;
   entries: JsonEntry[];
   isOpen: boolean;
   /** How many entries are shown while it is open. */
@@ -33,51 +36,42 @@ export type Container = {
   show: (count: number) => void;
 };
 
-export function useContainer(path: JsonPath, node: JsonNode): Container {
+/** `text` is the container's own JSON. */
+export function useContainer(path: JsonPath, text: string): Container {
   const tree = useTree();
   const key = keyOf(path);
-  const entries = useMemo(() => entriesOf(tree.text, node), [tree.text, node.start, node.end]);
-  const [count, setCount] = useState(tree.seen.get(key) ?? 0);
-  const [isOpen, setOpen] = useState(tree.seen.has(key));
+  const entries = useMemo(() => entriesOf(text, rootOf(text)), [text]);
+  const [count, setCount] = useState(tree.seen().get(key) ?? 0);
+  const [isOpen, setOpen] = useState(tree.seen().has(key));
+  const open = (wanted: number) => {
+    setOpen(true);
+    setCount((before) => Math.max(before, wanted));
+  };
   const show = (wanted: number) => {
     const shown = Math.min(wanted, entries.length);
-    setOpen(true);
-    setCount((before) => Math.max(before, shown));
+    open(shown);
     tree.onSeen(key, shown);
   };
-  // What is opened from outside: everything at once, or the way to one value.
-  useEffect(() => {
-    const wanted = tree.seen.get(key) ?? 0;
-    if (tree.openings > 0 || isOnTheWay(path, tree.reveal?.path ?? null)) {
-      setOpen(true);
-      setCount((before) => Math.max(before, wanted));
-    }
-  }, [tree.openings, tree.reveal]);
+  // Opened from outside: everything at once, or the way to one value.
+  useEffect(() => tree.register(key, () => open(tree.seen().get(key) ?? 0)), [key]);
   // After an edit another value may stand here, which nobody has opened yet.
   useEffect(() => {
-    const shown = tree.seen.get(key);
+    const shown = tree.seen().get(key);
     setCount(shown ?? 0);
     if (shown === undefined) setOpen(false);
-  }, [tree.text]);
+  }, [text]);
   const toggle = () => {
     if (isOpen) setOpen(false);
     else show(Math.max(count, Math.min(entries.length, entriesPerStep)));
   };
-  return { entries, isOpen, count, toggle, show };
+  return { text, entries, isOpen, count, toggle, show };
 }
 
-function isOnTheWay(path: JsonPath, target: JsonPath | null): boolean {
-  return (
-    target !== null && target.length > path.length && path.every((step, at) => step === target[at])
-  );
-}
+type ToggleProps = { container: Container; name: string };
 
-type ToggleProps = { container: Container; name: string; node: JsonNode };
-
-export function ContainerToggle({ container, name, node }: ToggleProps) {
-  const { entries, isOpen, toggle } = container;
-  const tree = useTree();
-  const isObject = node.kind === "object";
+export function ContainerToggle({ container, name }: ToggleProps) {
+  const { text, entries, isOpen, toggle } = container;
+  const isObject = text.startsWith("{");
   if (entries.length === 0) {
     return (
       <span className="container-empty">
@@ -88,7 +82,7 @@ export function ContainerToggle({ container, name, node }: ToggleProps) {
   }
   const what = isObject ? words.object(entries.length) : words.array(entries.length);
   const folded =
-    !isOpen && container.count === 0 ? words.foldedPart(countValues(tree.text, node)) : "";
+    !isOpen && container.count === 0 ? words.foldedPart(countValues(text, rootOf(text))) : "";
   return (
     <button
       type="button"
@@ -109,28 +103,35 @@ export function ContainerToggle({ container, name, node }: ToggleProps) {
 type BodyProps = {
   path: JsonPath;
   container: Container;
+  /** Those at and below this container. */
+  changes: readonly JsonChange[];
   isIndented: boolean;
   /** How a value inside looks: the rows know containers, so containers cannot know the rows. */
-  row: (entry: { path: JsonPath; node: JsonNode }) => ReactNode;
+  row: (props: RowProps) => ReactNode;
 };
 
-export function ContainerBody({ path, container, isIndented, row }: BodyProps) {
-  const tree = useTree();
-  const { entries, isOpen, count, show } = container;
+/** A value, its own JSON, and what of it was changed. */
+export type RowProps = { path: JsonPath; text: string; changes: readonly JsonChange[] };
+
+export function ContainerBody({ path, container, changes, isIndented, row }: BodyProps) {
+  const { text, entries, isOpen, count, show } = container;
   const inSight = useGrowing(isOpen ? count : 0);
+  const body = useRef<HTMLDivElement>(null);
+  useArrival({ path, entries, body });
+  const { removed, inside } = useMemo(() => changesByStep(changes, path.length), [changes]);
   if (!isOpen) return null;
   const left = entries.length - count;
-  const removed = tree.removed.get(keyOf(path)) ?? [];
   const isMany = entries.length > manyRows;
   return (
-    <div className={namesOf({ isIndented, isMany, isDeep: path.length >= 2 })}>
+    <div className={namesOf({ isIndented, isMany, isDeep: path.length >= 2 })} ref={body}>
       {startsOf(inSight).map((from) => (
         <Chunk
           key={from}
-          entries={entries}
+          container={container}
           from={from}
           to={Math.min(from + rowsPerChunk, inSight)}
           path={path}
+          inside={inside}
           row={row}
         />
       ))}
@@ -143,7 +144,7 @@ export function ContainerBody({ path, container, isIndented, row }: BodyProps) {
       )}
       {left > 0 && (
         <div className="row-more">
-          <span className="unopened">{words.foldedPart(valuesIn(tree.text, entries, count))}</span>
+          <span className="unopened">{words.foldedPart(valuesIn(text, entries, count))}</span>
           {left > entriesPerStep && (
             <button type="button" className="button" onClick={() => show(count + entriesPerStep)}>
               {words.showMore(entriesPerStep)}
@@ -166,24 +167,75 @@ export function ContainerBody({ path, container, isIndented, row }: BodyProps) {
   );
 }
 
+type ArrivalProps = {
+  path: JsonPath;
+  entries: JsonEntry[];
+  body: { current: HTMLDivElement | null };
+};
+
+/** Once the row is there to which the reader is to be led, leads there. */
+function useArrival({ path, entries, body }: ArrivalProps): void {
+  const tree = useTree();
+  useEffect(() => {
+    const target = tree.target();
+    if (!isAround(path, target)) return;
+    const at = entries.findIndex(({ step }) => step === target.at(-1));
+    const row = body.current?.querySelectorAll<HTMLElement>(":scope > ul > li")[at];
+    if (row === undefined) return;
+    tree.onArrived();
+    row.scrollIntoView({ block: "center" });
+    lead(row);
+  });
+}
+
+type StepChanges = {
+  removed: (JsonChange & { kind: "removed" })[];
+  inside: ReadonlyMap<string | number, readonly JsonChange[]>;
+};
+
+function changesByStep(changes: readonly JsonChange[], depth: number): StepChanges {
+  const removed: StepChanges["removed"] = [];
+  const inside = new Map<string | number, JsonChange[]>();
+  for (const change of changes) {
+    const step = change.path[depth];
+    if (step === undefined) continue;
+    if (change.kind === "removed" && change.path.length === depth + 1) removed.push(change);
+    else inside.set(step, [...(inside.get(step) ?? []), change]);
+  }
+  return { removed, inside };
+}
+
 function namesOf(traits: { isIndented: boolean; isMany: boolean; isDeep: boolean }): string {
   const { isIndented, isMany, isDeep } = traits;
   return `rows${isIndented ? " rows-indented" : ""}${isMany ? " rows-many" : ""}${isDeep ? " rows-deep" : ""}`;
 }
 
-type ChunkProps = Pick<BodyProps, "path" | "row"> & {
-  entries: JsonEntry[];
+type ChunkProps = Pick<BodyProps, "path" | "row" | "container"> & {
   from: number;
   to: number;
+  inside: StepChanges["inside"];
 };
+
+const noChanges: readonly JsonChange[] = [];
 
 /** A long list is several: it is compared chunk by chunk when it grows, and chunks out of sight cost nothing. */
 const Chunk = memo(
-  ({ entries, from, to, path, row }: ChunkProps) => (
-    <ul>{entries.slice(from, to).map(({ step, node }) => row({ path: [...path, step], node }))}</ul>
+  ({ container: { text, entries }, from, to, path, inside, row }: ChunkProps) => (
+    <ul>
+      {entries.slice(from, to).map(({ step, node }) =>
+        row({
+          path: [...path, step],
+          text: textOf(text, node),
+          changes: inside.get(step) ?? noChanges,
+        }),
+      )}
+    </ul>
   ),
   (one, other) =>
-    one.entries === other.entries && one.to === other.to && keyOf(one.path) === keyOf(other.path),
+    one.container.entries === other.container.entries &&
+    one.inside === other.inside &&
+    one.to === other.to &&
+    keyOf(one.path) === keyOf(other.path),
 );
 
 function startsOf(count: number): number[] {
@@ -218,10 +270,10 @@ function valuesIn(text: string, entries: JsonEntry[], from: number): number {
  * and shrinks at once.
  */
 function useGrowing(wanted: number): number {
-  const { onGrowing, openings } = useTree();
+  const { onGrowing, isAllOpen } = useTree();
   // What is open at first is there at once, so that nothing moves under the reader's finger.
   const [reached, setReached] = useState(
-    Math.min(wanted, openings === 0 ? openValuesAtFirst : rowsPerChunk),
+    Math.min(wanted, isAllOpen() ? rowsPerChunk : openValuesAtFirst),
   );
   const pace = useRef({ rows: rowsPerChunk, startedAt: 0 });
   const isGrowing = reached < wanted;

@@ -1,14 +1,13 @@
 // The payload: readable first, as JSON one press away, and in an editor when there is still something to decide.
 
-import { useId, useMemo, useRef, useState } from "react";
+import { useId, useMemo, useRef } from "react";
 import type { JsonChange } from "../../../../server/src/domain/json-diff.ts";
-import { type JsonPath, rootOf } from "../../../../server/src/domain/json-tree.ts";
+import { type JsonPath, rootOf, textOf } from "../../../../server/src/domain/json-tree.ts";
 import type { FieldDraft } from "../draft.ts";
 import { lead } from "../lead.ts";
 import { words } from "../words.ts";
 import { CopyButton } from "./copy-button.tsx";
 import type { DraftState } from "./draft-state.ts";
-import { keyOf } from "./folding.ts";
 import { withRestored, withValue } from "./in-place.ts";
 import { JsonEditing } from "./json-editing.tsx";
 import type { Opening } from "./opening.ts";
@@ -97,21 +96,14 @@ function Readable(props: PayloadSectionProps) {
   // Rows call back long after they were made; they must change the document as it is by then.
   const latest = useRef(props);
   latest.current = props;
-  const changes = state.kind === "changed" ? state.changes : noChanges;
   const tree = useMemo<Tree>(() => {
     const change = (make: (texts: { text: string; original: string }) => string) => {
       const { original, draft, onDraft } = latest.current;
       onDraft(make({ text: draft, original }));
     };
     return {
-      text: draft,
+      ...opening.rows,
       isEditable,
-      changes: byPath(changes),
-      removed: removedByParent(changes),
-      seen: opening.seen,
-      openings: opening.openings,
-      reveal: opening.reveal,
-      onSeen: opening.note,
       onReplace: (path, token) => change((texts) => withValue(texts, path, token)),
       onRestore: (path) => change((texts) => withRestored(texts, path)),
       fields,
@@ -119,30 +111,16 @@ function Readable(props: PayloadSectionProps) {
       onFieldDone: (key) => latest.current.onFieldDone(key),
       onGrowing: (by) => latest.current.onGrowing(by),
     };
-  }, [draft, isEditable, changes, opening.openings, opening.reveal]);
-  const root: JsonPath = useState<JsonPath>([])[0];
+  }, [isEditable, opening.rows, fields]);
+  const changes = state.kind === "changed" ? state.changes : noChanges;
   return (
     <TreeContext.Provider value={tree}>
       <ul className="rows rows-root">
-        <ValueRow path={root} node={rootOf(draft)} />
+        <ValueRow path={rootPath} text={textOf(draft, rootOf(draft))} changes={changes} />
       </ul>
     </TreeContext.Provider>
   );
 }
 
+const rootPath: JsonPath = [];
 const noChanges: readonly JsonChange[] = [];
-
-function byPath(changes: readonly JsonChange[]): Map<string, JsonChange> {
-  const inPlace = changes.filter(({ kind }) => kind === "changed" || kind === "added");
-  return new Map(inPlace.map((change) => [keyOf(change.path), change]));
-}
-
-function removedByParent(changes: readonly JsonChange[]): Tree["removed"] {
-  const removed = new Map<string, (JsonChange & { kind: "removed" })[]>();
-  for (const change of changes) {
-    if (change.kind !== "removed") continue;
-    const parent = keyOf(change.path.slice(0, -1));
-    removed.set(parent, [...(removed.get(parent) ?? []), change]);
-  }
-  return removed;
-}

@@ -1,22 +1,18 @@
 // A simple value, exactly: numbers digit by digit as they were sent, texts with everything hidden in them visible.
 
 import { useState } from "react";
-import {
-  type JsonNode,
-  type JsonPath,
-  stringOf,
-  textOf,
-} from "../../../../server/src/domain/json-tree.ts";
+import { type JsonPath, rootOf, stringOf } from "../../../../server/src/domain/json-tree.ts";
 import { Visible } from "../visible-text.tsx";
 import { words } from "../words.ts";
 import { keyOf, splitLongText } from "./folding.ts";
 import { useTree } from "./tree-context.ts";
 
-type ScalarProps = { text: string; node: JsonNode; path: JsonPath };
+type ScalarProps = { text: string; path: JsonPath };
 
-export function Scalar({ text, node, path }: ScalarProps) {
+export function Scalar({ text, path }: ScalarProps) {
+  const node = rootOf(text);
   if (node.kind === "string") return <TextValue value={stringOf(text, node)} path={path} />;
-  return <span className={`scalar scalar-${node.kind}`}>{textOf(text, node)}</span>;
+  return <span className={`scalar scalar-${node.kind}`}>{text}</span>;
 }
 
 function TextValue({ value, path }: { value: string; path: JsonPath }) {
@@ -24,7 +20,7 @@ function TextValue({ value, path }: { value: string; path: JsonPath }) {
   const key = keyOf(path);
   const [, redraw] = useState(0);
   const { start, rest } = splitLongText(value);
-  const isWhole = rest === "" || tree.seen.has(key);
+  const isWhole = rest === "" || tree.seen().has(key);
   const open = () => {
     tree.onSeen(key, 1);
     redraw((times) => times + 1);
@@ -52,6 +48,7 @@ function looksLikeAnother(value: string): boolean {
 }
 
 /** A text without its quotes, anything else as it stands. */
-export function valueToCopy(text: string, node: JsonNode): string {
-  return node.kind === "string" ? stringOf(text, node) : textOf(text, node);
+export function valueToCopy(text: string): string {
+  const node = rootOf(text);
+  return node.kind === "string" ? stringOf(text, node) : text;
 }

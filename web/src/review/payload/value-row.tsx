@@ -1,63 +1,73 @@
 // One value of the readable view with its key: a simple value in place, or a container with its rows beneath.
 
-import { memo, useEffect, useRef, useState } from "react";
-import { type JsonNode, type JsonPath, textOf } from "../../../../server/src/domain/json-tree.ts";
+import { memo, useRef, useState } from "react";
+import type { JsonChange } from "../../../../server/src/domain/json-diff.ts";
+import { type JsonPath, rootOf } from "../../../../server/src/domain/json-tree.ts";
 import { lead } from "../lead.ts";
 import { Visible } from "../visible-text.tsx";
 import { words } from "../words.ts";
-import { ContainerBody, ContainerToggle, useContainer } from "./container.tsx";
+import { ContainerBody, ContainerToggle, type RowProps, useContainer } from "./container.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { isContainer, keyOf } from "./folding.ts";
 import { typedOf } from "./in-place.ts";
 import { Key } from "./key.tsx";
 import { Scalar, valueToCopy } from "./scalar.tsx";
-import { nameOf, type Tree, useTree } from "./tree-context.ts";
+import { nameOf, useTree } from "./tree-context.ts";
 import { ValueField } from "./value-field.tsx";
-
-export type RowProps = { path: JsonPath; node: JsonNode };
 
 /** Deeper levels are not indented any further; on a phone nothing would be left of the line. */
 const indentedLevelsMax = 8;
 const longCharacters = 48;
 
-/** A long list grows row by row; those that are there already need not be made again. */
+/** Drawn again only when its own text or its own changes are others. */
 export const ValueRow = memo(Row, isSameRow);
 
 function isSameRow(one: RowProps, other: RowProps): boolean {
   return (
-    one.node.start === other.node.start &&
-    one.node.end === other.node.end &&
-    one.path.length === other.path.length &&
-    one.path.every((step, at) => step === other.path[at])
+    one.text === other.text &&
+    keyOf(one.path) === keyOf(other.path) &&
+    one.changes.length === other.changes.length &&
+    one.changes.every((change, at) => isSameChange(change, other.changes[at]))
   );
 }
 
-function Row({ path, node }: RowProps) {
-  const tree = useTree();
-  const row = useRef<HTMLLIElement>(null);
-  useEffect(() => {
-    if (tree.reveal !== null && keyOf(tree.reveal.path) === keyOf(path)) reveal(row.current);
-  }, [tree.reveal, path]);
-  const change = tree.changes.get(keyOf(path));
+function isSameChange(one: JsonChange, other: JsonChange | undefined): boolean {
   return (
-    <li className={change === undefined ? "row" : "row row-changed"} ref={row}>
-      {isContainer(node) ? (
-        <ContainerRow path={path} node={node} />
+    one.kind === other?.kind &&
+    beforeOf(one) === beforeOf(other) &&
+    keyOf(one.path) === keyOf(other.path)
+  );
+}
+
+function beforeOf(change: JsonChange): string {
+  return "before" in change ? change.before : "";
+}
+
+function Row(props: RowProps) {
+  const { path, text, changes } = props;
+  const change = changes.find(
+    ({ kind, path: at }) => at.length === path.length && kind !== "removed",
+  );
+  return (
+    <li className={change === undefined ? "row" : "row row-changed"}>
+      {isContainer(rootOf(text)) ? (
+        <ContainerRow {...props} change={change} />
       ) : (
-        <ScalarRow path={path} node={node} />
+        <ScalarRow {...props} change={change} />
       )}
     </li>
   );
 }
 
-function ScalarRow({ path, node }: RowProps) {
+type ChangedRowProps = RowProps & { change: JsonChange | undefined };
+
+function ScalarRow({ path, text, change }: ChangedRowProps) {
   const tree = useTree();
   const key = keyOf(path);
-  const token = textOf(tree.text, node);
+  const node = rootOf(text);
   const field = tree.fields.get(key);
-  const [isEditing, setEditing] = useState(field !== undefined && field.token === token);
-  const change = tree.changes.get(key);
-  const typed = tree.isEditable ? typedOf(tree.text, node) : null;
+  const [isEditing, setEditing] = useState(field?.token === text);
+  const typed = tree.isEditable ? typedOf(text, node) : null;
   const name = nameOf(path);
   const pencil = useRef<HTMLButtonElement>(null);
   const close = () => {
@@ -66,7 +76,7 @@ function ScalarRow({ path, node }: RowProps) {
     requestAnimationFrame(() => pencil.current?.focus());
   };
   return (
-    <div className={isLong(node) || isEditing ? "line line-long" : "line"}>
+    <div className={text.length > longCharacters || isEditing ? "line line-long" : "line"}>
       <Key path={path} />
       <div className="value">
         {isEditing && typed !== null ? (
@@ -74,8 +84,8 @@ function ScalarRow({ path, node }: RowProps) {
             kind={node.kind}
             name={name}
             before={typed}
-            typed={field?.token === token ? field.typed : typed}
-            onTyped={(text) => tree.onField({ path, token, typed: text })}
+            typed={field?.token === text ? field.typed : typed}
+            onTyped={(now) => tree.onField({ path, token: text, typed: now })}
             onKeep={(token) => {
               close();
               tree.onReplace(path, token);
@@ -83,11 +93,9 @@ function ScalarRow({ path, node }: RowProps) {
             onCancel={close}
           />
         ) : (
-          <Scalar text={tree.text} node={node} path={path} />
+          <Scalar text={text} path={path} />
         )}
-        {change !== undefined && (
-          <Was change={change} onRestore={tree.isEditable ? () => tree.onRestore(path) : null} />
-        )}
+        <Was change={change} path={path} />
       </div>
       {!isEditing && (
         <div className="tools">
@@ -100,78 +108,68 @@ function ScalarRow({ path, node }: RowProps) {
               onClick={() => setEditing(true)}
             />
           )}
-          <CopyButton label={words.copyValue(name)} text={() => valueToCopy(tree.text, node)} />
+          <CopyButton label={words.copyValue(name)} text={() => valueToCopy(text)} />
         </div>
       )}
     </div>
   );
 }
 
-function ContainerRow({ path, node }: RowProps) {
-  const tree = useTree();
-  const container = useContainer(path, node);
-  const change = tree.changes.get(keyOf(path));
+function ContainerRow({ path, text, changes, change }: ChangedRowProps) {
+  const container = useContainer(path, text);
   const name = nameOf(path);
   return (
     <>
       <div className="line line-container">
         <Key path={path} />
         <div className="value">
-          <ContainerToggle container={container} name={name} node={node} />
+          <ContainerToggle container={container} name={name} />
           {path.length > indentedLevelsMax && (
             <span className="level">{words.level(path.length)}</span>
           )}
-          {change !== undefined && (
-            <Was change={change} onRestore={tree.isEditable ? () => tree.onRestore(path) : null} />
-          )}
+          <Was change={change} path={path} />
         </div>
         <div className="tools">
-          <CopyButton label={words.copyValue(name)} text={() => textOf(tree.text, node)} />
+          <CopyButton label={words.copyValue(name)} text={() => text} />
         </div>
       </div>
       <ContainerBody
         path={path}
         container={container}
+        changes={changes}
         isIndented={path.length <= indentedLevelsMax}
-        row={(props) => <ValueRow key={keyOf(props.path)} {...props} />}
+        row={showRow}
       />
     </>
   );
 }
 
-/** On a phone it gets a line of its own. */
-function isLong({ start, end }: JsonNode): boolean {
-  return end - start > longCharacters;
+function showRow(props: RowProps) {
+  return <ValueRow key={keyOf(props.path)} {...props} />;
 }
 
 /** What stood here before the edit, struck through. */
-function Was({
-  change,
-  onRestore,
-}: {
-  change: NonNullable<ReturnType<Tree["changes"]["get"]>>;
-  /** Null when nothing can be changed any more. */
-  onRestore: (() => void) | null;
-}) {
-  const isAdded = change.kind === "added";
+function Was({ change, path }: { change: JsonChange | undefined; path: JsonPath }) {
+  const tree = useTree();
+  if (change === undefined) return null;
   return (
     <div className="was">
-      <span className="badge-edited">{isAdded ? words.added : words.edited}</span>
+      <span className="badge-edited">{words.marks[change.kind]}</span>
       {change.kind === "changed" && (
         <>
           <del>
             <span className="sr-only">{words.was} </span>
             <Visible text={change.before} isJson />
           </del>
-          {onRestore !== null && (
+          {tree.isEditable && (
             <button
               type="button"
               className="link-button"
-              aria-label={words.restoreValue(nameOf(change.path))}
+              aria-label={words.restoreValue(nameOf(path))}
               onClick={(event) => {
                 // It goes with what it restores; the focus stays with the row.
                 lead(event.currentTarget.closest("li"));
-                onRestore();
+                tree.onRestore(path);
               }}
             >
               {words.restore}
@@ -181,9 +179,4 @@ function Was({
       )}
     </div>
   );
-}
-
-function reveal(element: HTMLElement | null): void {
-  element?.scrollIntoView({ block: "center" });
-  lead(element);
 }
