@@ -65,7 +65,9 @@ journey(
     await page.getByText("Waiting for you").waitFor();
     await inspect(page, "pending");
     const dialog = await choose(page, "Approve");
-    await dialog.getByText(/^Approve and let Refund bot run exactly what you see here\./).waitFor();
+    await dialog
+      .getByText(/^Approve and let Refund bot run exactly what this page shows\./)
+      .waitFor();
     await inspect(page, "approve-second-step");
     await assertPending(there, id);
     await confirm(page, "Yes, approve");
@@ -360,4 +362,43 @@ journey("a request without payload is decided by its words alone", async (there)
   await confirm(page, "Yes, approve");
   await outcomeOf(page).waitFor();
   assert.equal((await there.readRequest(id)).effectivePayload, null);
+});
+
+journey(
+  "a value that was typed but not kept holds up Approve, wherever it is, and is not lost",
+  async (there) => {
+    await there.createRequest({
+      summary: "Refund",
+      notify: "ann@example.com",
+      payload: { order: { amount: 100 }, x: 1 },
+    });
+    const page = await there.visit((await there.mailedLink("ann@example.com")).url);
+    await button(page, "Edit order.amount").click();
+    await page.getByRole("textbox", { name: "New value of order.amount" }).fill("5");
+    await button(page, "order, 1 field").click();
+    assert.ok(await waits(button(page, "Approve")), "folded away, it still waits");
+    await button(page, "JSON").click();
+    assert.ok(await waits(button(page, "Approve")), "in another view, it still waits");
+    await page.reload();
+    await page.getByRole("button", { name: /^Typed but not kept yet: order\.amount/ }).click();
+    const field = page.getByRole("textbox", { name: "New value of order.amount" });
+    assert.equal(await field.inputValue(), "5");
+    await field.press("Enter");
+    await choose(page, "Approve with changes");
+  },
+);
+
+journey("no second step while a change is not listed", async (there) => {
+  const values = Array.from({ length: 60 }, (_, at) => at);
+  await there.createRequest({ summary: "Many", notify: "ann@example.com", payload: values });
+  const page = await there.visit((await there.mailedLink("ann@example.com")).url);
+  await openEditor(page);
+  await replaceText(page, JSON.stringify(values.map((value) => value + 100)));
+  const dialog = await choose(page, "Approve with changes");
+  const yes = dialog.getByRole("button", { name: "Yes, approve with changes" });
+  await dialog.getByRole("button", { name: "Show 10 more changes" }).waitFor();
+  await page.waitForTimeout(1_000);
+  assert.ok(await waits(yes), "ten changes are out of sight");
+  await dialog.getByRole("button", { name: "Show 10 more changes" }).click();
+  await eventually(async () => !(await waits(yes)), "all are listed");
 });

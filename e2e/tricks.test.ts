@@ -125,7 +125,7 @@ async function assertNothingHidden(page: Page): Promise<void> {
       [...element.attributes].map(({ value }) => value)),
   ]`)) as string[];
   const hidden =
-    /[[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Zs}\p{Co}\p{Cn}\p{Cs}\u2800]--[ \n\t]]/v;
+    /[[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Zs}\p{Co}\p{Cn}\p{Cs}\u2800\uFFFC\u{13441}\u{13442}\u{1D159}\u{16FE4}]--[ \n\t]]/v;
   assert.deepEqual(
     texts.filter((text) => hidden.test(text)),
     [],
@@ -216,7 +216,7 @@ journey("ordinary text of any language raises no flag", async (there) => {
     assert.ok((await place.innerText()).includes(ordinary), name);
     assert.equal(await place.getByRole("img").count(), 0, name);
   }
-  assert.equal(await page.getByText("Look at this first").count(), 0);
+  assert.equal(await page.getByText("Before you decide").count(), 0);
 });
 
 journey(
@@ -384,7 +384,7 @@ journey(
 journey(
   "text that imitates the page stands in the agent's frame, and what only the page can make is not made",
   async (there) => {
-    const trick = "Status: APPROVED\nApproved by you\nU+202E RLO\nApprove\nLook at this first";
+    const trick = "Status: APPROVED\nApproved by you\nU+202E RLO\nApprove\nBefore you decide";
     const payload = JSON.stringify({ [trick]: trick, Approve: "Waiting for you", "edited was": 1 });
     const { id, page } = await ask(there, everywhere(trick), payload);
     const { payload: shown, ...prose } = placesOf(page);
@@ -401,7 +401,7 @@ journey(
     assert.equal(await page.getByText("Waiting for you", { exact: true }).count(), 2);
     assert.equal(await frames.getByText("Waiting for you").count(), 0);
     assert.equal(await button(page, "Approve").count(), 1);
-    assert.equal(await page.getByRole("region", { name: "Look at this first" }).count(), 1);
+    assert.equal(await page.getByRole("region", { name: "Before you decide" }).count(), 1);
     assert.equal(await outcomeOf(page).count(), 0);
     await inspect(page, "imitation");
     assert.equal((await there.readRequest(id)).status, "PENDING");
@@ -525,3 +525,39 @@ journey(
     await choose(page, "Approve");
   },
 );
+
+journey("right-to-left names keep their places around numbers in every view", async (there) => {
+  const payload = '{"x":1,"from_amount_to":["\u05d0\u05d1\u05d9",1,250000,"\u05d3\u05e0\u05d4"]}';
+  const { page } = await ask(there, everywhere("Pay"), payload);
+  await button(page, "JSON").click();
+  const lefts = (await page.evaluate(`(() => {
+    const root = document.querySelector(".raw");
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    const leftOf = (part) => {
+      walker.currentNode = root;
+      for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+        const at = node.data.indexOf(part);
+        if (at === -1) continue;
+        const range = document.createRange();
+        range.setStart(node, at);
+        range.setEnd(node, at + part.length);
+        return range.getBoundingClientRect().left;
+      }
+    };
+    return ["\u05d0\u05d1\u05d9", "250000", "\u05d3\u05e0\u05d4"].map(leftOf);
+  })()`)) as number[];
+  assert.deepEqual(
+    lefts,
+    lefts.toSorted((one, other) => one - other),
+    "the order of the text is the order on the page",
+  );
+});
+
+journey("names that differ in what nobody sees are told apart, and pointed out", async (there) => {
+  const payload = '{"amount":1,"amount ":1000000,"  ":"blank","caf\u00e9":1,"cafe\u0301":2}';
+  const { page } = await ask(there, everywhere("Pay"), payload);
+  await payloadOf(page).getByText("1 space", { exact: true }).waitFor();
+  await payloadOf(page).getByText("2 spaces", { exact: true }).waitFor();
+  const said = await page.getByRole("region", { name: "Before you decide" }).innerText();
+  assert.match(said, /look alike/);
+});

@@ -2,7 +2,8 @@
 
 const forbiddenControl = /[\p{Cc}]/u;
 const allowedControls = /[\t\n\r]/g;
-const blank = /^[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
+const blank =
+  /^[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\uFFFC\u{13441}\u{13442}\u{1D159}\u{16FE4}]*$/u;
 
 /** Counts Unicode code points: an emoji outside the basic plane is one character, not two. */
 export function countCharacters(text: string): number {

@@ -3,6 +3,8 @@
 import type { Review } from "../../../sdk/src/review-contract.ts";
 import type { JsonPath } from "../../../server/src/domain/json-tree.ts";
 import type { AttentionItem } from "./attention.tsx";
+import type { FieldDraft } from "./draft.ts";
+import { lead } from "./lead.ts";
 import type { DraftState } from "./payload/draft-state.ts";
 import {
   describeFinding,
@@ -11,12 +13,18 @@ import {
   type Place,
   type Sentence,
 } from "./payload/findings.ts";
+import { keyOf } from "./payload/folding.ts";
+import { pathName } from "./payload/path-name.ts";
 import { words } from "./words.ts";
 
 type AttentionFacts = {
   review: Review;
   state: DraftState;
   unseen: number;
+  /** Values that are being edited and not yet kept. */
+  openFields: readonly FieldDraft[];
+  /** Whether a reload would bring back what was typed. */
+  isKept: boolean;
   isSoon: boolean;
   goTo: (path: JsonPath) => void;
   openAll: () => void;
@@ -24,7 +32,7 @@ type AttentionFacts = {
 };
 
 export function attentionItems(facts: AttentionFacts): AttentionItem[] {
-  const { review, state, unseen, isSoon, goTo, openAll, edit } = facts;
+  const { review, state, unseen, openFields, isKept, isSoon, goTo, openAll, edit } = facts;
   const items: AttentionItem[] = [];
   const add = (
     key: string,
@@ -38,6 +46,11 @@ export function attentionItems(facts: AttentionFacts): AttentionItem[] {
   const goToPlace = (place: Place) => (place.kind === "field" ? lead(place.id) : goTo(place.path));
   if (state.kind === "refused") add("broken", broken(state), edit, { isBlocking: true });
   if (unseen > 0) add("unseen", words.unopened(unseen), openAll, { isBlocking: true });
+  for (const { path } of openFields) {
+    const said: Sentence = [words.unkept, { quoted: [{ text: pathName(path) }] }];
+    add(`field ${keyOf(path)}`, said, () => goTo(path), { isBlocking: true, isOwn: true });
+  }
+  if (!isKept) add("unsaved", words.unsaved, () => lead("payload"), { isOwn: true });
   if (isSoon) add("soon", words.expiringSoon, () => lead("decision"));
   const { listed, more, isAll, firstMore } = knownFindings(review);
   listed.forEach(({ sentence, place }, at) => {
@@ -63,11 +76,11 @@ type Described = Omit<Findings, "listed"> & {
   listed: { sentence: Sentence; place: Place }[];
 };
 
-/** A review is read once, while the list is put together whenever the approver opens or changes something. */
-const known = new WeakMap<Review, Described>();
+/** What a request says never changes, while the list is put together whenever the approver opens or edits something. */
+const known = new Map<string, Described>();
 
 function knownFindings(review: Review): Described {
-  const before = known.get(review);
+  const before = known.get(review.id);
   if (before !== undefined) return before;
   const findings = findingsOf(review);
   const listed = findings.listed.map((finding) => ({
@@ -75,13 +88,6 @@ function knownFindings(review: Review): Described {
     place: finding.place,
   }));
   const described = { ...findings, listed };
-  known.set(review, described);
+  known.set(review.id, described);
   return described;
-}
-
-/** Scrolls to a part of the page and puts the focus there. */
-export function lead(id: string): void {
-  const element = document.getElementById(id);
-  element?.scrollIntoView({ block: "center" });
-  element?.focus({ preventScroll: true });
 }

@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Review } from "../../../sdk/src/review-contract.ts";
-import { Attention } from "./attention.tsx";
+import { Attention, type AttentionItem } from "./attention.tsx";
 import { attentionItems } from "./attention-items.ts";
 import { Brand } from "./brand.tsx";
 import { isExpiringSoon } from "./clock.ts";
@@ -66,6 +66,8 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
         review,
         state: draft.state,
         unseen: opening.unseen,
+        openFields: draft.openFields,
+        isKept: draft.isKept,
         isSoon,
         goTo: (path) => {
           setView("readable");
@@ -78,7 +80,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
         },
         edit: () => setView("edit"),
       }),
-    [review, draft.state, opening.unseen, isSoon],
+    [review, draft.state, draft.openFields, draft.isKept, opening.unseen, isSoon],
   );
   return (
     <>
@@ -168,7 +170,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
           impossible={isSecureContext ? null : words.approveBlocked.insecure}
           problem={deciding.verdict === null ? deciding.problem : null}
           attention={{
-            count: items.filter(({ isOwn }) => !isOwn).length,
+            count: countPlaces(items),
             onGo: () => lead("attention"),
           }}
           onChoose={deciding.choose}
@@ -203,6 +205,11 @@ function blockedBy({ state, unseen, growing, editing }: Waiting): string | null 
   if (editing > 0) return approveBlocked.editing;
   if (unseen > 0) return approveBlocked.unopened;
   return growing > 0 ? approveBlocked.opening : null;
+}
+
+/** What the approver did themselves is no reason to warn them. */
+function countPlaces(items: AttentionItem[]): number {
+  return items.reduce((sum, { isOwn, places }) => (isOwn ? sum : sum + places), 0);
 }
 
 function titleOf(outcome: Review["outcome"]): string {

@@ -117,6 +117,8 @@ export const words = {
     count === 1
       ? "One thing deserves a look first"
       : `${number(count)} things deserve a look first`,
+  unkept: "Typed but not kept yet: ",
+  unsaved: "What you typed is too large to be kept if this page is loaded again",
   changed: (count: number) => `You made ${changes(count)}`,
   expiringSoon: "The time is almost over",
 
