@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { describeAgo, describeLeft, isExpiringSoon, nextChangeMs, serviceTime } from "./clock.ts";
+import { describeLeft, isExpiringSoon, nextChangeMs, serviceTime } from "./clock.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -46,11 +46,6 @@ test("the page wakes when the words change, and always while there is time left"
       if (leftMs > 6 * minute) assert.ok(leftMs - wait >= 5 * minute);
     }),
   );
-});
-
-test("what was asked just now is not zero minutes ago", () => {
-  assert.equal(describeAgo(10_000), "just now");
-  assert.equal(describeAgo(12 * minute), "12 minutes ago");
 });
 
 test("the last five minutes are soon, and what is over is not", () => {

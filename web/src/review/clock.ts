@@ -27,10 +27,6 @@ export function describeLeft(leftMs: number, { isCalm = false } = {}): string {
   return words.time.left(describeSpan(leftMs));
 }
 
-export function describeAgo(agoMs: number): string {
-  return agoMs < minute ? words.time.justNow : words.time.ago(describeSpan(agoMs));
-}
-
 /** Never longer than it is: of what is left, nobody should count on more. */
 function describeSpan(ms: number): string {
   const { days, hours, minutes } = words.time;

@@ -29,21 +29,26 @@ export type DraftKeeping = {
 
 export function useDraft({ id, payload }: Review): DraftKeeping {
   const [kept] = useState(() => loadDraft(storage(), id));
-  const [text, setText] = useState(payload === null ? null : (kept.text ?? payload));
+  const [text, showText] = useState(payload === null ? null : (kept.text ?? payload));
   const [note, setNote] = useState(kept.note);
   const [isForgotten, setForgotten] = useState(false);
   const [isKept, setKept] = useState(true);
   const fields = useRef(new Map(kept.fields.map((field) => [keyOf(field.path), field])));
   const [fieldCount, setFieldCount] = useState(fields.current.size);
   const state = useMemo(() => judge(payload, text), [payload, text]);
-  const save = () => {
-    const edited = text === payload ? null : text;
+  const save = (now = text) => {
+    const edited = now === payload ? null : now;
     const draft = { text: edited, note, fields: [...fields.current.values()] };
     setKept(saveDraft(storage(), id, isForgotten ? emptyDraft : draft));
   };
-  useEffect(save, [text, note, isForgotten, fieldCount]);
+  useEffect(() => save(), [text, note, isForgotten, fieldCount]);
   const latestSave = useRef(save);
   latestSave.current = save;
+  // Saved at once and not when it is drawn: the page may be on its way out.
+  const setText = (now: string) => {
+    latestSave.current(now);
+    showText(now);
+  };
   const setField = (field: FieldDraft) => {
     fields.current.set(keyOf(field.path), field);
     // Typing into one value draws the page again only when it is the first letter.

@@ -86,7 +86,6 @@ export const words = {
   },
   inPlace: {
     notANumber: "This is not a number as JSON knows it, such as 12, -0.5 or 1.2e6.",
-    onlyInEditor: "This text has characters that cannot be seen. Use Edit above, which shows them.",
     newLineHint: "Enter adds a line. Ctrl + Enter keeps the text.",
   },
 
@@ -208,8 +207,6 @@ export const words = {
   time: {
     over: "Time is up",
     left: (span: string) => `${span} left`,
-    ago: (span: string) => `${span} ago`,
-    justNow: "just now",
     lessThan: (minutes: number) => `less than ${minutes} ${minutes === 1 ? "minute" : "minutes"}`,
     days: (count: number) => `${count} ${count === 1 ? "day" : "days"}`,
     hours: (count: number) => `${count} ${count === 1 ? "hour" : "hours"}`,

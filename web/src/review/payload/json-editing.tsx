@@ -19,6 +19,7 @@ export function JsonEditing({ text, original, onChange }: JsonEditingProps) {
   const [loading, setLoading] = useState<Loading>("loading");
   const [tries, setTries] = useState(1);
   const mistake = mistakeIn(text);
+  const typed = useSettled(onChange);
   useEffect(() => {
     let isGone = false;
     const start = async () => {
@@ -29,7 +30,7 @@ export function JsonEditing({ text, original, onChange }: JsonEditingProps) {
         host: host.current,
         text,
         label: words.editor.label,
-        onChange,
+        onChange: typed.set,
         lint: (draft) => marksOf(draft, mistakeIn(draft)),
       });
       setLoading("ready");
@@ -40,6 +41,7 @@ export function JsonEditing({ text, original, onChange }: JsonEditingProps) {
     });
     return () => {
       isGone = true;
+      typed.flush();
       editor.current?.destroy();
       editor.current = null;
     };
@@ -91,6 +93,37 @@ export function JsonEditing({ text, original, onChange }: JsonEditingProps) {
       <p className="quiet small">{words.editor.hint}</p>
     </div>
   );
+}
+
+/** A larger document is looked at when the typing pauses, so that typing stays light. */
+const largeCharacters = 50_000;
+const pauseMs = 250;
+
+/** Passes a text on at once, or a large one after a pause, and in any case before the page goes. */
+function useSettled(onChange: (text: string) => void) {
+  const latest = useRef(onChange);
+  latest.current = onChange;
+  const [settled] = useState(() => {
+    let waiting: { text: string; timer: ReturnType<typeof setTimeout> } | null = null;
+    const flush = () => {
+      if (waiting === null) return;
+      const { text, timer } = waiting;
+      waiting = null;
+      clearTimeout(timer);
+      latest.current(text);
+    };
+    const set = (text: string) => {
+      if (waiting !== null) clearTimeout(waiting.timer);
+      waiting = { text, timer: setTimeout(flush, text.length > largeCharacters ? pauseMs : 0) };
+      if (text.length <= largeCharacters) flush();
+    };
+    return { set, flush };
+  });
+  useEffect(() => {
+    addEventListener("pagehide", settled.flush);
+    return () => removeEventListener("pagehide", settled.flush);
+  }, []);
+  return settled;
 }
 
 function marksOf(draft: string, mistake: Mistake | null) {
