@@ -156,6 +156,7 @@ for (const [name, payload] of Object.entries(large)) {
     const start = performance.now();
     findingsOf({ ...ordinary, payload }).listed.map(describeFinding);
     const took = performance.now() - start;
-    assert.ok(took < 1_500, `${took} ms`);
+    // Some ten times what it takes; what grows with the length of a path would take minutes.
+    assert.ok(took < 15_000, `${took} ms`);
   });
 }

