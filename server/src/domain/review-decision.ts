@@ -43,7 +43,7 @@ export function parseReviewDecision(body: Uint8Array): ReviewDecision | Refusal 
 
 /** The body of the calls that ask how things stand: at most a code. */
 export function parseReviewCode(body: Uint8Array): { code: string | null } | Refusal {
-  const what = "the code from the mail, or with nothing";
+  const what = "the code from the mail, or an empty one";
   const members = membersOf(body, { what, undone: "decided" });
   if (isRefusal(members)) return members;
   const code = optionalText(members, "code");
