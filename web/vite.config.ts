@@ -24,6 +24,8 @@ export default defineConfig({
     // The service's Content-Security-Policy lets no data: address through.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rollupOptions: { input: { review: "src/review/main.tsx" } },
+    rollupOptions: {
+      input: { review: "src/review/main.tsx", "local-time": "src/review/local-time.ts" },
+    },
   },
 });

@@ -86,7 +86,10 @@ test("the page holds all that its reader needs, and its data says what was store
   assert.match(text, /<meta name="color-scheme" content="light dark">/);
   assert.match(text, /<meta name="robots" content="noindex">/);
   assert.match(text, /<link rel="stylesheet" href="\/countersign\/assets\/review-abc\.css">/);
-  assert.match(text, /<link rel="modulepreload" href="\/countersign\/assets\/shared-abc\.js">/);
+  assert.match(
+    text,
+    /<script type="module" async src="\/countersign\/assets\/shared-abc\.js"><\/script>/,
+  );
   assert.match(
     text,
     /<script type="module" src="\/countersign\/assets\/review-abc\.js"><\/script>/,
@@ -208,10 +211,11 @@ test("nothing that an agent writes can leave the data block", async () => {
   await decide(app, token, { verdict: "approve", note: hostile, edit: JSON.stringify([hostile]) });
   const { text } = await getReview(app, token);
   assert.deepEqual(text.match(/<script[^>]*>/gi), [
+    '<script type="module" async src="/countersign/assets/shared-abc.js">',
     '<script type="module" src="/countersign/assets/review-abc.js">',
     '<script type="application/json" id="review-data">',
   ]);
-  assert.equal(text.match(/<\/script/gi)?.length, 2);
+  assert.equal(text.match(/<\/script/gi)?.length, 3);
   assert.doesNotMatch(text, /<!--|[\u2028\u2029]|<img|<b>/);
   const [, data = ""] = /id="review-data">([\s\S]*?)<\/script>/.exec(text) ?? [];
   assert.doesNotMatch(data, /[<>&]/);
@@ -488,7 +492,7 @@ describe("assets", () => {
 
   test("the pages as they were built can be served, and without them nothing starts", () => {
     const { files, review } = loadAssets();
-    for (const name of [review.script, review.icon, ...review.styles, ...review.preloads]) {
+    for (const name of [review.script, review.icon, ...review.styles, ...review.parts]) {
       assert.match(name, /^assets\/[^/]+$/);
       assert.ok(files.has(name.slice("assets/".length)), name);
     }

@@ -10,7 +10,7 @@ import { acceptedEncodings, type Encoding } from "./compression.ts";
 import { problem } from "./problems.ts";
 
 /** What one page needs, as names below the base path. */
-export type PageFiles = { script: string; preloads: string[]; styles: string[]; icon: string };
+export type PageFiles = { script: string; parts: string[]; styles: string[]; icon: string };
 
 export type Assets = {
   /** By name, without a folder. */
@@ -66,7 +66,7 @@ export function toAssets(manifestText: string, files: ReadonlyMap<string, Buffer
     files: new Map([...files, [iconName, iconBytes]]),
     review: {
       script: entry.file,
-      preloads: imported.map(({ file }) => file),
+      parts: imported.map(({ file }) => file),
       styles: [...styles],
       icon: `assets/${iconName}`,
     },

@@ -11,16 +11,18 @@ export type PageFrame = { files: PageFiles; basePath: string };
 export function reviewHtml(frame: PageFrame, data: ReviewPage): string {
   const { files } = frame;
   const script = `<script type="module" src="${addressOf(frame, files.script)}"></script>`;
-  const preloads = files.preloads.map(
-    (file) => `<link rel="modulepreload" href="${addressOf(frame, file)}">\n`,
+  // Run as soon as they are there, before the script that imports them.
+  const parts = files.parts.map(
+    (file) => `<script type="module" async src="${addressOf(frame, file)}"></script>\n`,
   );
   return htmlOf(frame, {
     title: "Review request",
-    head: `${preloads.join("")}${script}\n`,
-    body: `<div id="root"><p class="loading">Loading the request … If nothing appears, load it again or use a current browser. Nothing was decided.</p></div>
-<noscript><main class="page"><div class="notice">
+    head: `${parts.join("")}${script}\n`,
+    body: `<div id="root"><main class="page"><header class="masthead">${brand}</header>
+<p class="loading">Loading the request … If nothing appears, load it again or use a current browser. Nothing was decided.</p>
+<noscript><div class="notice">
 <p>This page needs JavaScript, so that you can see exactly what you decide about. Nothing was decided. Allow JavaScript for this address, or open the link in another browser.</p>
-</div></main></noscript>
+</div></noscript></main></div>
 <script type="application/json" id="review-data">${dataBlock(data)}</script>`,
   });
 }

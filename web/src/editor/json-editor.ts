@@ -50,12 +50,9 @@ export type JsonEditorOptions = {
   text: string;
   /** The accessible name of the field. */
   label: string;
-  /** More about the field, for screen readers only. */
-  describedBy?: string;
   /** Called with the exact text after each change, whoever made it: typing, undo, format, setText. */
   onChange: (text: string) => void;
   lint: (text: string) => LintFinding[];
-  readOnly?: boolean;
 };
 
 export type JsonEditor = {
@@ -81,7 +78,6 @@ export function mountJsonEditor(options: JsonEditorOptions): JsonEditor {
   const root = options.host.shadowRoot ?? options.host.attachShadow({ mode: "open" });
   adoptStyles(root);
   root.replaceChildren();
-  if (options.describedBy !== undefined) root.append(descriptionOf(options.describedBy));
   const view = new EditorView({
     root,
     parent: root,
@@ -124,27 +120,13 @@ function open(view: EditorView, { text, onChange }: JsonEditorOptions): void {
   view.dispatch({ effects: StateEffect.appendConfig.of(listener) });
 }
 
-const descriptionId = "description";
-
-/** It stands in the shadow root with the field: an id of the page means nothing in here. */
-function descriptionOf(text: string): HTMLElement {
-  const description = document.createElement("p");
-  description.id = descriptionId;
-  description.hidden = true;
-  description.textContent = text;
-  return description;
-}
-
 function extensionsFor(options: JsonEditorOptions): Extension[] {
-  const { label, describedBy, readOnly = false } = options;
+  const { label } = options;
   return [
     exactText,
     EditorView.clipboardInputFilter.of(pastedText),
-    EditorState.readOnly.of(readOnly),
     EditorView.contentAttributes.of({
       "aria-label": label,
-      "aria-readonly": String(readOnly),
-      ...(describedBy === undefined ? {} : { "aria-describedby": descriptionId }),
       // Nothing may put in a character that was not typed. CodeMirror says the same; this is so important to us
       // that we do not rely on it. The last one is for a well-known browser extension.
       autocapitalize: "off",
@@ -218,7 +200,7 @@ function replaceText(view: EditorView, text: string): void {
 
 function format(view: EditorView): void {
   const before = view.state.sliceDoc();
-  if (view.state.readOnly || scanJson(before).kind === "malformed") return;
+  if (scanJson(before).kind === "malformed") return;
   const after = formatJson(before);
   const { main } = view.state.selection;
   const anchor = offsetAfterFormatting(before, after, main.anchor);

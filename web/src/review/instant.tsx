@@ -1,9 +1,8 @@
 // A moment in the reader's own words, and on demand the exact one in UTC.
 
 import { useState } from "react";
+import { toLocalTime } from "./local-time.ts";
 import { words } from "./words.ts";
-
-const localFormat = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 export function Instant({ at }: { at: string }) {
   const [isExact, setExact] = useState(false);
@@ -16,7 +15,7 @@ export function Instant({ at }: { at: string }) {
       title={isExact ? undefined : `${exact}`}
       onClick={() => setExact(!isExact)}
     >
-      <time dateTime={at}>{isExact ? exact : localFormat.format(new Date(at))}</time>
+      <time dateTime={at}>{isExact ? exact : toLocalTime(at)}</time>
       <span className="sr-only">. {words.time.showExact}</span>
     </button>
   );

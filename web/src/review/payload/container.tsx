@@ -13,6 +13,7 @@ import {
 import { lead } from "../lead.ts";
 import { Visible } from "../visible-text.tsx";
 import { words } from "../words.ts";
+import { noChanges } from "./draft-state.ts";
 import { entriesPerStep, keyOf, openValuesAtFirst } from "./folding.ts";
 import { Key } from "./key.tsx";
 import { isAround } from "./opening.ts";
@@ -215,8 +216,6 @@ type ChunkProps = Pick<BodyProps, "path" | "row" | "container"> & {
   to: number;
   inside: StepChanges["inside"];
 };
-
-const noChanges: readonly JsonChange[] = [];
 
 /** A long list is several: it is compared chunk by chunk when it grows, and chunks out of sight cost nothing. */
 const Chunk = memo(

@@ -16,6 +16,9 @@ export type DraftState =
   | { kind: "changed"; changes: JsonChange[] }
   | { kind: "refused"; mistake: Mistake };
 
+/** One list for all, so that rows without changes can be told apart by identity. */
+export const noChanges: readonly JsonChange[] = [];
+
 export function judgeDraft(original: string, draft: string): DraftState {
   if (draft === original) return { kind: "unchanged" };
   const mistake = mistakeIn(draft);

@@ -1,13 +1,12 @@
 // The payload: readable first, as JSON one press away, and in an editor when there is still something to decide.
 
 import { useId, useMemo, useRef } from "react";
-import type { JsonChange } from "../../../../server/src/domain/json-diff.ts";
 import { type JsonPath, rootOf, textOf } from "../../../../server/src/domain/json-tree.ts";
 import type { FieldDraft } from "../draft.ts";
 import { lead } from "../lead.ts";
 import { words } from "../words.ts";
 import { CopyButton } from "./copy-button.tsx";
-import type { DraftState } from "./draft-state.ts";
+import { type DraftState, noChanges } from "./draft-state.ts";
 import { withRestored, withValue } from "./in-place.ts";
 import { JsonEditing } from "./json-editing.tsx";
 import type { Opening } from "./opening.ts";
@@ -123,4 +122,3 @@ function Readable(props: PayloadSectionProps) {
 }
 
 const rootPath: JsonPath = [];
-const noChanges: readonly JsonChange[] = [];
