@@ -24,6 +24,25 @@ end;
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.search_words(workspace_id text, summary text)
+ RETURNS tsvector
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN array_to_tsvector(ARRAY(SELECT DISTINCT ((search_words.workspace_id || ' '::text) || "left"(word.word, 40)) FROM unnest(tsvector_to_array(to_tsvector('simple'::regconfig, search_words.summary))) word(word)))
+;
+
+create table activity (
+  workspace_id text collate "C" not null,
+  id text collate "C" not null default new_id('act_'::text),
+  actor_email text,
+  action text not null,
+  subject text not null,
+  detail jsonb not null default '{}'::jsonb,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  constraint activity_pkey PRIMARY KEY (workspace_id, id),
+  constraint activity_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
 create table api_keys (
   workspace_id text collate "C" not null,
   id text collate "C" not null default new_id('key_'::text),
@@ -32,6 +51,7 @@ create table api_keys (
   last_four text not null,
   created_at timestamp(3) with time zone not null default now_ms(),
   revoked_at timestamp(3) with time zone,
+  last_used_at timestamp(3) with time zone,
   constraint api_keys_pkey PRIMARY KEY (workspace_id, id),
   constraint api_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint api_keys_digest_check CHECK ((octet_length(digest) = 32)),
@@ -75,9 +95,13 @@ create table approvals (
   constraint approvals_person_decides CHECK (((status = ANY (ARRAY['APPROVED'::text, 'REJECTED'::text])) = (resolved_by_email IS NOT NULL))),
   constraint approvals_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'REJECTED'::text, 'EXPIRED'::text, 'CANCELLED'::text])))
 );
+CREATE INDEX approvals_agent ON public.approvals USING btree (agent_name, workspace_id, id);
+CREATE INDEX approvals_approver ON public.approvals USING btree (lower(approver_email), workspace_id, id);
 CREATE INDEX approvals_expiring ON public.approvals USING btree (expires_at) WHERE (status = 'PENDING'::text);
+CREATE INDEX approvals_group ON public.approvals USING btree (group_id, workspace_id, id) WHERE (group_id IS NOT NULL);
 CREATE UNIQUE INDEX approvals_idempotency_key ON public.approvals USING btree (workspace_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX approvals_reminding ON public.approvals USING btree (remind_at) WHERE ((status = 'PENDING'::text) AND (remind_at IS NOT NULL));
+CREATE INDEX approvals_search ON public.approvals USING gin (search_words(workspace_id, summary));
 CREATE INDEX approvals_status ON public.approvals USING btree (status, workspace_id, id);
 CREATE TRIGGER approvals_final_is_final BEFORE UPDATE ON public.approvals FOR EACH ROW WHEN ((old.status <> 'PENDING'::text)) EXECUTE FUNCTION refuse_change_of_final_approval();
 
@@ -96,6 +120,14 @@ create table attempts (
   constraint attempts_duration_ms_check CHECK ((duration_ms >= 0)),
   constraint attempts_number_check CHECK ((number >= 1)),
   constraint attempts_outcome_with_end CHECK (((outcome IS NULL) = (finished_at IS NULL)))
+);
+
+create table daily_figures (
+  workspace_id text collate "C" not null,
+  day date not null,
+  figures jsonb not null,
+  constraint daily_figures_pkey PRIMARY KEY (workspace_id, day),
+  constraint daily_figures_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 
 create table deliveries (
@@ -131,6 +163,7 @@ create table deliveries (
 CREATE UNIQUE INDEX deliveries_destination_key ON public.deliveries USING btree (event_id, COALESCE(endpoint_id, reviewer_id, recipient), workspace_id);
 CREATE INDEX deliveries_due_to_endpoint ON public.deliveries USING btree (endpoint_id, due_at, id) WHERE ((state = 'due'::text) AND (endpoint_id IS NOT NULL));
 CREATE INDEX deliveries_due_to_mailbox ON public.deliveries USING btree (workspace_id, due_at, id) WHERE ((state = 'due'::text) AND (endpoint_id IS NULL));
+CREATE INDEX deliveries_of_endpoint ON public.deliveries USING btree (endpoint_id, id) WHERE (endpoint_id IS NOT NULL);
 CREATE INDEX deliveries_unsuccessful ON public.deliveries USING btree (workspace_id, id) WHERE (state = ANY (ARRAY['failed'::text, 'skipped'::text]));
 
 create table endpoint_secrets (
@@ -180,6 +213,7 @@ CASE
     WHEN (kind = ANY (ARRAY['request.created'::text, 'request.approved'::text, 'request.rejected'::text, 'request.expired'::text, 'request.cancelled'::text, 'request.expiring'::text])) THEN ((approval_id IS NOT NULL) AND (endpoint_id IS NULL) AND (reviewer_id IS NULL))
     WHEN (kind = ANY (ARRAY['webhook.test'::text, 'endpoint.failing'::text, 'endpoint.disabled'::text])) THEN ((approval_id IS NULL) AND (endpoint_id IS NOT NULL) AND (reviewer_id IS NULL))
     WHEN (kind = 'mail.failed'::text) THEN ((approval_id IS NOT NULL) AND (endpoint_id IS NULL) AND (reviewer_id IS NOT NULL))
+    WHEN (kind = ANY (ARRAY['person.signing_in'::text, 'member.invited'::text])) THEN ((approval_id IS NULL) AND (endpoint_id IS NULL) AND (reviewer_id IS NULL) AND (detail IS NOT NULL))
     ELSE false
 END)
 );
@@ -214,10 +248,13 @@ create table members (
   email text not null,
   role text not null,
   created_at timestamp(3) with time zone not null default now_ms(),
+  joined_at timestamp(3) with time zone default now_ms(),
+  invited_by text,
   constraint members_pkey PRIMARY KEY (workspace_id, id),
   constraint members_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'viewer'::text])))
 );
+CREATE INDEX members_email ON public.members USING btree (lower(email));
 CREATE UNIQUE INDEX members_email_key ON public.members USING btree (workspace_id, lower(email));
 
 create table migrations (
@@ -238,6 +275,31 @@ create table monthly_usage (
   constraint monthly_usage_month_check CHECK ((EXTRACT(day FROM month) = (1)::numeric)),
   constraint monthly_usage_requests_check CHECK ((requests >= 0))
 );
+
+create table passkeys (
+  id text collate "C" not null default new_id('psk_'::text),
+  person_id text collate "C" not null,
+  name text not null,
+  credential_id text collate "C" not null,
+  public_key bytea not null,
+  counter bigint not null,
+  transports text[] not null default '{}'::text[],
+  created_at timestamp(3) with time zone not null default now_ms(),
+  last_used_at timestamp(3) with time zone,
+  constraint passkeys_pkey PRIMARY KEY (id),
+  constraint passkeys_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id),
+  constraint passkeys_name_check CHECK ((name <> ''::text))
+);
+CREATE UNIQUE INDEX passkeys_credential_key ON public.passkeys USING btree (credential_id);
+CREATE INDEX passkeys_person ON public.passkeys USING btree (person_id);
+
+create table people (
+  id text collate "C" not null default new_id('per_'::text),
+  email text not null,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  constraint people_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX people_email_key ON public.people USING btree (lower(email));
 
 create table plans (
   name text not null,
@@ -261,6 +323,7 @@ create table reviewers (
   created_at timestamp(3) with time zone not null default now_ms(),
   needs_code boolean not null default false,
   code_tries smallint not null default 0,
+  opened_at timestamp(3) with time zone,
   constraint reviewers_pkey PRIMARY KEY (workspace_id, id),
   constraint reviewers_workspace_id_approval_id_fkey FOREIGN KEY (workspace_id, approval_id) REFERENCES approvals(workspace_id, id),
   constraint reviewers_code_tries_check CHECK ((code_tries >= 0)),
@@ -268,6 +331,58 @@ create table reviewers (
 );
 CREATE UNIQUE INDEX reviewers_email_key ON public.reviewers USING btree (approval_id, lower(email), workspace_id);
 CREATE UNIQUE INDEX reviewers_token_digest_key ON public.reviewers USING btree (token_digest);
+
+create table sessions (
+  id text collate "C" not null default new_id('ses_'::text),
+  person_id text collate "C" not null,
+  token_digest bytea not null,
+  method text not null,
+  user_agent text,
+  address text,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  last_seen_at timestamp(3) with time zone not null default now_ms(),
+  expires_at timestamp(3) with time zone not null,
+  constraint sessions_pkey PRIMARY KEY (id),
+  constraint sessions_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id),
+  constraint sessions_method_check CHECK ((method = ANY (ARRAY['code'::text, 'link'::text, 'passkey'::text, 'oidc'::text]))),
+  constraint sessions_token_digest_check CHECK ((octet_length(token_digest) = 32))
+);
+CREATE INDEX sessions_person ON public.sessions USING btree (person_id);
+CREATE UNIQUE INDEX sessions_token_digest_key ON public.sessions USING btree (token_digest);
+
+create table sign_in_challenges (
+  id text collate "C" not null default new_id('sic_'::text),
+  kind text not null,
+  person_id text collate "C",
+  detail jsonb not null,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  expires_at timestamp(3) with time zone not null,
+  constraint sign_in_challenges_pkey PRIMARY KEY (id),
+  constraint sign_in_challenges_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id),
+  constraint sign_in_challenges_kind_check CHECK ((kind = ANY (ARRAY['passkey_new'::text, 'passkey'::text, 'oidc'::text])))
+);
+CREATE INDEX sign_in_challenges_expiring ON public.sign_in_challenges USING btree (expires_at);
+
+create table sign_in_secrets (
+  id text collate "C" not null default new_id('sis_'::text),
+  kind text not null,
+  email text not null,
+  secret_key_id text not null,
+  nonce bytea not null,
+  digest bytea,
+  tries smallint not null default 0,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  expires_at timestamp(3) with time zone not null,
+  used_at timestamp(3) with time zone,
+  constraint sign_in_secrets_pkey PRIMARY KEY (id),
+  constraint sign_in_secrets_digest_check CHECK ((octet_length(digest) = 32)),
+  constraint sign_in_secrets_kind_check CHECK ((kind = ANY (ARRAY['code'::text, 'link'::text]))),
+  constraint sign_in_secrets_link_has_digest CHECK (((kind = 'link'::text) = (digest IS NOT NULL))),
+  constraint sign_in_secrets_tries_check CHECK ((tries >= 0))
+);
+CREATE INDEX sign_in_secrets_email ON public.sign_in_secrets USING btree (lower(email), created_at);
+CREATE INDEX sign_in_secrets_expiring ON public.sign_in_secrets USING btree (expires_at);
+CREATE UNIQUE INDEX sign_in_secrets_link_key ON public.sign_in_secrets USING btree (digest) WHERE (kind = 'link'::text);
 
 create table workspaces (
   id text collate "C" not null default new_id('ws_'::text),

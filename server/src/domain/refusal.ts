@@ -14,13 +14,16 @@ export type RefusalCode =
   | "already_resolved"
   | "idempotency_key_reused";
 
-export type Refusal = { readonly refusal: RefusalCode; readonly message: string };
+export type Refusal<Code extends string = RefusalCode> = {
+  readonly refusal: Code;
+  readonly message: string;
+};
 
-export function refuse(refusal: RefusalCode, message: string): Refusal {
+export function refuse<Code extends string>(refusal: Code, message: string): Refusal<Code> {
   return { refusal, message };
 }
 
 /** True for a refusal, so that callers can tell it from the value they asked for. */
-export function isRefusal(value: unknown): value is Refusal {
+export function isRefusal<Value>(value: Value): value is Extract<Value, Refusal<string>> {
   return typeof value === "object" && value !== null && "refusal" in value;
 }

@@ -1,0 +1,422 @@
+// What the dashboard and the service say to each other. Not part of /v1: the two are released together, and nothing
+// else may speak it. Times are ISO 8601 in UTC. JSON that agents sent travels as text, so that no reader rounds it.
+
+import type { ApprovalStatus, EventKind, TestEventKind } from "./contract.ts";
+
+export type Role = "owner" | "admin" | "viewer";
+
+/** Every call below /app/api, by method and path: what it takes and what it answers. */
+export type DashboardApi = {
+  // Signing in. These need no session.
+  "GET /sign-in": { answer: SignInOptions };
+  /** Mails a code to whoever may sign in. Answers alike for everybody else. */
+  "POST /sign-in/code": { body: { email: string }; answer: Done };
+  "POST /sign-in/code/verify": { body: { email: string; code: string }; answer: Me };
+  /** The one-time link that the terminal prints. */
+  "POST /sign-in/link": { body: { token: string }; answer: Me };
+  /** The options are those of WebAuthn, in its JSON form; `challengeId` comes back with the browser's answer. */
+  "POST /sign-in/passkey/begin": { answer: PasskeyQuestion };
+  "POST /sign-in/passkey/finish": { body: PasskeyAnswer; answer: Me };
+  "POST /sign-out": { answer: Done };
+
+  // The person who is signed in.
+  "GET /me": { answer: Me };
+  "GET /me/sessions": { answer: { sessions: Session[] } };
+  "POST /me/sessions/:sessionId/revoke": { answer: Done };
+  "POST /me/sessions/revoke-others": { answer: { revoked: number } };
+  "GET /me/passkeys": { answer: { passkeys: Passkey[] } };
+  "POST /me/passkeys/begin": { answer: PasskeyQuestion };
+  "POST /me/passkeys/finish": { body: PasskeyAnswer & { name: string }; answer: Passkey };
+  "POST /me/passkeys/:passkeyId/remove": { answer: Done };
+  "POST /me/invitations/:workspaceId/accept": { answer: Me };
+  "POST /me/invitations/:workspaceId/decline": { answer: Me };
+
+  // One workspace.
+  "GET /workspaces/:workspaceId": { answer: Workspace };
+  "POST /workspaces/:workspaceId/settings": { body: Partial<Settings>; answer: Workspace };
+  "GET /workspaces/:workspaceId/usage": { answer: Usage };
+  "GET /workspaces/:workspaceId/overview": {
+    query: { days?: "7" | "30" | "90" };
+    answer: Overview;
+  };
+  "GET /workspaces/:workspaceId/activity": { query: { cursor?: string }; answer: Page<Activity> };
+
+  "GET /workspaces/:workspaceId/requests": { query: RequestFilter; answer: RequestPage };
+  "GET /workspaces/:workspaceId/requests/:requestId": { answer: RequestDetail };
+  "POST /workspaces/:workspaceId/requests/:requestId/withdraw": { answer: RequestDetail };
+  /** Sends the mails that ask for a decision once more, to everybody who may decide. */
+  "POST /workspaces/:workspaceId/requests/:requestId/mail-again": { answer: { sent: number } };
+
+  "GET /workspaces/:workspaceId/deliveries": { query: DeliveryFilter; answer: Page<Delivery> };
+  "GET /workspaces/:workspaceId/deliveries/:deliveryId": { answer: DeliveryDetail };
+  "POST /workspaces/:workspaceId/deliveries/:deliveryId/resend": { answer: Delivery };
+
+  "GET /workspaces/:workspaceId/endpoints": { answer: { endpoints: Endpoint[] } };
+  "POST /workspaces/:workspaceId/endpoints": {
+    body: { url: string; eventKinds: EventKind[] | null };
+    answer: EndpointWithSecret;
+  };
+  "GET /workspaces/:workspaceId/endpoints/:endpointId": { answer: EndpointDetail };
+  "POST /workspaces/:workspaceId/endpoints/:endpointId": {
+    body: { url?: string; eventKinds?: EventKind[] | null };
+    answer: Endpoint;
+  };
+  "POST /workspaces/:workspaceId/endpoints/:endpointId/enable": { answer: Endpoint };
+  "POST /workspaces/:workspaceId/endpoints/:endpointId/disable": {
+    body: { reason: string };
+    answer: Endpoint;
+  };
+  "POST /workspaces/:workspaceId/endpoints/:endpointId/rotate": { answer: EndpointWithSecret };
+  "POST /workspaces/:workspaceId/endpoints/:endpointId/test": { answer: { deliveryId: string } };
+  "POST /workspaces/:workspaceId/endpoints/:endpointId/resend-failed": {
+    body: { since: string };
+    answer: { resent: number };
+  };
+
+  "GET /workspaces/:workspaceId/keys": { answer: { keys: ApiKey[] } };
+  "POST /workspaces/:workspaceId/keys": { body: { name: string }; answer: IssuedKey };
+  "POST /workspaces/:workspaceId/keys/:keyId/revoke": { answer: ApiKey };
+
+  "GET /workspaces/:workspaceId/groups": { answer: { groups: Group[] } };
+  "POST /workspaces/:workspaceId/groups": {
+    body: { key: string; name: string; members: string[] };
+    answer: Group;
+  };
+  "POST /workspaces/:workspaceId/groups/:groupId": { body: { name: string }; answer: Group };
+  "POST /workspaces/:workspaceId/groups/:groupId/members": {
+    body: { email: string };
+    answer: Group;
+  };
+  "POST /workspaces/:workspaceId/groups/:groupId/members/remove": {
+    body: { email: string };
+    answer: Group;
+  };
+
+  "GET /workspaces/:workspaceId/members": { answer: { members: Member[] } };
+  "POST /workspaces/:workspaceId/members": { body: { email: string; role: Role }; answer: Member };
+  "POST /workspaces/:workspaceId/members/:memberId/role": { body: { role: Role }; answer: Member };
+  "POST /workspaces/:workspaceId/members/:memberId/remove": { answer: Done };
+};
+
+export type Done = { done: true };
+
+/** `cursor` of the next page; null on the last. */
+export type Page<Item> = { items: Item[]; nextCursor: string | null };
+
+export type SignInOptions = {
+  /** The company's own sign-in, where one is set up: its name, for the button. It begins at GET /app/sign-in/oidc. */
+  oidcName: string | null;
+  /** There is no mail server: codes are printed in the terminal and shown at /dev/mail. */
+  isMailKept: boolean;
+};
+
+export type PasskeyQuestion = { challengeId: string; options: unknown };
+export type PasskeyAnswer = { challengeId: string; response: unknown };
+
+export type Me = {
+  email: string;
+  sessionId: string;
+  workspaces: { id: string; name: string; role: Role }[];
+  /** Workspaces that this person was invited to and has neither joined nor declined. */
+  invitations: {
+    workspaceId: string;
+    workspaceName: string;
+    role: Role;
+    invitedBy: string | null;
+  }[];
+  hasPasskey: boolean;
+};
+
+export type SignInMethod = "code" | "link" | "passkey" | "oidc";
+
+export type Session = {
+  id: string;
+  isThis: boolean;
+  method: SignInMethod;
+  /** As the browser named itself. */
+  userAgent: string | null;
+  address: string | null;
+  createdAt: string;
+  lastSeenAt: string;
+  expiresAt: string;
+};
+
+export type Passkey = { id: string; name: string; createdAt: string; lastUsedAt: string | null };
+
+export type Settings = {
+  name: string;
+  expiryMinutes: number;
+  /** Per cent of the time left when approvers are reminded; null is never. */
+  reminderPercent: number | null;
+  reviewCode: boolean;
+  /** The workspace's own safety cap a month; null goes by the plan. */
+  cap: number | null;
+};
+
+export type Workspace = Settings & {
+  id: string;
+  plan: string;
+  hasGroups: boolean;
+  role: Role;
+  createdAt: string;
+  /** Whether there is any request, for the first steps. */
+  isEmpty: boolean;
+  /** What requests are created at. */
+  apiUrl: string;
+};
+
+export type Usage = {
+  plan: string;
+  /** This UTC month. */
+  month: string;
+  used: number;
+  /** Null is no limit. */
+  included: number | null;
+  hasOverage: boolean;
+  cap: number | null;
+  /** Requests created on each UTC day of this month and the last, oldest first, days without any included. */
+  days: { day: string; requests: number }[];
+};
+
+export type Overview = {
+  now: string;
+  pending: PendingNow;
+  days: number;
+  total: Shares;
+  perDay: (Shares & { day: string })[];
+  /** The agents that asked most, at most ten; null is unnamed. */
+  perAgent: (Shares & { agentName: string | null })[];
+};
+
+/** A count that is not worth more time than a look at the list: from `pendingCountMax` on it is "that or more". */
+export type PendingNow = { count: number; isMore: boolean; oldestCreatedAt: string | null };
+
+/** Requests by what became of them. `edited` are among `approved`. */
+export type Shares = {
+  asked: number;
+  pending: number;
+  approved: number;
+  edited: number;
+  rejected: number;
+  expired: number;
+  cancelled: number;
+  /** Milliseconds from question to decision by a person, approved or rejected; null when nobody decided. */
+  medianMs: number | null;
+  p90Ms: number | null;
+};
+
+export type Activity = {
+  id: string;
+  at: string;
+  /** Null when it was done at the command line. */
+  actorEmail: string | null;
+  action: ActivityAction;
+  /** What it was done to, as it was called then. */
+  subject: string;
+  /** More, as pairs of words: from, to, reason … */
+  detail: Record<string, string>;
+};
+
+export type ActivityAction =
+  | "key.issued"
+  | "key.revoked"
+  | "endpoint.added"
+  | "endpoint.changed"
+  | "endpoint.enabled"
+  | "endpoint.disabled"
+  | "endpoint.rotated"
+  | "endpoint.tested"
+  | "deliveries.resent"
+  | "group.created"
+  | "group.renamed"
+  | "group.member_added"
+  | "group.member_removed"
+  | "member.invited"
+  | "member.joined"
+  | "member.declined"
+  | "member.added"
+  | "member.role_changed"
+  | "member.removed"
+  | "settings.changed"
+  | "workspace.created"
+  | "request.withdrawn"
+  | "request.mailed_again";
+
+export type RequestFilter = {
+  status?: ApprovalStatus;
+  /** Exactly this name; empty for requests without one. */
+  agent?: string;
+  /** An address, or group:<key>. */
+  approver?: string;
+  /** Created at or after, and before. */
+  from?: string;
+  to?: string;
+  /** Words, or the beginnings of words, of the summary; or an id or its beginning. */
+  search?: string;
+  cursor?: string;
+};
+
+export type RequestPage = Page<RequestRow> & { pending: PendingNow; now: string };
+
+export type RequestRow = {
+  id: string;
+  status: ApprovalStatus;
+  summary: string;
+  agentName: string | null;
+  /** Who is asked: an address or a group. */
+  approverEmail: string | null;
+  approverGroup: { key: string; name: string } | null;
+  createdAt: string;
+  expiresAt: string;
+  resolvedAt: string | null;
+  resolvedByEmail: string | null;
+  isEdited: boolean;
+};
+
+export type RequestDetail = RequestRow & {
+  now: string;
+  reasoning: string | null;
+  recentActions: string[];
+  resolutionNote: string | null;
+  /** Exact JSON texts; null when there is none. */
+  payload: string | null;
+  edit: string | null;
+  metadata: string | null;
+  agentState: string | null;
+  reviewers: { email: string; openedAt: string | null }[];
+  /** Oldest first. */
+  history: HistoryEntry[];
+  deliveries: Delivery[];
+};
+
+export type HistoryEntry =
+  | { kind: "created"; at: string }
+  | { kind: "mailed" | "reminded" | "mail_failed"; at: string; email: string; deliveryId: string }
+  | { kind: "opened"; at: string; email: string }
+  | { kind: "approved" | "rejected"; at: string; email: string }
+  | { kind: "expired" | "cancelled"; at: string }
+  | {
+      kind: "delivered" | "delivery_failed";
+      at: string;
+      deliveryId: string;
+      event: string;
+      url: string;
+    };
+
+export type DeliveryState = "due" | "delivered" | "failed" | "skipped";
+
+export type DeliveryFilter = {
+  endpoint?: string;
+  state?: DeliveryState;
+  cursor?: string;
+};
+
+export type Delivery = {
+  id: string;
+  requestId: string | null;
+  event: EventKind | TestEventKind | string;
+  state: DeliveryState;
+  destination: { kind: "endpoint"; id: string; url: string } | { kind: "mailbox"; email: string };
+  attempts: number;
+  createdAt: string;
+  nextAttemptAt: string | null;
+  finishedAt: string | null;
+  /** How the last attempt went, in a word of the service's closed list, and the HTTP status. */
+  lastOutcome: string | null;
+  lastHttpStatus: number | null;
+};
+
+export type DeliveryDetail = Delivery & {
+  /** What is sent on every attempt: null for a mail. */
+  request: { url: string; headers: Record<string, string>; body: string } | null;
+  attemptList: DeliveryAttempt[];
+};
+
+export type DeliveryAttempt = {
+  number: number;
+  startedAt: string;
+  finishedAt: string | null;
+  outcome: string | null;
+  httpStatus: number | null;
+  durationMs: number | null;
+  /** The beginning of what came back. */
+  responseStart: string | null;
+};
+
+export type Endpoint = {
+  id: string;
+  url: string;
+  /** Null is every kind. */
+  eventKinds: EventKind[] | null;
+  createdAt: string;
+  disabledAt: string | null;
+  disabledReason: string | null;
+  failingSince: string | null;
+};
+
+/** The secret is shown this once. */
+export type EndpointWithSecret = Endpoint & { secret: string };
+
+export type EndpointDetail = Endpoint & {
+  /** The last 14 UTC days, oldest first, days without any attempt included. */
+  perDay: {
+    day: string;
+    succeeded: number;
+    failed: number;
+    medianMs: number | null;
+    p90Ms: number | null;
+  }[];
+  /** How many deliveries failed or were skipped and can be sent again, up to `unsuccessfulCountMax`. */
+  unsuccessful: { count: number; isMore: boolean; since: string | null };
+};
+
+export type ApiKey = {
+  id: string;
+  name: string;
+  lastFour: string;
+  createdAt: string;
+  /** To the minute; null when it was never used. */
+  lastUsedAt: string | null;
+  revokedAt: string | null;
+};
+
+/** The key itself is shown this once. */
+export type IssuedKey = ApiKey & { key: string };
+
+export type Group = { id: string; key: string; name: string; members: string[]; createdAt: string };
+
+export type Member = {
+  id: string;
+  email: string;
+  role: Role;
+  isYou: boolean;
+  invitedAt: string;
+  /** Null while they have not accepted. */
+  joinedAt: string | null;
+};
+
+export type DashboardErrorCode =
+  | "invalid_json"
+  | "validation_error"
+  | "signed_out"
+  | "sign_in_failed"
+  | "forbidden"
+  | "cross_origin"
+  | "not_found"
+  | "method_not_allowed"
+  | "conflict"
+  | "already_resolved"
+  | "plan_required"
+  | "body_too_large"
+  | "rate_limited"
+  | "internal_error"
+  | "unavailable";
+
+export type DashboardErrorBody = {
+  error: {
+    code: DashboardErrorCode;
+    message: string;
+    /** The field of a form that is wrong, where one is. */
+    field?: string;
+  };
+};

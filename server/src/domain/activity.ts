@@ -1,0 +1,32 @@
+// What can be done in a workspace that its members want to read up later.
+
+export const activityActions = [
+  "workspace.created",
+  "settings.changed",
+  "key.issued",
+  "key.revoked",
+  "endpoint.added",
+  "endpoint.changed",
+  "endpoint.enabled",
+  "endpoint.disabled",
+  "endpoint.rotated",
+  "endpoint.tested",
+  "deliveries.resent",
+  "group.created",
+  "group.renamed",
+  "group.member_added",
+  "group.member_removed",
+  "member.invited",
+  "member.joined",
+  "member.declined",
+  "member.added",
+  "member.role_changed",
+  "member.removed",
+  "request.withdrawn",
+  "request.mailed_again",
+] as const;
+
+export type ActivityAction = (typeof activityActions)[number];
+
+/** The address of whoever does it; null is the operator at the command line. */
+export type Actor = string | null;

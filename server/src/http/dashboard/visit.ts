@@ -1,0 +1,66 @@
+// What a handler of the dashboard is given, and how it reads what was sent: a form that is wrong is told which field.
+
+import type { z } from "zod";
+import type { DashboardErrorCode } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Keyring } from "../../domain/keyring.ts";
+import { type Refusal, refuse } from "../../domain/refusal.ts";
+import type { Role } from "../../domain/role.ts";
+import type { Database } from "../../storage/database.ts";
+import type { ResolutionWatch } from "../../storage/resolution-watch.ts";
+import type { Assets } from "../assets.ts";
+import type { Call } from "../call.ts";
+
+/** What the dashboard's handlers work with. */
+export type DashboardCalls = {
+  db: Database;
+  keyring: Keyring;
+  /** Asked at each call: on a port that the system chose, it is known only once the service listens. */
+  origin: { readonly publicUrl: string };
+  assets: Assets;
+  resolutions: ResolutionWatch;
+  /** Called when something became due that a worker should look at. */
+  onDue: () => void;
+  /** There is no mail server. */
+  isMailKept: boolean;
+};
+
+/** Somebody who is signed in. */
+export type Person = { id: string; email: string; sessionId: string };
+
+export type Visit = { call: Call; person: Person };
+
+/** Somebody who is signed in and a member of the workspace in the path, in a role that may make this call. */
+export type MemberVisit = Visit & { workspaceId: string; role: Role };
+
+/** A refusal as the dashboard is told it: in its own codes, and with the field that is wrong. */
+export type DashboardRefusal = Refusal<DashboardErrorCode> & { field?: string };
+
+/** The value of the contract with a header of its own, such as the cookie of a new session. */
+export type WithHeaders<Value> = { told: Value; headers: Record<string, string> };
+
+/** The value that the contract promises, or why not. */
+export type Told<Value> = Promise<Value | DashboardRefusal> | Value | DashboardRefusal;
+
+/** The parsed body, or a refusal that names the first field that is wrong. */
+export function readForm<Form>(call: Call, form: z.ZodType<Form>): Form | DashboardRefusal {
+  const json = parseJson(call.body);
+  if (json === undefined) {
+    return refuse("invalid_json", "The form could not be read. Load the page again.");
+  }
+  const parsed = form.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = issue?.path.join(".") ?? "";
+  const message = issue?.message ?? "is not as it should be";
+  return { refusal: "validation_error", message: `${field}: ${message}`, field };
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return body.length === 0
+      ? {}
+      : JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch {
+    return undefined;
+  }
+}

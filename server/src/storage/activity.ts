@@ -1,0 +1,60 @@
+// The activity table: who changed what in a workspace, and when. Written in the transaction of the change.
+
+import type { ActivityAction, Actor } from "../domain/activity.ts";
+import type { Queryable, Transaction } from "./database.ts";
+
+export type NewActivity = {
+  workspaceId: string;
+  actor: Actor;
+  action: ActivityAction;
+  /** What it was done to, as it is called now. */
+  subject: string;
+  detail?: Record<string, string>;
+};
+
+export type Activity = {
+  id: string;
+  at: Date;
+  actor: Actor;
+  action: ActivityAction;
+  subject: string;
+  detail: Record<string, string>;
+};
+
+type ActivityRow = {
+  id: string;
+  created_at: Date;
+  actor_email: string | null;
+  action: ActivityAction;
+  subject: string;
+  detail: Record<string, string>;
+};
+
+export async function insert(tx: Transaction, entry: NewActivity): Promise<void> {
+  const { workspaceId, actor, action, subject, detail = {} } = entry;
+  await tx.query(
+    `insert into activity (workspace_id, actor_email, action, subject, detail) values ($1, $2, $3, $4, $5)`,
+    [workspaceId, actor, action, subject, detail],
+  );
+}
+
+/** Newest first. */
+export async function list(
+  db: Queryable,
+  { workspaceId, beforeId, limit }: { workspaceId: string; beforeId: string | null; limit: number },
+): Promise<Activity[]> {
+  const { rows } = await db.query<ActivityRow>(
+    `select id, created_at, actor_email, action, subject, detail from activity
+     where workspace_id = $1 and ($2::text is null or id < $2)
+     order by id desc limit $3`,
+    [workspaceId, beforeId, limit],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    at: row.created_at,
+    actor: row.actor_email,
+    action: row.action,
+    subject: row.subject,
+    detail: row.detail,
+  }));
+}
