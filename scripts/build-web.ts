@@ -15,6 +15,7 @@ const sources = [
   "package-lock.json",
   "scripts/build-web.ts",
   "web/vite.config.ts",
+  "web/dashboard.vite.config.ts",
   "web/src/**/*.{ts,tsx,css}",
   "server/src/domain/**/*.ts",
   "sdk/src/**/*.ts",
@@ -26,7 +27,9 @@ const wanted = await digestOfSources();
 if ((await readFile(stamp, "utf8").catch(() => null)) !== wanted) {
   // Only now: most starts build nothing, and need not wait for the builder to load.
   const { build } = await import("vite");
-  await build({ configFile: join(root, "web/vite.config.ts"), logLevel: "warn" });
+  // One after the other: the first empties the folder that both write to.
+  for (const config of ["vite.config.ts", "dashboard.vite.config.ts"])
+    await build({ configFile: join(root, "web", config), logLevel: "warn" });
   for await (const file of glob("assets/*.{js,css}", { cwd: dist }))
     await compress(join(dist, file));
   await writeFile(stamp, wanted);

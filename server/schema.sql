@@ -26,9 +26,18 @@ $function$
 
 CREATE OR REPLACE FUNCTION public.search_words(workspace_id text, summary text)
  RETURNS tsvector
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE STRICT
-RETURN array_to_tsvector(ARRAY(SELECT DISTINCT ((search_words.workspace_id || ' '::text) || "left"(word.word, 40)) FROM unnest(tsvector_to_array(to_tsvector('simple'::regconfig, search_words.summary))) word(word)))
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE STRICT COST 500
+AS $function$
+begin
+  return array_to_tsvector(string_to_array(ltrim(regexp_replace(
+    ' ' || lower(summary collate "default") collate "C",
+    '[\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00bf\u2000-\u206f\u3000-\u3003]+',
+    ' ' || replace(workspace_id, '_', ''),
+    'g'
+  )), ' '));
+end;
+$function$
 ;
 
 create table activity (
@@ -95,10 +104,9 @@ create table approvals (
   constraint approvals_person_decides CHECK (((status = ANY (ARRAY['APPROVED'::text, 'REJECTED'::text])) = (resolved_by_email IS NOT NULL))),
   constraint approvals_status_check CHECK ((status = ANY (ARRAY['PENDING'::text, 'APPROVED'::text, 'REJECTED'::text, 'EXPIRED'::text, 'CANCELLED'::text])))
 );
-CREATE INDEX approvals_agent ON public.approvals USING btree (agent_name, workspace_id, id);
-CREATE INDEX approvals_approver ON public.approvals USING btree (lower(approver_email), workspace_id, id);
+CREATE INDEX approvals_agent ON public.approvals USING btree (COALESCE(agent_name, ''::text), status, workspace_id, id);
+CREATE INDEX approvals_approver ON public.approvals USING btree (COALESCE(group_id, lower(approver_email)), status, workspace_id, id);
 CREATE INDEX approvals_expiring ON public.approvals USING btree (expires_at) WHERE (status = 'PENDING'::text);
-CREATE INDEX approvals_group ON public.approvals USING btree (group_id, workspace_id, id) WHERE (group_id IS NOT NULL);
 CREATE UNIQUE INDEX approvals_idempotency_key ON public.approvals USING btree (workspace_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX approvals_reminding ON public.approvals USING btree (remind_at) WHERE ((status = 'PENDING'::text) AND (remind_at IS NOT NULL));
 CREATE INDEX approvals_search ON public.approvals USING gin (search_words(workspace_id, summary));
@@ -165,6 +173,7 @@ CREATE INDEX deliveries_due_to_endpoint ON public.deliveries USING btree (endpoi
 CREATE INDEX deliveries_due_to_mailbox ON public.deliveries USING btree (workspace_id, due_at, id) WHERE ((state = 'due'::text) AND (endpoint_id IS NULL));
 CREATE INDEX deliveries_of_endpoint ON public.deliveries USING btree (endpoint_id, id) WHERE (endpoint_id IS NOT NULL);
 CREATE INDEX deliveries_unsuccessful ON public.deliveries USING btree (workspace_id, id) WHERE (state = ANY (ARRAY['failed'::text, 'skipped'::text]));
+CREATE INDEX deliveries_unsuccessful_of_endpoint ON public.deliveries USING btree (endpoint_id, id) WHERE ((state = ANY (ARRAY['failed'::text, 'skipped'::text])) AND (endpoint_id IS NOT NULL));
 
 create table endpoint_secrets (
   workspace_id text collate "C" not null,

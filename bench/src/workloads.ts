@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { digestOfApiKey } from "../../server/src/domain/api-key.ts";
 import { toJsonText } from "../../server/src/domain/json-text.ts";
 import { parseNewApproval } from "../../server/src/domain/new-approval.ts";
-import { isRefusal, type Refusal } from "../../server/src/domain/refusal.ts";
+import { type ChangeRefusal, isRefusal, type Refusal } from "../../server/src/domain/refusal.ts";
 import { issueKey } from "../../server/src/operations/issue-key.ts";
 import { createWorkspace } from "../../server/src/operations/manage-workspace.ts";
 import { creationQuery } from "../../server/src/storage/approval-creation.ts";
@@ -110,7 +110,7 @@ function headers(apiKey: string): string {
   return `Host: localhost\r\nAuthorization: Bearer ${apiKey}\r\n`;
 }
 
-function accepted<Value extends object>(result: Value | Refusal): Value {
+function accepted<Value extends object>(result: Value | Refusal | ChangeRefusal): Value {
   if (isRefusal(result)) throw new Error(result.message);
   return result;
 }

@@ -28,6 +28,7 @@ test("an empty environment gives the documented defaults", () => {
       role: "all",
       smtpUrl: null,
       mailFrom: { name: "Countersign", address: "countersign@localhost" },
+      oidc: null,
       webhookAllowed: [true, true, false],
       webhookRetryDelaysMs: [30_000, 300_000],
       logLevel: "info",
@@ -71,6 +72,31 @@ test("mail and webhooks are set by their variables", () => {
 test("with an external database webhooks reach no private address unless told so", () => {
   const config = readConfig({ DATABASE_URL: "postgres://x/y", SECRET_KEY: secretKey });
   assert.deepEqual(config.webhookAllowed, []);
+});
+
+test("an identity provider is set up whole or not at all, and over https unless it is on this machine", () => {
+  const OIDC_ISSUER = "https://login.example.com";
+  const whole = { OIDC_ISSUER, OIDC_CLIENT_ID: "countersign", OIDC_CLIENT_SECRET: "s3cret" };
+  const expected = { issuer: OIDC_ISSUER, clientId: "countersign", clientSecret: "s3cret" };
+  assert.deepEqual(readConfig(whole).oidc, { ...expected, name: "your company" });
+  assert.equal(readConfig({ ...whole, OIDC_NAME: "Acme" }).oidc?.name, "Acme");
+  for (const name of Object.keys(whole)) {
+    assert.throws(
+      () => readConfig({ ...whole, [name]: "" }),
+      new RegExp(`^OperatorFault: ${name}:`),
+    );
+  }
+  assert.throws(() => readConfig({ OIDC_NAME: "Acme" }), /OIDC_ISSUER, OIDC_CLIENT_ID/);
+  for (const issuer of [
+    "http://login.example.com",
+    "login.example.com",
+    `${OIDC_ISSUER}/?a=b`,
+    `${OIDC_ISSUER}/.well-known/openid-configuration`,
+  ]) {
+    assert.throws(() => readConfig({ ...whole, OIDC_ISSUER: issuer }), /OIDC_ISSUER: must/, issuer);
+  }
+  const local = "http://localhost:8080/realms/acme";
+  assert.equal(readConfig({ ...whole, OIDC_ISSUER: local }).oidc?.issuer, local);
 });
 
 test("every wrong value is named at once", () => {

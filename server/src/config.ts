@@ -7,7 +7,9 @@ import { parseDurationsMs } from "./domain/duration.ts";
 import { type Keyring, parseKeyring } from "./domain/keyring.ts";
 import { webhookAttemptsMax } from "./domain/limits.ts";
 import { type Mailbox, parseMailbox } from "./domain/mailbox.ts";
+import { flawOfName } from "./domain/name.ts";
 import { type Cidr, loopbackCidrs, parseCidrs } from "./domain/network-address.ts";
+import { flawOfOidcIssuer, type OidcSettings } from "./domain/openid.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
 import type { RateLimit } from "./domain/rate-limit.ts";
 import { flawOfSmtpUrl } from "./domain/smtp-url.ts";
@@ -27,6 +29,8 @@ export type Config = {
   /** Null means that mails are kept and shown at /dev/mail. */
   smtpUrl: string | null;
   mailFrom: Mailbox;
+  /** Null means that people sign in by mail and passkey only. */
+  oidc: OidcSettings | null;
   /** Private ranges that webhooks may reach nevertheless. */
   webhookAllowed: readonly Cidr[];
   /** The waits before the second attempt and the third. */
@@ -63,6 +67,11 @@ export const variables: readonly (readonly [name: string, meaning: string])[] = 
     "MAIL_FROM",
     "the sender, such as Countersign <approvals@example.com> (countersign@ the host of PUBLIC_URL)",
   ],
+  [
+    "OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET",
+    "your company's identity provider, for signing in to the dashboard by OpenID Connect; all three or none (none)",
+  ],
+  ["OIDC_NAME", "what the button to sign in with it says (your company)"],
   [
     "WEBHOOK_ALLOW_CIDRS",
     "private ranges that webhooks may reach, such as 10.0.0.0/8,::1/128 (none; loopback with the embedded PostgreSQL)",
@@ -105,6 +114,10 @@ const schema = z.object({
     .transform(parseMailbox)
     .refine(isThere, "must be one address, such as Countersign <approvals@example.com>")
     .optional(),
+  OIDC_ISSUER: z.string().superRefine(refuseFlawedIssuer).optional(),
+  OIDC_CLIENT_ID: z.string().optional(),
+  OIDC_CLIENT_SECRET: z.string().optional(),
+  OIDC_NAME: z.string().superRefine(refuseFlawedName).optional(),
   WEBHOOK_ALLOW_CIDRS: z
     .string()
     .transform(parseCidrs)
@@ -151,6 +164,7 @@ export function readConfig(
       name: "Countersign",
       address: `countersign@${new URL(publicUrl).hostname}`,
     },
+    oidc: readOidc(values),
     webhookAllowed:
       values.WEBHOOK_ALLOW_CIDRS ?? (values.DATABASE_URL === undefined ? loopbackCidrs : []),
     webhookRetryDelaysMs: values.WEBHOOK_RETRY_DELAYS ?? [],
@@ -172,6 +186,31 @@ function readKeyring(text: string | undefined, databaseUrl: string | undefined):
   return keyring;
 }
 
+const oidcNameDefault = "your company";
+
+function readOidc(values: {
+  OIDC_ISSUER?: string | undefined;
+  OIDC_CLIENT_ID?: string | undefined;
+  OIDC_CLIENT_SECRET?: string | undefined;
+  OIDC_NAME?: string | undefined;
+}): OidcSettings | null {
+  const {
+    OIDC_ISSUER: issuer,
+    OIDC_CLIENT_ID: clientId,
+    OIDC_CLIENT_SECRET: clientSecret,
+    OIDC_NAME: name,
+  } = values;
+  if (issuer !== undefined && clientId !== undefined && clientSecret !== undefined) {
+    return { issuer, clientId, clientSecret, name: name ?? oidcNameDefault };
+  }
+  if ([issuer, clientId, clientSecret, name].every((value) => value === undefined)) return null;
+  const names = ["OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"] as const;
+  const missing = names.filter((each) => values[each] === undefined);
+  throw new OperatorFault(
+    `${missing.join(", ")}: to sign in by OpenID Connect set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET; to do without it set none of them, nor OIDC_NAME.`,
+  );
+}
+
 /** A variable that is set to nothing counts as not set, as in `PORT= npm start`. */
 function withoutEmpty(environment: Record<string, string | undefined>) {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
@@ -183,6 +222,16 @@ function isThere<Value>(value: Value | null): value is Value {
 
 function refuseFlawedSmtpUrl(text: string, context: z.RefinementCtx): void {
   const flaw = flawOfSmtpUrl(text);
+  if (flaw !== null) context.addIssue({ code: "custom", message: flaw });
+}
+
+function refuseFlawedIssuer(text: string, context: z.RefinementCtx): void {
+  const flaw = flawOfOidcIssuer(text);
+  if (flaw !== null) context.addIssue({ code: "custom", message: flaw });
+}
+
+function refuseFlawedName(text: string, context: z.RefinementCtx): void {
+  const flaw = flawOfName(text);
   if (flaw !== null) context.addIssue({ code: "custom", message: flaw });
 }
 

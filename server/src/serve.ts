@@ -8,18 +8,22 @@ import type { Config } from "./config.ts";
 import { makeAddressPolicy } from "./domain/network-address.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
 import { flawOfPublicUrl } from "./domain/public-url.ts";
+import { signInUrlOf } from "./domain/sign-in.ts";
 import { type Assets, loadAssets } from "./http/assets.ts";
 import type { DevMail } from "./http/dev-mail.ts";
 import { openLog } from "./log.ts";
 import { makeAnnounceDue } from "./operations/announce-due.ts";
 import { composeMail, type MailOrigin } from "./operations/compose-mail.ts";
 import { runFirst } from "./operations/first-run.ts";
+import { makeSignInLink } from "./operations/sign-in.ts";
+import { openOidcClient } from "./outbound/openid.ts";
 import { buildRawMail, MailSender } from "./outbound/send-mail.ts";
 import { WebhookSender } from "./outbound/send-webhook.ts";
 import { assembleService } from "./service.ts";
 import { isOutOfReach } from "./storage/database.ts";
 import { Listener } from "./storage/listener.ts";
 import { migrate } from "./storage/migrations.ts";
+import * as people from "./storage/people.ts";
 import { openStore, type Store } from "./storage/store.ts";
 import { makeTerminalMail } from "./terminal-mail.ts";
 import { welcome } from "./welcome.ts";
@@ -59,7 +63,8 @@ export async function serve(config: Config): Promise<void> {
     if (address !== null) node.listensAt(address);
     // Only now, when nothing can keep it from being shown: the first key is shown once.
     const firstKey = store.kind === "embedded" ? await runFirst(store.db) : null;
-    showWelcome(config, store, { address, firstKey }, log);
+    const signInUrl = address === null ? null : await makeWelcomeLink(config, store);
+    showWelcome(config, store, { address, firstKey, signInUrl }, log);
     warnOfPublicUrl(config, log);
     await isMigrated;
     if (!stopping.signal.aborted) node.worker?.start();
@@ -100,6 +105,9 @@ function assembleNode({ config, store, assets, log }: NodeParts): Node {
           // Behind a public name stands a proxy, and some (nginx since 1.29.7) look just like somebody at this machine.
           devMail:
             config.smtpUrl === null && isLocal(config.publicUrl) ? devMailOf(config, origin) : null,
+          isMailKept: config.smtpUrl === null,
+          webhookAllowed: config.webhookAllowed,
+          oidc: config.oidc === null ? null : openOidcClient(config.oidc),
           log,
         }).app;
   listener.start();
@@ -199,16 +207,23 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
   return `http://${host === "127.0.0.1" || host === "0.0.0.0" ? "localhost" : host}:${actualPort}`;
 }
 
-function showWelcome(
-  config: Config,
-  store: Store,
-  { address, firstKey }: { address: string | null; firstKey: string | null },
-  log: Logger,
-): void {
+/** Whoever sits at the terminal of the embedded default owns it. */
+async function makeWelcomeLink(config: Config, store: Store): Promise<string | null> {
+  if (store.kind !== "embedded" || config.smtpUrl !== null || !isLocal(config.publicUrl))
+    return null;
+  const email = await people.findFirstOwner(store.db);
+  if (email === null) return null;
+  return signInUrlOf(config.publicUrl, await makeSignInLink(store.db, store.keyring, email));
+}
+
+type WelcomeParts = { address: string | null; firstKey: string | null; signInUrl: string | null };
+
+function showWelcome(config: Config, store: Store, parts: WelcomeParts, log: Logger): void {
+  const { address } = parts;
   const isMailKept = config.smtpUrl === null;
   if (address !== null && (store.kind === "embedded" || config.logFormat === "text")) {
     const { kind } = store;
-    process.stdout.write(welcome({ address, firstKey, kind, dataDir: config.dataDir, isMailKept }));
+    process.stdout.write(welcome({ ...parts, address, kind, dataDir: config.dataDir, isMailKept }));
   } else {
     log.info({ address, role: config.role }, address === null ? "working" : "serving");
   }

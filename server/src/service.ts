@@ -3,14 +3,19 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Keyring } from "./domain/keyring.ts";
+import { type Cidr, makeAddressPolicy } from "./domain/network-address.ts";
+import type { OidcClient } from "./domain/openid.ts";
 import type { RateLimit } from "./domain/rate-limit.ts";
 import { buildApp } from "./http/app.ts";
 import type { Assets } from "./http/assets.ts";
 import type { DevMail } from "./http/dev-mail.ts";
+import { noteKeyUse } from "./http/key-use.ts";
 import { routesOf } from "./http/routes.ts";
 import { makeCreateApproval } from "./operations/create-approval.ts";
 import { makeDecideApproval } from "./operations/decide-approval.ts";
+import { makeKeyUse } from "./operations/note-key-use.ts";
 import { makeReadApproval } from "./operations/read-approval.ts";
+import { examineWebhookUrl } from "./outbound/resolve-host.ts";
 import type { Database } from "./storage/database.ts";
 import type { Listener } from "./storage/listener.ts";
 import { ResolutionWatch } from "./storage/resolution-watch.ts";
@@ -28,6 +33,12 @@ export type ServiceOptions = {
   onDue: () => void;
   /** Null when mails go to a mail server and are not shown here. */
   devMail: DevMail | null;
+  /** There is no mail server, so codes to sign in with are shown where mails are kept. */
+  isMailKept: boolean;
+  /** The company's own sign-in, where one is set up. */
+  oidc: OidcClient | null;
+  /** Private ranges that webhooks may reach nevertheless. */
+  webhookAllowed?: readonly Cidr[];
   log: Logger;
   clock?: () => number;
   requestTimeoutMs?: number;
@@ -38,6 +49,7 @@ export type Service = { app: FastifyInstance; resolutions: ResolutionWatch };
 export function assembleService(options: ServiceOptions): Service {
   const { db, listener, keyring, origin, assets, onDue, devMail } = options;
   const resolutions = new ResolutionWatch(db, listener);
+  const policy = makeAddressPolicy(options.webhookAllowed ?? []);
   const routes = routesOf({
     db,
     createApproval: makeCreateApproval(db, keyring, onDue),
@@ -48,8 +60,17 @@ export function assembleService(options: ServiceOptions): Service {
     assets,
     origin,
     devMail,
+    onDue,
+    isMailKept: options.isMailKept,
+    oidc: options.oidc,
+    examineAddress: (url) => examineWebhookUrl(url, policy),
   });
-  const app = buildApp({ ...options, routes });
+  const keyUse = makeKeyUse(db);
+  const app = buildApp({
+    ...options,
+    routes: noteKeyUse(routes, (digest) => keyUse.note(digest)),
+  });
+  app.addHook("onClose", () => keyUse.stop());
   resolutions.start();
   // Waiting callers are answered first; then no call is under way and the database can be let go.
   app.addHook("preClose", async () => resolutions.stop());

@@ -58,6 +58,7 @@ test("what it shows stands below what the welcome shows", () => {
   const greeting = welcome({
     address: "http://localhost:3000",
     firstKey: null,
+    signInUrl: null,
     kind: "embedded",
     dataDir: "/data",
     isMailKept: true,

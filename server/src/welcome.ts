@@ -6,6 +6,8 @@ export type WelcomeFacts = {
   address: string;
   /** Shown once, on the very first start. */
   firstKey: string | null;
+  /** Signs the owner in, once. */
+  signInUrl: string | null;
   kind: "embedded" | "external";
   dataDir: string;
   /** There is no mail server, so mails are shown instead of sent. */
@@ -13,12 +15,13 @@ export type WelcomeFacts = {
 };
 
 export function welcome(facts: WelcomeFacts): string {
-  const { address, firstKey, kind, dataDir, isMailKept } = facts;
+  const { address, firstKey, signInUrl, kind, dataDir, isMailKept } = facts;
   const lines = [
     "",
     "  countersign is running",
     "",
     `  Address   ${address}`,
+    ...(signInUrl === null ? [] : [`  Dashboard ${signInUrl}   (signs you in, once)`]),
     ...(firstKey === null ? [] : [`  API key   ${firstKey}   (shown this once; keep it)`]),
     ...(kind === "embedded" ? [`  Data      ${dataDir}`] : []),
     ...(isMailKept

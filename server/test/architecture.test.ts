@@ -336,6 +336,7 @@ function keepsSdkApart(files: SourceFile[]): string[] {
 
 /** One rule for page and service: these run in browsers as well as here. */
 const rulesInBrowsers = [
+  "attempt",
   "visible-text",
   "lookalikes",
   "once",

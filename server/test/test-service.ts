@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import type { DestinationStream } from "pino";
 import { type Keyring, parseKeyring } from "../src/domain/keyring.ts";
+import type { OidcClient } from "../src/domain/openid.ts";
 import type { RateLimit } from "../src/domain/rate-limit.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import type { WorkspaceSettings } from "../src/domain/workspace-settings.ts";
@@ -54,6 +55,7 @@ export type NodeOptions = {
   logDestination?: DestinationStream;
   onDue?: () => void;
   devMail?: DevMail;
+  oidc?: OidcClient;
   keyring?: Keyring;
   publicUrl?: string;
   assets?: Assets;
@@ -84,8 +86,16 @@ export const testAssets = toAssets(
       "shared-abc.js": "export {};\n",
       "editor-abc.js": "export {};\n",
       "review-abc.css": ".page {}\n",
+      "dashboard-abc.js": "export {};\n",
+      "dashboard-abc.css": ".shell {}\n",
     }).map(([name, text]) => [name, Buffer.from(text)]),
   ),
+  JSON.stringify({
+    "src/dashboard/main.tsx": {
+      file: "assets/dashboard-abc.js",
+      css: ["assets/dashboard-abc.css"],
+    },
+  }),
 );
 
 /** One node on a database; start several to see them work together. */
@@ -111,6 +121,8 @@ export async function startNode(
     rateLimit: null,
     onDue: () => {},
     devMail: null,
+    isMailKept: true,
+    oidc: null,
     log,
     ...rest,
   });

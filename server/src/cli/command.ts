@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import type { Mailbox } from "../domain/mailbox.ts";
 import type { Cidr } from "../domain/network-address.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
-import { isRefusal, type Refusal } from "../domain/refusal.ts";
+import { type ChangeRefusal, isRefusal, type Refusal } from "../domain/refusal.ts";
 import { toVisibleText } from "../domain/visible-text.ts";
 import { listMissingMigrations, migrate } from "../storage/migrations.ts";
 import { openStore, type Store, type StoreOptions } from "../storage/store.ts";
@@ -29,7 +29,7 @@ export function onStore<Args extends unknown[], Result>(
   command: Command,
   readConfig: ReadCommandConfig,
   steps: {
-    run: (context: CommandContext, ...args: Args) => Promise<Result | Refusal>;
+    run: (context: CommandContext, ...args: Args) => Promise<Result | Refusal | ChangeRefusal>;
     toJson: (result: Result) => Printed | Printed[];
     toText: (result: Result) => string;
   },

@@ -5,7 +5,6 @@ import { isEventKind, testEventKind } from "../domain/event.ts";
 import { eventBody, testEventBody } from "../domain/event-body.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { toVisibleText } from "../domain/visible-text.ts";
-import { unknownEndpoint } from "../operations/manage-endpoint.ts";
 import { unknownWorkspace } from "../operations/manage-workspace.ts";
 import {
   resendDelivery,
@@ -15,7 +14,6 @@ import {
 import * as approvals from "../storage/approvals.ts";
 import type { Database } from "../storage/database.ts";
 import * as deliveries from "../storage/deliveries.ts";
-import * as endpoints from "../storage/endpoints.ts";
 import * as workspaces from "../storage/workspaces.ts";
 import { onStore, type Printed, type ReadCommandConfig, table, wholeNumber } from "./command.ts";
 import {
@@ -190,15 +188,10 @@ function resendFailedCommand(readConfig: ReadCommandConfig): Command {
     readConfig,
     {
       run: async ({ db }, { workspace, since, endpoint }: ResendFlags) => {
-        const time = toTime(since);
-        const known = endpoint === undefined ? [] : await endpoints.list(db, workspace);
-        if (endpoint !== undefined && !known.some(({ id }) => id === endpoint)) {
-          return unknownEndpoint(endpoint);
-        }
         return resendUnsuccessful(db, {
           workspaceId: workspace,
           endpointId: endpoint ?? null,
-          time,
+          time: toTime(since),
         });
       },
       toJson: ({ resent }) => ({ resent }),

@@ -66,6 +66,6 @@ export function keyCommand(readConfig: ReadCommandConfig): Command {
 }
 
 function toJson(key: apiKeys.ApiKey): Printed {
-  const { id, workspaceId, name, lastFour, createdAt, revokedAt } = key;
-  return { id, workspaceId, name, lastFour, createdAt, revokedAt };
+  const { id, workspaceId, name, lastFour, createdAt, lastUsedAt, revokedAt } = key;
+  return { id, workspaceId, name, lastFour, createdAt, lastUsedAt, revokedAt };
 }

@@ -1,6 +1,7 @@
 // countersign member …
 
 import { Command } from "commander";
+import { roles } from "../domain/role.ts";
 import { addMember } from "../operations/add-member.ts";
 import * as members from "../storage/members.ts";
 import { onStore, type Printed, type ReadCommandConfig, table } from "./command.ts";
@@ -13,7 +14,7 @@ export function memberCommand(readConfig: ReadCommandConfig): Command {
         .description("add a person, or give one who is there another role")
         .requiredOption("--workspace <id>", "the workspace to run")
         .requiredOption("--email <address>", "who")
-        .requiredOption("--role <role>", members.memberRoles.join(", ")),
+        .requiredOption("--role <role>", roles.join(", ")),
       readConfig,
       {
         run: (store, flags: { workspace: string; email: string; role: string }) =>
@@ -39,11 +40,11 @@ export function memberCommand(readConfig: ReadCommandConfig): Command {
         toText: (found) =>
           table(
             ["ID", "EMAIL", "ROLE", "SINCE"],
-            found.map(({ id, email, role, createdAt }) => [
+            found.map(({ id, email, role, joinedAt }) => [
               id,
               email,
               role,
-              createdAt.toISOString(),
+              joinedAt?.toISOString() ?? "invited",
             ]),
             "This workspace has no members yet.",
           ),
@@ -53,6 +54,6 @@ export function memberCommand(readConfig: ReadCommandConfig): Command {
   return command;
 }
 
-function toJson({ id, workspaceId, email, role, createdAt }: members.Member): Printed {
-  return { id, workspaceId, email, role, createdAt };
+function toJson({ id, workspaceId, email, role, createdAt, joinedAt }: members.Member): Printed {
+  return { id, workspaceId, email, role, createdAt, joinedAt };
 }

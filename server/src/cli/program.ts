@@ -9,6 +9,7 @@ import { groupCommand } from "./groups.ts";
 import { keyCommand } from "./keys.ts";
 import { memberCommand } from "./members.ts";
 import { migrateCommand } from "./migrate.ts";
+import { signInLinkCommand } from "./sign-in-link.ts";
 import { webhookCommand } from "./webhooks.ts";
 import { workspaceCommand } from "./workspaces.ts";
 
@@ -60,6 +61,7 @@ and works whether or not the server is running.`,
   program.addCommand(deliveryCommand(readConfig));
   program.addCommand(groupCommand(readConfig));
   program.addCommand(memberCommand(readConfig));
+  program.addCommand(signInLinkCommand(readConfig));
   program.addCommand(doctorCommand(readConfig));
   for (const command of program.commands) inherit(command, program);
   return program;

@@ -27,7 +27,10 @@ export const noticeKinds = [
 ] as const;
 
 export type NoticeKind = (typeof noticeKinds)[number];
-export type MailEventKind = "request.created" | NoticeKind;
+/** Mails about a person: a code to sign in with, an invitation. */
+export type PersonMailKind = "person.signing_in" | "member.invited";
+
+export type MailEventKind = "request.created" | NoticeKind | PersonMailKind;
 
 const kindByStatus: Record<ApprovalStatus, EventKind> = {
   PENDING: "request.created",

@@ -121,3 +121,74 @@ export const reviewOutcomeDays = 30;
 export const reviewTicketHours = 24;
 /** Smaller answers fit into a packet or two as they are. */
 export const compressedBytesMin = 1_024;
+
+/** Approvals that wait are counted up to here; beyond it the dashboard says "or more". */
+export const pendingCountMax = 10_000;
+
+/** A code that was mailed, and how often it may be mistyped: of a million codes, five tries. */
+export const signInCodeMinutes = 10;
+export const signInCodeTriesMax = 5;
+/** Codes to one address. With the tries of each, guessing for a whole day hits one time in ten thousand. */
+export const signInCodesPerHourMax = 6;
+export const signInCodesPerDayMax = 20;
+/** The link that the terminal prints. */
+export const signInLinkHours = 24;
+/** Signing in that has not ended after this must begin anew. */
+export const signInChallengeMinutes = 10;
+/** A session ends after so many days, and earlier when nobody has used it for long. */
+export const sessionDaysMax = 30;
+export const sessionIdleDaysMax = 14;
+export const sessionsPerPersonMax = 50;
+/** Calls that sign in, from one network address. */
+export const signInCallsPerMinuteMax = 30;
+/** Of a browser's own name, more tells nothing more. */
+export const userAgentCharactersMax = 300;
+
+/** Deliveries to an endpoint that could be sent again are counted up to here. */
+export const unsuccessfulCountMax = 10_000;
+/** The last days of an endpoint's figures. */
+export const endpointFigureDays = 14;
+/** Entries on a page of what was done in a workspace. */
+export const activityPageMax = 50;
+/** People of one workspace, and how many of them may be mailed an invitation within a day. */
+export const membersPerWorkspaceMax = 500;
+export const invitationsPerDayMax = 100;
+/** When keys were last used is written at most this often, gathered for a moment before the first time. */
+export const keyUseIntervalMs = 60_000;
+export const keyUseGatherMs = 1_000;
+
+export const passkeysPerPersonMax = 20;
+export const passkeyNameCharactersMax = 80;
+/** 1023 bytes in base64url: WebAuthn allows no longer ones. */
+export const credentialIdCharactersMax = 1_364;
+/** Of each part of what a browser says of a passkey; real ones are a tenth of it. */
+export const passkeyPartCharactersMax = 32_768;
+export const passkeyTransportsMax = 10;
+/** For each call to a company's identity provider, and how much of its answer is read. */
+export const openIdTimeoutMs = 10_000;
+export const openIdAnswerBytesMax = 1024 * 1024;
+/** How far the clock of the identity provider may be off. */
+export const openIdClockToleranceSeconds = 30;
+
+/** So many agents of a day are told apart in its figures, and so many are shown. */
+export const figureAgentsMax = 200;
+export const shownAgentsMax = 10;
+/** A day's figures are kept with the ids of what is still pending, up to so many. */
+export const figureOpenIdsMax = 2_000;
+/** What is kept is written anew once so many more approvals are final. */
+export const figureRowsMin = 1_000;
+/** No statement that creates approvals lasts so long: what was created before has been committed. */
+export const figureSettlingSeconds = 60;
+/** Of the deliveries of a day to one endpoint, about so many are looked at for its figures. */
+export const endpointSampleSize = 300;
+/** And of each of them so many attempts, the latest: one that was sent again and again has more. */
+export const attemptsLookedAtMax = 100;
+
+/** Lines on a page of the dashboard's lists. */
+export const dashboardPageItems = 50;
+/** A search looks at so many of the newest before it asks the index of words: common words end there. */
+export const searchGlance = 1_000;
+/** What people type to search, and the names and addresses that they filter by. */
+export const filterCharactersMax = 300;
+/** Of a request that was sent again very often, the dashboard shows the first so many deliveries and dates. */
+export const historyEntriesMax = 1_000;

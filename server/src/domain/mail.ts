@@ -8,6 +8,7 @@ import { subjectOf } from "./mail/subject.ts";
 import { textPart } from "./mail/text-part.ts";
 import { instantInWords, spanInWords } from "./mail/times.ts";
 import { formatReviewCode } from "./review-code.ts";
+import { formatSignInCode } from "./sign-in.ts";
 
 export type MailContent = { subject: string; text: string; html: string };
 
@@ -194,6 +195,80 @@ export function mailRefusedMail(facts: RefusedMailFacts): MailContent {
       },
     ],
     footer: ownersFooter(facts),
+  });
+}
+
+export type SignInFacts = { code: string; expiresAt: Date; email: string; publicUrl: string };
+
+/** To whoever asked to sign in. The code stands in the subject, where a phone shows it without opening anything. */
+export function signInMail({ code, expiresAt, email, publicUrl }: SignInFacts): MailContent {
+  const printed = formatSignInCode(code);
+  return toContent(`Your sign-in code is ${printed}`, {
+    heading: "Your code to sign in",
+    preview: `Good until ${instantInWords(expiresAt)}.`,
+    blocks: [
+      {
+        kind: "code",
+        label: "Your code",
+        code: printed,
+        words: ["Type it on the page where you asked for it, and nowhere else."],
+      },
+      { kind: "facts", facts: [{ label: "Good until", words: [instantInWords(expiresAt)] }] },
+    ],
+    footer: [
+      [
+        "You get this mail at ",
+        addressWord(email),
+        " because somebody asked to sign in with this address. If it was not you, do nothing: without the code nobody gets in.",
+      ],
+      [
+        `The page that asks for it must be at ${originOf(publicUrl)}. Never tell the code to anybody: nobody who works on Countersign asks for it.`,
+      ],
+    ],
+  });
+}
+
+export type InvitationFacts = {
+  workspaceName: string;
+  role: string;
+  /** Null when the operator did it. */
+  invitedBy: string | null;
+  email: string;
+  publicUrl: string;
+};
+
+const roleInWords: Record<string, string> = {
+  owner: "an owner, who may do everything",
+  admin: "an admin, who manages keys, webhooks, groups and settings",
+  viewer: "a viewer, who sees everything and changes nothing",
+};
+
+export function invitationMail(facts: InvitationFacts): MailContent {
+  const { workspaceName, role, invitedBy, email, publicUrl } = facts;
+  return toContent(subjectOf("Invitation to a workspace", workspaceName), {
+    heading: "You are invited to a workspace.",
+    preview: "Sign in with this address to join or decline.",
+    blocks: [
+      {
+        kind: "facts",
+        facts: [
+          { label: "Workspace", words: [{ theirs: workspaceName }] },
+          ...(invitedBy === null ? [] : [{ label: "Invited by", words: [addressWord(invitedBy)] }]),
+          { label: "You would be", words: [roleInWords[role] ?? role] },
+        ],
+      },
+      { kind: "button", label: "Sign in to join", url: `${publicUrl}/app` },
+    ],
+    footer: [
+      [
+        "You get this mail at ",
+        addressWord(email),
+        " because you were invited. If you do not want to join, do nothing, or decline after signing in.",
+      ],
+      [
+        `The page it opens must be at ${originOf(publicUrl)}. Countersign never asks for a password.`,
+      ],
+    ],
   });
 }
 

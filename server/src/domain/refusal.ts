@@ -23,6 +23,15 @@ export function refuse<Code extends string>(refusal: Code, message: string): Ref
   return { refusal, message };
 }
 
+/** Why a change of a workspace is refused, with the field of a form that is wrong where one is. */
+export type ChangeRefusal = Refusal<
+  "validation_error" | "not_found" | "forbidden" | "conflict" | "plan_required"
+> & { readonly field?: string };
+
+export function refuseField(field: string, flaw: string): ChangeRefusal {
+  return { refusal: "validation_error", message: `${field}: ${flaw}`, field };
+}
+
 /** True for a refusal, so that callers can tell it from the value they asked for. */
 export function isRefusal<Value>(value: Value): value is Extract<Value, Refusal<string>> {
   return typeof value === "object" && value !== null && "refusal" in value;

@@ -33,6 +33,19 @@ export function webhookHeaders({ deliveryId, kind, body, at, secrets }: WebhookT
   };
 }
 
+/** The headers as they may be shown to people: what the secret and the time of an attempt make is left out. */
+export function shownWebhookHeaders(
+  webhook: Pick<WebhookToSign, "deliveryId" | "kind" | "body">,
+): Record<string, string> {
+  const perAttempt = "made at each attempt";
+  return {
+    ...webhookHeaders({ ...webhook, at: new Date(0), secrets: [] }),
+    "x-service-signature": perAttempt,
+    "webhook-timestamp": perAttempt,
+    "webhook-signature": perAttempt,
+  };
+}
+
 function sign(key: string | Buffer, prefix: string, body: Buffer): Buffer {
   return createHmac("sha256", key).update(prefix).update(body).digest();
 }

@@ -18,22 +18,30 @@ export type WorkspaceSettings = {
 
 const volumeMax = 2_000_000_000;
 
+export type SettingFlaw = { field: keyof WorkspaceSettings; message: string };
+
 /** Says what is wrong with the settings of a workspace, or null when they are fine. */
 export function flawOfWorkspaceSettings(
   settings: WorkspaceSettings,
   planNames: readonly string[],
-): string | null {
+): SettingFlaw | null {
   const nameFlaw = flawOfName(settings.name);
-  if (nameFlaw !== null) return `name: ${nameFlaw}`;
-  if (!planNames.includes(settings.plan)) return `plan: must be one of ${planNames.join(", ")}`;
-  if (!isVolume(settings.included)) return `included: ${volumeRule}`;
-  if (!isVolume(settings.cap)) return `cap: ${volumeRule}`;
+  if (nameFlaw !== null) return { field: "name", message: `name: ${nameFlaw}` };
+  if (!planNames.includes(settings.plan)) {
+    return { field: "plan", message: `plan: must be one of ${planNames.join(", ")}` };
+  }
+  if (!isVolume(settings.included)) {
+    return { field: "included", message: `included: ${volumeRule}` };
+  }
+  if (!isVolume(settings.cap)) return { field: "cap", message: `cap: ${volumeRule}` };
   if (!isWhole(settings.expiryMinutes, ttlMinutesMin, ttlMinutesMax)) {
-    return `expiry: must be a whole number of minutes from ${ttlMinutesMin} to ${ttlMinutesMax}`;
+    const message = `expiry: must be a whole number of minutes from ${ttlMinutesMin} to ${ttlMinutesMax}`;
+    return { field: "expiryMinutes", message };
   }
   const { reminderPercent } = settings;
   if (reminderPercent !== null && !isWhole(reminderPercent, 1, reminderPercentMax)) {
-    return `reminder: must be a whole number of per cent from 1 to ${reminderPercentMax}, or off`;
+    const message = `reminder: must be a whole number of per cent from 1 to ${reminderPercentMax}, or off`;
+    return { field: "reminderPercent", message };
   }
   return null;
 }

@@ -2,9 +2,11 @@
 // from a broken request line to a lost database, becomes the one error envelope here.
 
 import { randomUUID } from "node:crypto";
+import { isIP } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { bodyBytesMax, waitSecondsMax } from "../domain/limits.ts";
+import { makeAddressPolicy } from "../domain/network-address.ts";
 import type { RateLimit } from "../domain/rate-limit.ts";
 import { isRefusal } from "../domain/refusal.ts";
 import { isUnavailable } from "../storage/database.ts";
@@ -12,10 +14,17 @@ import { authenticate } from "./authenticate.ts";
 import { basePathOf, withoutBasePath } from "./base-path.ts";
 import { makeBrokenRequestAnswer } from "./broken-requests.ts";
 import { type Answer, type Call, repeated } from "./call.ts";
-import { crossOrigin, internalError, problem, problemOfRefusal, unavailable } from "./problems.ts";
+import { dashboardHeaders, reviewHeaders } from "./page-headers.ts";
+import {
+  crossOrigin,
+  dashboardCrossOrigin,
+  internalError,
+  problem,
+  problemOfRefusal,
+  unavailable,
+} from "./problems.ts";
 import { RateLimiter } from "./rate-limiter.ts";
-import { reviewHeaders } from "./review-headers.ts";
-import type { Route } from "./routes.ts";
+import type { Route } from "./route.ts";
 import { isSameOrigin, originOf, type Provenance } from "./same-origin.ts";
 import { isFromThisMachine } from "./this-machine.ts";
 
@@ -102,6 +111,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const guards = {
     api_key: makeKeyGuard(options),
     review_link: makeReviewGuard(options),
+    dashboard: makeDashboardGuard(options),
     this_machine: guardThisMachine,
     anyone: null,
   };
@@ -148,6 +158,20 @@ function makeReviewGuard({ origin }: AppOptions): Guard {
     };
     if (isSameOrigin(provenance, origin.publicUrl)) done();
     else send(reply, crossOrigin(originOf(origin.publicUrl)));
+  };
+}
+
+/** The same for the dashboard. Whether somebody is signed in is asked afterwards, with what they ask for. */
+function makeDashboardGuard({ origin }: AppOptions): Guard {
+  return (request, reply, done) => {
+    reply.headers(dashboardHeaders);
+    if (request.method !== "POST") return done();
+    const provenance: Provenance = {
+      origin: headerOf(request, "origin"),
+      site: headerOf(request, "sec-fetch-site"),
+    };
+    if (isSameOrigin(provenance, origin.publicUrl)) done();
+    else send(reply, dashboardCrossOrigin(originOf(origin.publicUrl)));
   };
 }
 
@@ -241,6 +265,7 @@ function toCall(request: FastifyRequest, reply: FastifyReply): Call {
     query: queryStart === -1 ? noQuery : new URLSearchParams(request.url.slice(queryStart)),
     body: request.body instanceof Uint8Array ? request.body : noBody,
     header: (name) => headerOf(request, name),
+    address: addressOf(request),
     // Made on demand: few calls wait long enough for their caller to go away.
     get signal() {
       const controller = new AbortController();
@@ -260,6 +285,18 @@ function headerOf(request: FastifyRequest, name: string): string | null | typeof
     if (rawHeaders[at]?.toLowerCase() === name) count += 1;
   }
   return count > 1 || Array.isArray(value) ? repeated : value;
+}
+
+const publicOnly = makeAddressPolicy([]);
+
+/** A proxy at this machine or in its network tells whom it speaks for; anybody else speaks for themselves. */
+function addressOf(request: FastifyRequest): string | null {
+  const { remoteAddress } = request.raw.socket;
+  const forwarded = headerOf(request, "x-forwarded-for");
+  if (remoteAddress === undefined) return null;
+  const isPublic = publicOnly.flawOf(remoteAddress) === null;
+  const last = typeof forwarded === "string" ? (forwarded.split(",").at(-1)?.trim() ?? "") : "";
+  return isPublic || isIP(last) === 0 ? remoteAddress : last;
 }
 
 function send(reply: FastifyReply, { status, headers = {}, type, body }: Answer): FastifyReply {

@@ -16,10 +16,12 @@ export type Assets = {
   /** By name, without a folder. */
   files: ReadonlyMap<string, Buffer>;
   review: PageFiles;
+  dashboard: PageFiles;
 };
 
 const builtFolder = join(import.meta.dirname, "..", "..", "..", "web", "dist");
 const reviewEntry = "src/review/main.tsx";
+const dashboardEntry = "src/dashboard/main.tsx";
 
 const types: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
@@ -34,7 +36,8 @@ export function loadAssets(folder: string = builtFolder): Assets {
   try {
     const names = readdirSync(join(folder, "assets"));
     const files = names.map((name) => [name, readFileSync(join(folder, "assets", name))] as const);
-    return toAssets(readFileSync(join(folder, "manifest.json"), "utf8"), new Map(files));
+    const manifest = (name: string) => readFileSync(join(folder, name), "utf8");
+    return toAssets(manifest("manifest.json"), new Map(files), manifest("dashboard-manifest.json"));
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
     throw new OperatorFault("The pages are not built. Run npm run build, then start again.");
@@ -50,11 +53,24 @@ const iconName = `icon-${hash("sha256", iconBytes, "hex").slice(0, 8)}.svg`;
 /** One entry of the builder's manifest: a file, its styles, and the entries it cannot begin without. */
 type Chunk = { file: string; css?: string[]; imports?: string[] };
 
-export function toAssets(manifestText: string, files: ReadonlyMap<string, Buffer>): Assets {
+/** Each page is built by itself and has a manifest of its own. */
+export function toAssets(
+  reviewManifest: string,
+  files: ReadonlyMap<string, Buffer>,
+  dashboardManifest: string,
+): Assets {
+  return {
+    files: new Map([...files, [iconName, iconBytes]]),
+    review: toPageFiles(reviewManifest, reviewEntry),
+    dashboard: toPageFiles(dashboardManifest, dashboardEntry),
+  };
+}
+
+function toPageFiles(manifestText: string, entryName: string): PageFiles {
   const manifest = new Map(Object.entries<Chunk>(JSON.parse(manifestText)));
-  const entry = manifest.get(reviewEntry);
+  const entry = manifest.get(entryName);
   if (entry === undefined) {
-    throw new OperatorFault("The pages are built without the review page. Run npm run build.");
+    throw new OperatorFault(`The pages are built without ${entryName}. Run npm run build.`);
   }
   const chunks = new Set([entry]);
   for (const { imports = [] } of chunks) {
@@ -63,13 +79,10 @@ export function toAssets(manifestText: string, files: ReadonlyMap<string, Buffer
   const [, ...imported] = chunks;
   const styles = new Set([...chunks].flatMap(({ css = [] }) => css));
   return {
-    files: new Map([...files, [iconName, iconBytes]]),
-    review: {
-      script: entry.file,
-      parts: imported.map(({ file }) => file),
-      styles: [...styles],
-      icon: `assets/${iconName}`,
-    },
+    script: entry.file,
+    parts: imported.map(({ file }) => file),
+    styles: [...styles],
+    icon: `assets/${iconName}`,
   };
 }
 

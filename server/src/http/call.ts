@@ -9,10 +9,12 @@ export type Call = {
   body: Uint8Array;
   /** The value of a header that came once; null when it did not come; "repeated" when it came more than once. */
   header(name: string): string | null | typeof repeated;
+  /** Where the call comes from, as well as can be told. */
+  address: string | null;
   /** Aborted when the caller goes away. */
   signal: AbortSignal;
   /** Ids for this call's log line. Never a secret, a token or a body. */
-  facts: { workspaceId?: string; approvalId?: string };
+  facts: { workspaceId?: string; approvalId?: string; signInFailure?: string };
 };
 
 export const repeated: unique symbol = Symbol("repeated header");

@@ -1,19 +1,26 @@
 // Every error answer: which status a code becomes, and the one envelope around it. No other file knows.
 
 import type { ErrorBody, ErrorCode } from "../../../sdk/src/contract.ts";
+import type {
+  DashboardErrorBody,
+  DashboardErrorCode,
+} from "../../../sdk/src/dashboard-contract.ts";
 import type { ReviewErrorBody, ReviewErrorCode } from "../../../sdk/src/review-contract.ts";
 import type { Refusal, RefusalCode } from "../domain/refusal.ts";
 import type { Answer } from "./call.ts";
 
-const statusOfCode: Record<ErrorCode | ReviewErrorCode, number> = {
+const statusOfCode: Record<ErrorCode | ReviewErrorCode | DashboardErrorCode, number> = {
   invalid_json: 400,
   validation_error: 400,
   state_too_large: 400,
   empty_group: 400,
   unauthorized: 401,
+  signed_out: 401,
+  sign_in_failed: 401,
   quota_exceeded: 402,
   plan_required: 403,
   cross_origin: 403,
+  forbidden: 403,
   wrong_code: 403,
   link_locked: 403,
   unknown_group: 404,
@@ -21,13 +28,14 @@ const statusOfCode: Record<ErrorCode | ReviewErrorCode, number> = {
   method_not_allowed: 405,
   request_timeout: 408,
   already_resolved: 409,
+  conflict: 409,
   stale_view: 409,
   body_too_large: 413,
   idempotency_key_reused: 422,
   rate_limited: 429,
   internal_error: 500,
   unavailable: 503,
-} satisfies Record<RefusalCode | ErrorCode | ReviewErrorCode, number>;
+} satisfies Record<RefusalCode | ErrorCode | ReviewErrorCode | DashboardErrorCode, number>;
 
 const unavailableRetrySeconds = 2;
 
@@ -79,6 +87,30 @@ export function reviewFault({ status, headers = {}, body }: Answer): Answer {
     "The service cannot reach its database at present. Try again in a moment: a decision counts once, however often it is sent.",
   );
   return { ...told, headers };
+}
+
+/** To the dashboard, which is told the field that is wrong, and in codes that no agent ever sees. */
+export function dashboardProblem(
+  refusal: Refusal<DashboardErrorCode> & { field?: string },
+): Answer {
+  const { refusal: code, message, field } = refusal;
+  const error = field === undefined ? { code, message } : { code, message, field };
+  return {
+    status: statusOfCode[code],
+    body: JSON.stringify({ error } satisfies DashboardErrorBody),
+  };
+}
+
+export function dashboardCrossOrigin(publicOrigin: string): Answer {
+  const message = `This call does not come from the dashboard, so nothing was changed. Open it at ${publicOrigin} in a current browser, over https: browsers prove where a call comes from only there, or on this machine at localhost.`;
+  return dashboardProblem({ refusal: "cross_origin", message });
+}
+
+/** A fault as the dashboard should tell it. */
+export function dashboardFault({ status, headers = {}, body }: Answer): Answer {
+  if (status !== statusOfCode.unavailable) return { status, headers, body };
+  const message = "The service cannot reach its database at present. Try again in a moment.";
+  return { ...dashboardProblem({ refusal: "unavailable", message }), headers };
 }
 
 export function unavailable(): Answer {

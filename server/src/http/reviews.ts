@@ -8,6 +8,7 @@ import type { DecideApproval } from "../operations/decide-approval.ts";
 import {
   findReview,
   findReviewLink,
+  noteReviewOpened,
   type ReviewRefusal,
   refuseWithoutCode,
   unknownLink,
@@ -66,9 +67,11 @@ export async function open(calls: ReviewCalls, call: Call): Promise<Answer> {
   return compressed(call, { status: 200, body: JSON.stringify(representReview(review, keyring)) });
 }
 
+/** The page asks as soon as it is shown and then now and then, so the first time tells that it was opened. */
 export async function status(calls: ReviewCalls, call: Call): Promise<Answer> {
   const opened = await openLink(calls, call);
   if ("refused" in opened) return opened.refused;
+  await noteReviewOpened(calls.db, opened.link);
   return compressed(call, { status: 200, body: statusText(calls, opened.link) });
 }
 

@@ -3,24 +3,19 @@
 import type { Database } from "../storage/database.ts";
 import * as approvals from "./approvals.ts";
 import { showAsset } from "./assets.ts";
-import type { Answer, Call } from "./call.ts";
+import type { Answer } from "./call.ts";
+import { dashboardRoutes } from "./dashboard/routes.ts";
+import type { DashboardCalls } from "./dashboard/visit.ts";
 import * as devMails from "./dev-mail.ts";
 import { healthz, readyz } from "./health.ts";
 import { openApiText } from "./openapi.ts";
 import { reviewFault } from "./problems.ts";
 import * as reviews from "./reviews.ts";
-
-export type Route = {
-  method: "GET" | "POST";
-  path: string;
-  access: "api_key" | "review_link" | "this_machine" | "anyone";
-  handle: (call: Call) => Answer | Promise<Answer>;
-  /** How an error that is nobody's choice looks here, where the plain envelope would not do. */
-  onFault?: (answer: Answer) => Answer;
-};
+import type { Route } from "./route.ts";
 
 export type Calls = approvals.ApprovalCalls &
-  reviews.ReviewCalls & { devMail: devMails.DevMail | null };
+  reviews.ReviewCalls &
+  DashboardCalls & { devMail: devMails.DevMail | null };
 
 export function routesOf(calls: Calls): Route[] {
   const openApi: Answer = {
@@ -38,6 +33,7 @@ export function routesOf(calls: Calls): Route[] {
     { method: "GET", path: "/healthz", access: "anyone", handle: () => healthz() },
     { method: "GET", path: "/readyz", access: "anyone", handle: () => readyz(calls.db) },
     ...reviewRoutes(calls),
+    ...dashboardRoutes(calls),
     { method: "GET", path: "/assets/:file", access: "anyone", handle: (call) => showAsset(calls.assets, call) },
     ...(calls.devMail === null ? [] : devMailRoutes(calls.db, calls.devMail)),
   ];

@@ -1,25 +1,63 @@
-// Adds people to those who run a workspace, or changes their role.
+// Adds people to those who run a workspace, or changes their role, at the operator's word.
 
 import { flawOfEmailAddress } from "../domain/email-address.ts";
-import { type Refusal, refuse } from "../domain/refusal.ts";
-import { type Database, inTransaction } from "../storage/database.ts";
+import { type ChangeRefusal, refuseField } from "../domain/refusal.ts";
+import { type Role, roles } from "../domain/role.ts";
+import * as activity from "../storage/activity.ts";
+import { type Database, inTransaction, type Transaction } from "../storage/database.ts";
 import * as members from "../storage/members.ts";
 import * as workspaces from "../storage/workspaces.ts";
+import { refuseLastOwner } from "./manage-members.ts";
 import { unknownWorkspace } from "./manage-workspace.ts";
 
 export async function addMember(
   db: Database,
   input: { workspaceId: string; email: string; role: string },
-): Promise<members.Member | Refusal> {
+): Promise<members.Member | ChangeRefusal> {
   const flaw = flawOfEmailAddress(input.email);
-  if (flaw !== null) return refuse("validation_error", `email: ${flaw}`);
-  const role = members.memberRoles.find((each) => each === input.role);
-  if (role === undefined) {
-    return refuse("validation_error", `role: must be one of ${members.memberRoles.join(", ")}`);
-  }
+  if (flaw !== null) return refuseField("email", flaw);
+  const role = roles.find((each) => each === input.role);
+  if (role === undefined) return refuseField("role", `must be one of ${roles.join(", ")}`);
   return inTransaction(db, async (tx) => {
-    const workspace = await workspaces.find(tx, input.workspaceId);
+    const workspace = await workspaces.lock(tx, input.workspaceId);
     if (workspace === null) return unknownWorkspace(input.workspaceId);
-    return members.upsert(tx, { ...input, role });
+    const known = await members.findByEmail(tx, input);
+    return known === null ? addNew(tx, { ...input, role }) : changeKnown(tx, known, role);
   });
+}
+
+type NewMember = { workspaceId: string; email: string; role: Role };
+
+async function addNew(tx: Transaction, member: NewMember): Promise<members.Member> {
+  await noteAdded(tx, member);
+  return members.insert(tx, member);
+}
+
+/** Whoever was only invited is in from now on. */
+async function changeKnown(
+  tx: Transaction,
+  known: members.Member,
+  role: Role,
+): Promise<members.Member | ChangeRefusal> {
+  if (known.joinedAt === null) {
+    await noteAdded(tx, { ...known, role });
+    await members.setRole(tx, known, role);
+    return members.join(tx, known);
+  }
+  if (known.role === role) return known;
+  const refused = await refuseLastOwner(tx, known, "demoted");
+  if (refused !== null) return refused;
+  await activity.insert(tx, {
+    workspaceId: known.workspaceId,
+    actor: null,
+    action: "member.role_changed",
+    subject: known.email,
+    detail: { from: known.role, to: role },
+  });
+  return members.setRole(tx, known, role);
+}
+
+async function noteAdded(tx: Transaction, { workspaceId, email, role }: NewMember): Promise<void> {
+  const entry = { workspaceId, actor: null, subject: email, detail: { role } };
+  await activity.insert(tx, { ...entry, action: "member.added" });
 }

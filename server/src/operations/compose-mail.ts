@@ -6,13 +6,16 @@ import { findSecretKey, type Keyring } from "../domain/keyring.ts";
 import {
   endpointDisabledMail,
   endpointFailingMail,
+  invitationMail,
   type MailContent,
   mailRefusedMail,
   reminderMail,
   reviewMail,
+  signInMail,
 } from "../domain/mail.ts";
 import { deriveReviewCode } from "../domain/review-code.ts";
 import { deriveReviewToken } from "../domain/review-link.ts";
+import { deriveSignInCode } from "../domain/sign-in.ts";
 import type { Mail } from "../storage/due-mails.ts";
 
 export type ComposedMail = MailContent & {
@@ -101,6 +104,16 @@ export function composeMail(mail: Mail, { keyring, publicUrl }: MailOrigin): Com
           reason: subject.reason,
         }),
       );
+    case "person.signing_in": {
+      const key = findSecretKey(keyring, subject.secretKeyId);
+      if (key === null) return null;
+      const code = deriveSignInCode(key, subject.nonce);
+      return notice(signInMail({ code, expiresAt: subject.expiresAt, publicUrl, email: to }));
+    }
+    case "member.invited": {
+      const { role, invitedBy } = subject;
+      return notice(invitationMail({ workspaceName, role, invitedBy, publicUrl, email: to }));
+    }
     default:
       return subject satisfies never;
   }

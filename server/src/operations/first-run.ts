@@ -1,6 +1,7 @@
 // The very first start of an empty service: one workspace, its owner, and a key to begin with.
 
 import { defaultExpiryMinutes, defaultReminderPercent } from "../domain/limits.ts";
+import * as activity from "../storage/activity.ts";
 import { type Database, inTransaction } from "../storage/database.ts";
 import * as members from "../storage/members.ts";
 import * as workspaces from "../storage/workspaces.ts";
@@ -12,8 +13,9 @@ export const firstOwnerEmail = "owner@localhost";
 export async function runFirst(db: Database): Promise<string | null> {
   return inTransaction(db, async (tx) => {
     if (await workspaces.exists(tx)) return null;
+    const name = "My workspace";
     const { id: workspaceId } = await workspaces.insert(tx, {
-      name: "My workspace",
+      name,
       plan: "unlimited",
       included: null,
       cap: null,
@@ -21,7 +23,9 @@ export async function runFirst(db: Database): Promise<string | null> {
       reminderPercent: defaultReminderPercent,
       reviewCode: false,
     });
-    await members.upsert(tx, { workspaceId, email: firstOwnerEmail, role: "owner" });
+    const entry = { workspaceId, actor: null };
+    await activity.insert(tx, { ...entry, action: "workspace.created", subject: name });
+    await members.insert(tx, { workspaceId, email: firstOwnerEmail, role: "owner" });
     const { key } = await insertKey(tx, { workspaceId, name: "First key" });
     return key;
   });

@@ -1,6 +1,7 @@
 // Issues and revokes API keys. The key itself leaves this file once and is stored nowhere.
 
 import { randomBytes } from "node:crypto";
+import { type Actor, type Doer, operator } from "../domain/activity.ts";
 import {
   apiKeyRandomBytes,
   digestOfApiKey,
@@ -8,7 +9,8 @@ import {
   lastFourOfApiKey,
 } from "../domain/api-key.ts";
 import { flawOfName } from "../domain/name.ts";
-import { type Refusal, refuse } from "../domain/refusal.ts";
+import { type ChangeRefusal, refuse, refuseField } from "../domain/refusal.ts";
+import * as activity from "../storage/activity.ts";
 import * as apiKeys from "../storage/api-keys.ts";
 import { type Database, inTransaction, type Transaction } from "../storage/database.ts";
 import * as workspaces from "../storage/workspaces.ts";
@@ -19,30 +21,52 @@ export type IssuedKey = apiKeys.ApiKey & { key: string };
 export async function issueKey(
   db: Database,
   input: { workspaceId: string; name: string },
-): Promise<IssuedKey | Refusal> {
+  actor: Actor = null,
+): Promise<IssuedKey | ChangeRefusal> {
   const flaw = flawOfName(input.name);
-  if (flaw !== null) return refuse("validation_error", `name: ${flaw}`);
+  if (flaw !== null) return refuseField("name", flaw);
   return inTransaction(db, async (tx) => {
     const workspace = await workspaces.find(tx, input.workspaceId);
-    return workspace === null ? unknownWorkspace(input.workspaceId) : insertKey(tx, input);
+    return workspace === null ? unknownWorkspace(input.workspaceId) : insertKey(tx, input, actor);
   });
 }
 
 export async function insertKey(
   tx: Transaction,
-  input: { workspaceId: string; name: string },
+  { workspaceId, name }: { workspaceId: string; name: string },
+  actor: Actor = null,
 ): Promise<IssuedKey> {
   const key = formatApiKey(randomBytes(apiKeyRandomBytes));
   const digest = digestOfApiKey(key);
-  const issued = await apiKeys.insert(tx, { ...input, digest, lastFour: lastFourOfApiKey(key) });
+  const lastFour = lastFourOfApiKey(key);
+  const issued = await apiKeys.insert(tx, { workspaceId, name, digest, lastFour });
+  const entry = { workspaceId, actor, subject: name, detail: { lastFour } };
+  await activity.insert(tx, { ...entry, action: "key.issued" });
   return { ...issued, key };
 }
 
-export async function revokeKey(db: Database, id: string): Promise<apiKeys.ApiKey | Refusal> {
+/** A key that is revoked already stays as it is. */
+export async function revokeKey(
+  db: Database,
+  id: string,
+  by: Doer = operator,
+): Promise<apiKeys.ApiKey | ChangeRefusal> {
   return inTransaction(db, async (tx) => {
-    const revoked = await apiKeys.revoke(tx, id);
-    return (
-      revoked ?? refuse("not_found", `there is no key ${id}; \`countersign key list\` shows all`)
-    );
+    const key = await apiKeys.lock(tx, { workspaceId: by.workspaceId, id });
+    if (key === null) return unknownKey(id, by);
+    if (key.revokedAt !== null) return key;
+    const { workspaceId, name: subject, lastFour } = key;
+    const entry = { workspaceId, actor: by.actor, subject, detail: { lastFour } };
+    await activity.insert(tx, { ...entry, action: "key.revoked" });
+    return apiKeys.revoke(tx, key);
   });
+}
+
+function unknownKey(id: string, { workspaceId }: Doer): ChangeRefusal {
+  return refuse(
+    "not_found",
+    workspaceId === null
+      ? `there is no key ${id}; \`countersign key list\` shows all`
+      : "there is no such key in this workspace",
+  );
 }

@@ -1,15 +1,23 @@
-// Registers webhook endpoints, turns them on and off, and rotates their secrets.
+// Registers webhook endpoints, changes them, turns them on and off, and rotates their secrets.
 // A secret leaves this file once; at rest it is sealed under SECRET_KEY.
 
 import { randomBytes } from "node:crypto";
+import {
+  type ActivityAction,
+  type Actor,
+  type Doer,
+  fromTo,
+  operator,
+} from "../domain/activity.ts";
 import type { EventKind } from "../domain/event.ts";
 import type { Keyring } from "../domain/keyring.ts";
 import { endpointsPerWorkspaceMax, webhookSecretOverlapHours } from "../domain/limits.ts";
 import { flawOfName } from "../domain/name.ts";
-import { type Refusal, refuse } from "../domain/refusal.ts";
+import { type ChangeRefusal, refuse, refuseField } from "../domain/refusal.ts";
 import { seal, sealRandomBytes } from "../domain/sealed-secret.ts";
 import { formatWebhookSecret, webhookSecretRandomBytes } from "../domain/webhook-secret.ts";
 import { flawOfWebhookUrl } from "../domain/webhook-url.ts";
+import * as activity from "../storage/activity.ts";
 import { type Database, inTransaction, type Transaction } from "../storage/database.ts";
 import * as endpoints from "../storage/endpoints.ts";
 import * as workspaces from "../storage/workspaces.ts";
@@ -17,27 +25,63 @@ import { unknownWorkspace } from "./manage-workspace.ts";
 
 export type EndpointWithSecret = endpoints.Endpoint & { secret: string };
 
+/** Says what is wrong with the address behind a URL; asked before the transaction, since it asks the network. */
+export type ExamineAddress = (url: string) => Promise<string | null>;
+
 export type NewEndpoint = {
   workspaceId: string;
   url: string;
   eventKinds: readonly EventKind[] | null;
-  /** Says what is wrong with the address behind a URL; asked before the transaction, since it asks the network. */
-  examineAddress: (url: string) => Promise<string | null>;
+  examineAddress: ExamineAddress;
 };
 
 export async function registerEndpoint(
   db: Database,
   keyring: Keyring,
   input: NewEndpoint,
-): Promise<EndpointWithSecret | Refusal> {
-  const flaw = flawOfWebhookUrl(input.url) ?? (await input.examineAddress(input.url));
-  if (flaw !== null) return refuse("validation_error", `url: ${flaw}`);
+  actor: Actor = null,
+): Promise<EndpointWithSecret | ChangeRefusal> {
+  const { url, eventKinds, examineAddress } = input;
+  const refused = (await refuseUrl(url, examineAddress)) ?? refuseKinds(eventKinds);
+  if (refused !== null) return refused;
   return inTransaction(db, async (tx) => {
     const workspace = await workspaces.lock(tx, input.workspaceId);
     if (workspace === null) return unknownWorkspace(input.workspaceId);
     if (await hasAllEndpoints(tx, workspace.id)) return tooManyEndpoints();
     const endpoint = await endpoints.insert(tx, input);
+    const detail = { eventKinds: tellKinds(endpoint.eventKinds) };
+    await note(tx, endpoint, { actor, action: "endpoint.added", detail });
     return { ...endpoint, secret: await insertSecret(tx, keyring, endpoint) };
+  });
+}
+
+export type EndpointChange = {
+  id: string;
+  url?: string | undefined;
+  eventKinds?: EventKind[] | null | undefined;
+  examineAddress: ExamineAddress;
+};
+
+/** What is on its way already goes to the new address, too: a delivery knows its endpoint, not its address. */
+export async function changeEndpoint(
+  db: Database,
+  { id, url, eventKinds, examineAddress }: EndpointChange,
+  by: Doer = operator,
+): Promise<endpoints.Endpoint | ChangeRefusal> {
+  const refused =
+    (url === undefined ? null : await refuseUrl(url, examineAddress)) ??
+    refuseKinds(eventKinds ?? null);
+  if (refused !== null) return refused;
+  return changeLocked(db, id, by, async (tx, endpoint) => {
+    const changed = {
+      ...endpoint,
+      url: url ?? endpoint.url,
+      eventKinds: eventKinds === undefined ? endpoint.eventKinds : eventKinds,
+    };
+    const detail = changesOf(endpoint, changed);
+    if (Object.keys(detail).length === 0) return endpoint;
+    await note(tx, changed, { actor: by.actor, action: "endpoint.changed", detail });
+    return endpoints.update(tx, changed);
   });
 }
 
@@ -46,12 +90,12 @@ export async function rotateEndpointSecret(
   db: Database,
   keyring: Keyring,
   id: string,
-): Promise<(EndpointWithSecret & { oldSecretEndsAt: Date }) | Refusal> {
-  return inTransaction(db, async (tx) => {
-    const endpoint = await endpoints.lock(tx, id);
-    if (endpoint === null) return unknownEndpoint(id);
+  by: Doer = operator,
+): Promise<(EndpointWithSecret & { oldSecretEndsAt: Date }) | ChangeRefusal> {
+  return changeLocked(db, id, by, async (tx, endpoint) => {
     const oldSecretEndsAt = await endpoints.endSecrets(tx, endpoint, webhookSecretOverlapHours);
     const secret = await insertSecret(tx, keyring, endpoint);
+    await note(tx, endpoint, { actor: by.actor, action: "endpoint.rotated" });
     return { ...endpoint, secret, oldSecretEndsAt };
   });
 }
@@ -59,38 +103,86 @@ export async function rotateEndpointSecret(
 export async function enableEndpoint(
   db: Database,
   id: string,
-): Promise<endpoints.Endpoint | Refusal> {
-  return inTransaction(db, async (tx) => {
-    const endpoint = await endpoints.lock(tx, id);
-    if (endpoint === null) return unknownEndpoint(id);
+  by: Doer = operator,
+): Promise<endpoints.Endpoint | ChangeRefusal> {
+  return changeLocked(db, id, by, async (tx, endpoint) => {
     await workspaces.lock(tx, endpoint.workspaceId);
-    const isNew = endpoint.disabledAt !== null;
-    if (isNew && (await hasAllEndpoints(tx, endpoint.workspaceId))) return tooManyEndpoints();
-    return (await endpoints.setDisabled(tx, id, null)) ?? unknownEndpoint(id);
+    if (endpoint.disabledAt === null) return endpoints.setDisabled(tx, endpoint, null);
+    if (await hasAllEndpoints(tx, endpoint.workspaceId)) return tooManyEndpoints();
+    await note(tx, endpoint, { actor: by.actor, action: "endpoint.enabled" });
+    return endpoints.setDisabled(tx, endpoint, null);
   });
-}
-
-async function hasAllEndpoints(tx: Transaction, workspaceId: string): Promise<boolean> {
-  return (await endpoints.countEnabled(tx, workspaceId)) >= endpointsPerWorkspaceMax;
-}
-
-function tooManyEndpoints(): Refusal {
-  return refuse(
-    "validation_error",
-    `a workspace may have at most ${endpointsPerWorkspaceMax} enabled endpoints; disable one first`,
-  );
 }
 
 export async function disableEndpoint(
   db: Database,
   id: string,
   reason: string,
-): Promise<endpoints.Endpoint | Refusal> {
+  by: Doer = operator,
+): Promise<endpoints.Endpoint | ChangeRefusal> {
   const flaw = flawOfName(reason);
-  if (flaw !== null) return refuse("validation_error", `reason: ${flaw}`);
-  return inTransaction(
-    db,
-    async (tx) => (await endpoints.setDisabled(tx, id, reason)) ?? unknownEndpoint(id),
+  if (flaw !== null) return refuseField("reason", flaw);
+  return changeLocked(db, id, by, async (tx, endpoint) => {
+    if (endpoint.disabledReason === reason) return endpoint;
+    const detail = { reason };
+    await note(tx, endpoint, { actor: by.actor, action: "endpoint.disabled", detail });
+    return endpoints.setDisabled(tx, endpoint, reason);
+  });
+}
+
+async function changeLocked<Changed>(
+  db: Database,
+  id: string,
+  by: Doer,
+  change: (tx: Transaction, endpoint: endpoints.Endpoint) => Promise<Changed | ChangeRefusal>,
+): Promise<Changed | ChangeRefusal> {
+  return inTransaction(db, async (tx) => {
+    const endpoint = await endpoints.lock(tx, { workspaceId: by.workspaceId, id });
+    return endpoint === null ? unknownEndpoint(id, by) : change(tx, endpoint);
+  });
+}
+
+/** An endpoint is called by its address. */
+async function note(
+  tx: Transaction,
+  { workspaceId, url: subject }: endpoints.Endpoint,
+  what: { actor: Actor; action: ActivityAction; detail?: Record<string, string> },
+): Promise<void> {
+  await activity.insert(tx, { workspaceId, subject, ...what });
+}
+
+function changesOf(before: endpoints.Endpoint, after: endpoints.Endpoint): Record<string, string> {
+  const kinds = { before: tellKinds(before.eventKinds), after: tellKinds(after.eventKinds) };
+  return {
+    ...(before.url === after.url ? {} : { url: fromTo(before.url, after.url) }),
+    ...(kinds.before === kinds.after ? {} : { eventKinds: fromTo(kinds.before, kinds.after) }),
+  };
+}
+
+function tellKinds(kinds: readonly EventKind[] | null): string {
+  return kinds === null ? "all" : kinds.toSorted().join(", ");
+}
+
+async function refuseUrl(
+  url: string,
+  examineAddress: ExamineAddress,
+): Promise<ChangeRefusal | null> {
+  const flaw = flawOfWebhookUrl(url) ?? (await examineAddress(url));
+  return flaw === null ? null : refuseField("url", flaw);
+}
+
+function refuseKinds(kinds: readonly EventKind[] | null): ChangeRefusal | null {
+  return kinds?.length === 0 ? refuseField("eventKinds", "must be at least one, or all") : null;
+}
+
+async function hasAllEndpoints(tx: Transaction, workspaceId: string): Promise<boolean> {
+  return (await endpoints.countEnabled(tx, workspaceId)) >= endpointsPerWorkspaceMax;
+}
+
+function tooManyEndpoints(): ChangeRefusal {
+  return refuse(
+    "validation_error",
+    `a workspace may have at most ${endpointsPerWorkspaceMax} enabled endpoints; disable one first`,
   );
 }
 
@@ -117,9 +209,11 @@ async function insertSecret(
   return secret;
 }
 
-export function unknownEndpoint(id: string): Refusal {
+export function unknownEndpoint(id: string, { workspaceId }: Doer = operator): ChangeRefusal {
   return refuse(
     "not_found",
-    `there is no webhook endpoint ${id}; \`countersign webhook list\` shows all`,
+    workspaceId === null
+      ? `there is no webhook endpoint ${id}; \`countersign webhook list\` shows all`
+      : "there is no such webhook endpoint in this workspace",
   );
 }

@@ -1,10 +1,12 @@
-// Creates approver groups and changes who is in them.
+// Creates and renames approver groups and changes who is in them.
 
-import { flawOfEmailAddress } from "../domain/email-address.ts";
+import { type Actor, type Doer, operator } from "../domain/activity.ts";
+import { flawOfEmailAddress, normaliseEmailAddress } from "../domain/email-address.ts";
 import { isGroupKey } from "../domain/group.ts";
 import { groupMembersMax } from "../domain/limits.ts";
 import { flawOfName } from "../domain/name.ts";
-import { type Refusal, refuse } from "../domain/refusal.ts";
+import { type ChangeRefusal, refuse, refuseField } from "../domain/refusal.ts";
+import * as activity from "../storage/activity.ts";
 import { type Database, inTransaction, type Transaction } from "../storage/database.ts";
 import * as groups from "../storage/groups.ts";
 import * as workspaces from "../storage/workspaces.ts";
@@ -15,20 +17,42 @@ export type GroupInput = { workspaceId: string; key: string; name: string; membe
 export async function createGroup(
   db: Database,
   input: GroupInput,
-): Promise<groups.Group | Refusal> {
-  const flaw = flawOfGroup(input);
-  if (flaw !== null) return refuse("validation_error", flaw);
+  actor: Actor = null,
+): Promise<groups.Group | ChangeRefusal> {
+  const refused = refuseGroup(input);
+  if (refused !== null) return refused;
+  const { workspaceId, key, name } = input;
   return inTransaction(db, async (tx) => {
-    const workspace = await workspaces.find(tx, input.workspaceId);
-    if (workspace === null) return unknownWorkspace(input.workspaceId);
-    const groupId = await groups.insert(tx, input);
-    if (groupId === null) {
-      return refuse("validation_error", `key: this workspace has a group ${input.key} already`);
-    }
+    const planless = await refusePlan(tx, { actor, workspaceId });
+    if (planless !== null) return planless;
+    const id = await groups.insert(tx, input);
+    if (id === null) return refuseField("key", `this workspace has a group ${key} already`);
     for (const email of input.members) {
-      await groups.insertMember(tx, { workspaceId: input.workspaceId, groupId, email });
+      await groups.insertMember(tx, { workspaceId, groupId: id, email });
     }
-    return (await groups.find(tx, groupId)) ?? unknownGroup(groupId);
+    const group = await groups.get(tx, { workspaceId, id });
+    const members = group.members.length === 0 ? {} : { members: group.members.join(", ") };
+    const entry = { workspaceId, actor, subject: name, detail: { key, ...members } };
+    await activity.insert(tx, { ...entry, action: "group.created" });
+    return group;
+  });
+}
+
+/** Agents go on asking it by its key. What was asked before keeps the name that it was asked under. */
+export async function renameGroup(
+  db: Database,
+  { id, name }: { id: string; name: string },
+  by: Doer = operator,
+): Promise<groups.Group | ChangeRefusal> {
+  const flaw = flawOfName(name);
+  if (flaw !== null) return refuseField("name", flaw);
+  return changeLocked(db, id, by, async (tx, { workspaceId, name: was }) => {
+    const refused = await refusePlan(tx, { ...by, workspaceId });
+    if (refused !== null || was === name) return refused;
+    await groups.rename(tx, { workspaceId, id }, name);
+    const entry = { workspaceId, actor: by.actor, subject: name, detail: { from: was } };
+    await activity.insert(tx, { ...entry, action: "group.renamed" });
+    return null;
   });
 }
 
@@ -36,50 +60,83 @@ export async function addGroupMember(
   db: Database,
   id: string,
   email: string,
-): Promise<groups.Group | Refusal> {
+  by: Doer = operator,
+): Promise<groups.Group | ChangeRefusal> {
   const flaw = flawOfEmailAddress(email);
-  if (flaw !== null) return refuse("validation_error", `email: ${flaw}`);
-  return changeMembers(db, id, async (tx, group) => {
-    if (group.members.length >= groupMembersMax) {
+  if (flaw !== null) return refuseField("email", flaw);
+  return changeLocked(db, id, by, async (tx, group) => {
+    const { workspaceId, members, name: subject } = group;
+    const refused = await refusePlan(tx, { ...by, workspaceId });
+    if (refused !== null || isAmong(members, email)) return refused;
+    if (members.length >= groupMembersMax) {
       return refuse("validation_error", `a group may have at most ${groupMembersMax} members`);
     }
-    await groups.insertMember(tx, { workspaceId: group.workspaceId, groupId: group.id, email });
+    await groups.insertMember(tx, { workspaceId, groupId: id, email });
+    const entry = { workspaceId, actor: by.actor, subject, detail: { email } };
+    await activity.insert(tx, { ...entry, action: "group.member_added" });
     return null;
   });
 }
 
-/** Whoever is removed can no longer decide, not even what they were asked before. */
+/** Whoever is removed can no longer decide, not even what they were asked before: so no plan stands in the way. */
 export async function removeGroupMember(
   db: Database,
   id: string,
   email: string,
-): Promise<groups.Group | Refusal> {
-  return changeMembers(db, id, async (tx, group) => {
-    const member = { workspaceId: group.workspaceId, groupId: group.id, email };
-    const wasRemoved = await groups.removeMember(tx, member);
-    return wasRemoved ? null : refuse("not_found", `${email} is not a member of this group`);
+  by: Doer = operator,
+): Promise<groups.Group | ChangeRefusal> {
+  const isAddress = flawOfEmailAddress(email) === null;
+  return changeLocked(db, id, by, async (tx, { workspaceId, name: subject }) => {
+    const member = { workspaceId, groupId: id, email };
+    const wasRemoved = isAddress && (await groups.removeMember(tx, member));
+    if (!wasRemoved) return refuse("not_found", `${email} is not a member of this group`);
+    const entry = { workspaceId, actor: by.actor, subject, detail: { email } };
+    await activity.insert(tx, { ...entry, action: "group.member_removed" });
+    return null;
   });
 }
 
-async function changeMembers(
+async function changeLocked(
   db: Database,
   id: string,
-  change: (tx: Transaction, group: groups.Group) => Promise<Refusal | null>,
-): Promise<groups.Group | Refusal> {
+  by: Doer,
+  change: (tx: Transaction, group: groups.Group) => Promise<ChangeRefusal | null>,
+): Promise<groups.Group | ChangeRefusal> {
   return inTransaction(db, async (tx) => {
-    const group = await groups.lock(tx, id);
-    if (group === null) return unknownGroup(id);
-    const refusal = await change(tx, group);
-    return refusal ?? (await groups.find(tx, id)) ?? unknownGroup(id);
+    const group = await groups.lock(tx, { workspaceId: by.workspaceId, id });
+    if (group === null) return unknownGroup(id, by);
+    return (await change(tx, group)) ?? groups.get(tx, group);
   });
 }
 
-function flawOfGroup({ key, name, members }: GroupInput): string | null {
+/** The operator may prepare groups for a plan that is still to come; members may not. */
+async function refusePlan(
+  tx: Transaction,
+  { actor, workspaceId }: { actor: Actor; workspaceId: string },
+): Promise<ChangeRefusal | null> {
+  const plan = await workspaces.findPlan(tx, workspaceId);
+  if (plan === null) return unknownWorkspace(workspaceId);
+  if (actor === null || plan.hasGroups) return null;
+  return refuse(
+    "plan_required",
+    `approver groups are not part of the ${plan.name} plan; move the workspace to a plan with groups`,
+  );
+}
+
+function refuseGroup({ key, name, members }: GroupInput): ChangeRefusal | null {
   if (!isGroupKey(key)) {
-    return "key: must have 1 to 64 characters, lower-case letters, digits, _ and -, and begin with a letter or digit";
+    return refuseField(
+      "key",
+      "must have 1 to 64 characters, lower-case letters, digits, _ and -, and begin with a letter or digit",
+    );
   }
   const nameFlaw = flawOfName(name);
-  if (nameFlaw !== null) return `name: ${nameFlaw}`;
+  if (nameFlaw !== null) return refuseField("name", nameFlaw);
+  const flaw = flawOfMembers(members);
+  return flaw === null ? null : { ...refuse("validation_error", flaw), field: "members" };
+}
+
+function flawOfMembers(members: string[]): string | null {
   if (members.length > groupMembersMax) {
     return `member: a group may have at most ${groupMembersMax} members`;
   }
@@ -88,6 +145,16 @@ function flawOfGroup({ key, name, members }: GroupInput): string | null {
   return flawed === undefined ? null : `member ${flawed.email}: ${flawed.flaw}`;
 }
 
-function unknownGroup(id: string): Refusal {
-  return refuse("not_found", `there is no group ${id}; \`countersign group list\` shows all`);
+function isAmong(members: readonly string[], email: string): boolean {
+  const sought = normaliseEmailAddress(email);
+  return members.some((each) => normaliseEmailAddress(each) === sought);
+}
+
+function unknownGroup(id: string, { workspaceId }: Doer): ChangeRefusal {
+  return refuse(
+    "not_found",
+    workspaceId === null
+      ? `there is no group ${id}; \`countersign group list\` shows all`
+      : "there is no such group in this workspace",
+  );
 }

@@ -1,8 +1,14 @@
 // Creates workspaces and changes their settings.
 
+import { type Actor, fromTo } from "../domain/activity.ts";
 import { defaultExpiryMinutes, defaultReminderPercent } from "../domain/limits.ts";
-import { type Refusal, refuse } from "../domain/refusal.ts";
-import { flawOfWorkspaceSettings, type WorkspaceSettings } from "../domain/workspace-settings.ts";
+import { type ChangeRefusal, refuse } from "../domain/refusal.ts";
+import {
+  flawOfWorkspaceSettings,
+  type SettingFlaw,
+  type WorkspaceSettings,
+} from "../domain/workspace-settings.ts";
+import * as activity from "../storage/activity.ts";
 import { type Database, inTransaction } from "../storage/database.ts";
 import * as workspaces from "../storage/workspaces.ts";
 
@@ -11,7 +17,7 @@ export type WorkspaceInput = Pick<WorkspaceSettings, "name"> & Partial<Workspace
 export async function createWorkspace(
   db: Database,
   input: WorkspaceInput,
-): Promise<workspaces.Workspace | Refusal> {
+): Promise<workspaces.Workspace | ChangeRefusal> {
   const settings: WorkspaceSettings = {
     plan: "unlimited",
     included: null,
@@ -23,7 +29,16 @@ export async function createWorkspace(
   };
   return inTransaction(db, async (tx) => {
     const flaw = flawOfWorkspaceSettings(settings, await workspaces.listPlanNames(tx));
-    return flaw === null ? workspaces.insert(tx, settings) : refuse("validation_error", flaw);
+    if (flaw !== null) return refuseSetting(flaw);
+    const workspace = await workspaces.insert(tx, settings);
+    await activity.insert(tx, {
+      workspaceId: workspace.id,
+      actor: null,
+      action: "workspace.created",
+      subject: workspace.name,
+      detail: { plan: workspace.plan },
+    });
+    return workspace;
   });
 }
 
@@ -31,18 +46,50 @@ export async function updateWorkspace(
   db: Database,
   id: string,
   changes: Partial<WorkspaceSettings>,
-): Promise<workspaces.Workspace | Refusal> {
+  actor: Actor = null,
+): Promise<workspaces.Workspace | ChangeRefusal> {
   return inTransaction(db, async (tx) => {
     const workspace = await workspaces.lock(tx, id);
     if (workspace === null) return unknownWorkspace(id);
     const settings = { ...workspace, ...changes };
     const flaw = flawOfWorkspaceSettings(settings, await workspaces.listPlanNames(tx));
-    if (flaw !== null) return refuse("validation_error", flaw);
-    return (await workspaces.update(tx, id, settings)) ?? unknownWorkspace(id);
+    if (flaw !== null) return refuseSetting(flaw);
+    const detail = changesOf(workspace, settings);
+    if (Object.keys(detail).length === 0) return workspace;
+    const entry = { workspaceId: id, actor, subject: settings.name, detail };
+    await activity.insert(tx, { ...entry, action: "settings.changed" });
+    return workspaces.update(tx, id, settings);
   });
 }
 
-export function unknownWorkspace(id: string): Refusal {
+function changesOf(before: WorkspaceSettings, after: WorkspaceSettings): Record<string, string> {
+  const were = new Map(Object.entries(tellSettings(before)));
+  return Object.fromEntries(
+    Object.entries(tellSettings(after))
+      .map(([name, is]) => ({ name, is, was: were.get(name) ?? "" }))
+      .filter(({ is, was }) => is !== was)
+      .map(({ name, is, was }) => [name, fromTo(was, is)]),
+  );
+}
+
+/** Each setting as the list of what was done tells it. */
+function tellSettings(settings: WorkspaceSettings): Record<keyof WorkspaceSettings, string> {
+  return {
+    name: settings.name,
+    plan: settings.plan,
+    included: settings.included === null ? "as plan" : String(settings.included),
+    cap: settings.cap === null ? "as plan" : String(settings.cap),
+    expiryMinutes: String(settings.expiryMinutes),
+    reminderPercent: settings.reminderPercent === null ? "off" : String(settings.reminderPercent),
+    reviewCode: settings.reviewCode ? "on" : "off",
+  };
+}
+
+function refuseSetting({ field, message }: SettingFlaw): ChangeRefusal {
+  return { ...refuse("validation_error", message), field };
+}
+
+export function unknownWorkspace(id: string): ChangeRefusal {
   return refuse(
     "not_found",
     `there is no workspace ${id}; \`countersign workspace list\` shows all`,

@@ -43,7 +43,7 @@ export async function noteEndpointFailure(
 /** It answered 410: it does not want to hear from us again. */
 export async function noteEndpointGone(db: Database, id: EndpointId): Promise<void> {
   await inTransaction(db, async (tx) => {
-    const endpoint = await endpoints.lock(tx, id.id);
+    const endpoint = await endpoints.lock(tx, id);
     if (endpoint === null || endpoint.disabledAt !== null) return;
     await disable(tx, endpoint, "it answered 410 Gone");
   });
@@ -55,7 +55,7 @@ async function disable(
   reason: string,
 ): Promise<void> {
   await tellOwners(tx, endpoint, "endpoint.disabled", reason);
-  await endpoints.setDisabled(tx, endpoint.id, reason);
+  await endpoints.setDisabled(tx, endpoint, reason);
 }
 
 async function tellOwners(

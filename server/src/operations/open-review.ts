@@ -37,6 +37,18 @@ async function withExpiry<Found extends reviews.ReviewLink>(
   return find();
 }
 
+/**
+ * Notes that the page was shown to its holder. Its script says so by its first call: following the link alone changes
+ * nothing, for whoever scans mails follows links too.
+ */
+export async function noteReviewOpened(
+  db: Database,
+  { workspaceId, reviewer }: reviews.ReviewLink,
+): Promise<void> {
+  if (reviewer.hasOpened) return;
+  await reviews.noteOpened(inOneStatement(db), { workspaceId, reviewerId: reviewer.id });
+}
+
 export type CodeCheck = { db: Database; keyring: Keyring };
 
 /**

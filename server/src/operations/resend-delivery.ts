@@ -1,6 +1,8 @@
 // Sends again what failed, was skipped, or is wanted once more; and sends a test event to an endpoint.
 
-import { type Refusal, refuse } from "../domain/refusal.ts";
+import { type Actor, type Doer, operator } from "../domain/activity.ts";
+import { type ChangeRefusal, type Refusal, refuse } from "../domain/refusal.ts";
+import * as activity from "../storage/activity.ts";
 import { type Database, inTransaction } from "../storage/database.ts";
 import * as deliveries from "../storage/deliveries.ts";
 import * as endpoints from "../storage/endpoints.ts";
@@ -35,16 +37,26 @@ export async function resendDelivery(
 export async function resendUnsuccessful(
   db: Database,
   since: { workspaceId: string; endpointId: string | null; time: Date },
-): Promise<{ resent: number } | Refusal> {
-  if ((await workspaces.find(db, since.workspaceId)) === null) {
-    return unknownWorkspace(since.workspaceId);
+  actor: Actor = null,
+): Promise<{ resent: number } | ChangeRefusal> {
+  const { workspaceId, endpointId, time } = since;
+  if ((await workspaces.find(db, workspaceId)) === null) return unknownWorkspace(workspaceId);
+  const endpoint =
+    endpointId === null ? null : await endpoints.find(db, { workspaceId, id: endpointId });
+  if (endpointId !== null && endpoint === null) {
+    return unknownEndpoint(endpointId, { actor, workspaceId: actor === null ? null : workspaceId });
   }
+  const subject = endpoint?.url ?? "all that failed or was skipped";
   let afterId = "";
   for (let resent = 0; ; ) {
     const ids = await inTransaction(db, async (tx) => {
       const from = { ...since, afterId, limit: resendBatch };
       const batch = await deliveries.resendUnsuccessful(tx, from);
-      if (batch.length > 0) await deliveries.announceDue(tx);
+      if (batch.length === 0) return batch;
+      const detail = { count: String(batch.length), since: time.toISOString() };
+      const entry = { workspaceId, actor, subject, detail };
+      await activity.insert(tx, { ...entry, action: "deliveries.resent" });
+      await deliveries.announceDue(tx);
       return batch;
     });
     resent += ids.length;
@@ -56,11 +68,19 @@ export async function resendUnsuccessful(
 export async function sendTestEvent(
   db: Database,
   endpointId: string,
-): Promise<{ deliveryId: string } | Refusal> {
+  by: Doer = operator,
+): Promise<{ deliveryId: string } | ChangeRefusal> {
   return inTransaction(db, async (tx) => {
-    const endpoint = await endpoints.lock(tx, endpointId);
-    if (endpoint === null) return unknownEndpoint(endpointId);
-    if (endpoint.disabledAt !== null) return refuse("validation_error", enableFirst(endpointId));
+    const endpoint = await endpoints.lock(tx, { workspaceId: by.workspaceId, id: endpointId });
+    if (endpoint === null) return unknownEndpoint(endpointId, by);
+    if (endpoint.disabledAt !== null) {
+      return by.workspaceId === null
+        ? refuse("validation_error", enableFirst(endpointId))
+        : refuse("conflict", "this endpoint is disabled; enable it first");
+    }
+    const { workspaceId, url: subject } = endpoint;
+    const entry = { workspaceId, actor: by.actor, subject };
+    await activity.insert(tx, { ...entry, action: "endpoint.tested" });
     const deliveryId = await deliveries.insertTest(tx, endpoint);
     await deliveries.announceDue(tx);
     return { deliveryId };

@@ -38,6 +38,21 @@ export async function insert(tx: Transaction, entry: NewActivity): Promise<void>
   );
 }
 
+/** How often something was done within the last day. Ids sort by time, so only that day is looked at. */
+export async function countOfDay(
+  db: Queryable,
+  { workspaceId, action }: { workspaceId: string; action: ActivityAction },
+): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from activity
+     where workspace_id = $1 and action = $2
+       and id > 'act_' || lpad(
+         to_hex(floor(extract(epoch from now() - interval '1 day') * 1000)::bigint), 12, '0')`,
+    [workspaceId, action],
+  );
+  return rows[0]?.count ?? 0;
+}
+
 /** Newest first. */
 export async function list(
   db: Queryable,

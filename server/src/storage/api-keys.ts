@@ -8,6 +8,8 @@ export type ApiKey = {
   name: string;
   lastFour: string;
   createdAt: Date;
+  /** To the minute; null when it was never used. */
+  lastUsedAt: Date | null;
   revokedAt: Date | null;
 };
 
@@ -17,10 +19,11 @@ type ApiKeyRow = {
   name: string;
   last_four: string;
   created_at: Date;
+  last_used_at: Date | null;
   revoked_at: Date | null;
 };
 
-const columns = "id, workspace_id, name, last_four, created_at, revoked_at";
+const columns = "id, workspace_id, name, last_four, created_at, last_used_at, revoked_at";
 
 /** The workspace that a key opens, or null when the key is unknown or revoked. */
 export async function findWorkspaceId(db: Queryable, digest: Buffer): Promise<string | null> {
@@ -44,14 +47,42 @@ export async function insert(
   return rows.map(toApiKey)[0] as ApiKey;
 }
 
-/** Revokes a key for good; a key that is revoked already keeps its time. Null when there is no such key. */
-export async function revoke(tx: Transaction, id: string): Promise<ApiKey | null> {
+/** Locks a key against changes by others until the transaction ends. Without a workspace it is sought in all. */
+export async function lock(
+  tx: Transaction,
+  { workspaceId, id }: { workspaceId: string | null; id: string },
+): Promise<ApiKey | null> {
   const { rows } = await tx.query<ApiKeyRow>(
-    `update api_keys set revoked_at = coalesce(revoked_at, now_ms()) where id = $1
-     returning ${columns}`,
-    [id],
+    `select ${columns} from api_keys
+     where id = $1 and ($2::text is null or workspace_id = $2) for no key update`,
+    [id, workspaceId],
   );
   return rows.map(toApiKey)[0] ?? null;
+}
+
+/** Revokes a key for good. */
+export async function revoke(
+  tx: Transaction,
+  key: { workspaceId: string; id: string },
+): Promise<ApiKey> {
+  const { rows } = await tx.query<ApiKeyRow>(
+    `update api_keys set revoked_at = now_ms() where workspace_id = $1 and id = $2
+     returning ${columns}`,
+    [key.workspaceId, key.id],
+  );
+  return rows.map(toApiKey)[0] as ApiKey;
+}
+
+/** Notes that keys are in use. What was noted within the last minute, maybe by another process, stays as it is. */
+export async function noteUse(tx: Transaction, digests: Buffer[]): Promise<void> {
+  await tx.query({
+    name: "apiKeys.noteUse",
+    text: `
+      update api_keys set last_used_at = now_ms()
+      where digest = any ($1::bytea[])
+        and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+    values: [digests],
+  });
 }
 
 export async function list(db: Queryable, workspaceId: string | null): Promise<ApiKey[]> {
@@ -69,6 +100,7 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     name: row.name,
     lastFour: row.last_four,
     createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
     revokedAt: row.revoked_at,
   };
 }

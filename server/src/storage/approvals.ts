@@ -213,12 +213,13 @@ function idBounds({ createdAfter, createdBefore, beforeId }: ApprovalFilter): [s
   return [from, beforeId !== null && beforeId < until ? beforeId : until];
 }
 
-const firstId = "req_";
+export const firstId = "req_";
 /** Greater than any id: hex digits end with f. */
-const afterLastId = "req_g";
+export const afterLastId = "req_g";
 const timeDigits = 12;
 
-function firstIdAt(ms: number): string {
+/** The smallest id that an approval created in this millisecond, or later, can have. */
+export function firstIdAt(ms: number): string {
   if (ms < 0) return firstId;
   const digits = ms.toString(16).padStart(timeDigits, "0");
   return digits.length > timeDigits ? afterLastId : `req_${digits}`;
@@ -310,7 +311,9 @@ export function toApproval(row: ApprovalRow): Approval {
   };
 }
 
-function toApprover(row: ApprovalRow): Approver {
+export function toApprover(
+  row: Pick<ApprovalRow, "approver_email" | "group_key" | "group_name">,
+): Approver {
   return row.approver_email === null
     ? { kind: "group", key: row.group_key as string, name: row.group_name as string }
     : { kind: "address", email: row.approver_email };

@@ -1,4 +1,4 @@
-// The deliveries table with its attempts: how an attempt ends, sending again, and what operators look at.
+// The deliveries table with its attempts: how an attempt ends, sending again, and what operators and members look at.
 // Claiming what is due stands in due-webhooks.ts and due-mails.ts.
 
 import { type AttemptOutcome, interrupted } from "../domain/attempt.ts";
@@ -198,6 +198,97 @@ export async function list(
   return rows.map(toDelivery);
 }
 
+// A mail with a code to sign in concerns nobody but its reader. Only mails to people who are no reviewers can be one.
+const isOfWorkspace = `
+  (d.recipient is null or not exists (
+    select from events ev
+    where ev.workspace_id = d.workspace_id and ev.id = d.event_id and ev.kind = 'person.signing_in'
+  ))`;
+
+/** What members see of their workspace's deliveries, newest first, to one endpoint or in one state if asked for. */
+export async function listPage(
+  db: Queryable,
+  filter: {
+    workspaceId: string;
+    endpointId: string | null;
+    state: DeliveryState | null;
+    beforeId: string | null;
+    limit: number;
+  },
+): Promise<Delivery[]> {
+  const { workspaceId, endpointId, state, beforeId, limit } = filter;
+  const { rows } = await db.query<DeliveryRow>(
+    `with page as (${state === "due" ? duePage : walkedPage(state, endpointId)})
+     select ${deliveryColumns}
+     from page
+     join deliveries d on d.workspace_id = $1 and d.id = page.id ${deliveryJoins}
+     order by d.id desc`,
+    [workspaceId, endpointId, beforeId, limit],
+  );
+  return rows.map(toDelivery);
+}
+
+function walkedPage(state: DeliveryState | null, endpointId: string | null): string {
+  return `
+    select d.id from deliveries d
+    where d.workspace_id = $1 and ${endpointId === null ? "$2::text is null" : "d.endpoint_id = $2"}
+      and ${state === null ? "true" : `d.state = '${state}'`} and ($3::text is null or d.id < $3)
+      and ${isOfWorkspace}
+    order by d.id desc
+    limit $4`;
+}
+
+// What is due is little and would be looked for in vain among all that was delivered: it is gathered from the indexes of
+// what is due, and sorted.
+const duePage = `
+  select id from (
+    select d.id from endpoints e
+    cross join lateral (
+      select d.id from deliveries d where d.state = 'due' and d.endpoint_id = e.id order by d.due_at
+    ) as d
+    where e.workspace_id = $1 and ($2::text is null or e.id = $2)
+    union all
+    select d.id from deliveries d
+    where d.state = 'due' and d.endpoint_id is null and d.workspace_id = $1 and $2::text is null
+      and ${isOfWorkspace}
+  ) as due
+  where ($3::text is null or id < $3)
+  order by id desc
+  limit $4`;
+
+/** Everything that followed from one approval, oldest first. */
+export async function listOfApproval(
+  db: Queryable,
+  approval: { workspaceId: string; id: string },
+  limit: number,
+): Promise<Delivery[]> {
+  const { rows } = await db.query<DeliveryRow>(
+    `select ${deliveryColumns}
+     from deliveries d ${deliveryJoins}
+     where d.workspace_id = $1
+       and d.event_id = any (array(select id from events where workspace_id = $1 and approval_id = $2))
+     order by d.id
+     limit $3`,
+    [approval.workspaceId, approval.id, limit],
+  );
+  return rows.map(toDelivery);
+}
+
+/** As members of the workspace may see it. */
+export async function findInWorkspace(
+  db: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<Delivery | null> {
+  const { rows } = await db.query<DeliveryRow>(
+    `select ${deliveryColumns}
+     from deliveries d ${deliveryJoins}
+     where d.workspace_id = $1 and d.id = $2 and ${isOfWorkspace}`,
+    [workspaceId, id],
+  );
+  return rows.map(toDelivery)[0] ?? null;
+}
+
 /** Only the id is known, so the workspaces are asked in turn: each has it at the end of one index walk. */
 export async function find(db: Queryable, id: string): Promise<Delivery | null> {
   const { rows } = await db.query<DeliveryRow>(
@@ -263,6 +354,48 @@ export async function resend(
     [delivery.workspaceId, delivery.id],
   );
   return rows.length === 1;
+}
+
+/**
+ * Makes the mails that ask for a decision about a pending approval due again, for everybody who may still decide.
+ * Answers how many, and how many were left alone because an attempt is under way.
+ */
+export async function resendReviewMails(
+  tx: Transaction,
+  approval: { workspaceId: string; approvalId: string },
+): Promise<{ sent: number; underWay: number }> {
+  const { rows } = await tx.query<{ sent: number; under_way: number }>(
+    `with mail as (
+       select d.workspace_id, d.id
+       from approvals a
+       join events ev on ev.workspace_id = a.workspace_id and ev.approval_id = a.id
+         and ev.kind = 'request.created'
+       join deliveries d on d.workspace_id = ev.workspace_id and d.event_id = ev.id
+       join reviewers r on r.workspace_id = d.workspace_id and r.id = d.reviewer_id
+       where a.workspace_id = $1 and a.id = $2 and a.status = 'PENDING' and a.expires_at > now()
+         and (a.group_id is null or exists (
+           select from group_members m
+           where m.workspace_id = a.workspace_id and m.group_id = a.group_id
+             and lower(m.email) = lower(r.email)
+         ))
+     ), begun as (
+       update deliveries
+       set ${beginRound}
+       where workspace_id = $1 and id = any (array(select id from mail)) and ${isIdle}
+       returning workspace_id, id, attempts
+     ), cut_short as (
+       update attempts a
+       set finished_at = now_ms(), outcome = '${interrupted}'
+       from begun
+       where a.workspace_id = begun.workspace_id and a.delivery_id = begun.id
+         and a.number = begun.attempts and a.finished_at is null
+     )
+     select (select count(*)::int from begun) as sent,
+       (select count(*)::int from mail) - (select count(*)::int from begun) as under_way`,
+    [approval.workspaceId, approval.approvalId],
+  );
+  const { sent = 0, under_way: underWay = 0 } = rows[0] ?? {};
+  return { sent, underWay };
 }
 
 /**
@@ -379,7 +512,7 @@ const mailToOwners = `
   insert into deliveries (workspace_id, event_id, recipient)
   select event.workspace_id, event.id, m.email
   from event
-  join members m on m.workspace_id = event.workspace_id and m.role = 'owner'`;
+  join members m on m.workspace_id = event.workspace_id and m.role = 'owner' and m.joined_at is not null`;
 
 /** Tells workers on every node that something became due. */
 export async function announceDue(db: Queryable): Promise<void> {

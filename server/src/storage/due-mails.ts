@@ -6,6 +6,7 @@ import type { MailEventKind } from "../domain/event.ts";
 import { leaseSeconds, mailsPerWorkspaceMax } from "../domain/limits.ts";
 import type { Queryable, Transaction } from "./database.ts";
 import type { Lease, NoticeDetail } from "./deliveries.ts";
+import type { PersonMailDetail } from "./person-mails.ts";
 
 /** The part of an approval that a mail tells. Never the payload, never the agent's state. */
 export type MailedApproval = {
@@ -29,7 +30,9 @@ export type MailSubject =
       endpoint: { id: string; url: string };
       failingSince: Date | null;
       reason: string;
-    };
+    }
+  | { kind: "person.signing_in"; secretKeyId: string; nonce: Buffer; expiresAt: Date }
+  | { kind: "member.invited"; role: string; invitedBy: string | null };
 
 export type Mail = {
   workspaceId: string;
@@ -52,7 +55,7 @@ type MailRow = {
   round: number;
   kind: MailEventKind;
   event_at: Date;
-  detail: NoticeDetail | null;
+  detail: (NoticeDetail & PersonMailDetail) | null;
   recipient: string | null;
   reviewer_id: string | null;
   reviewer_email: string | null;
@@ -280,6 +283,15 @@ function toSubject(row: MailRow): MailSubject {
         failingSince: row.detail?.failingSince ? new Date(row.detail.failingSince) : null,
         reason: row.detail?.reason ?? "",
       };
+    case "person.signing_in":
+      return {
+        kind,
+        secretKeyId: row.detail?.secretKeyId ?? "",
+        nonce: Buffer.from(row.detail?.nonce ?? "", "base64"),
+        expiresAt: new Date(row.detail?.expiresAt ?? 0),
+      };
+    case "member.invited":
+      return { kind, role: row.detail?.role ?? "", invitedBy: row.detail?.invitedBy ?? null };
     default:
       return kind satisfies never;
   }

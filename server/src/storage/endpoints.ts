@@ -41,6 +41,17 @@ export async function list(db: Queryable, workspaceId: string | null): Promise<E
   return rows.map(toEndpoint);
 }
 
+export async function find(
+  db: Queryable,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<Endpoint | null> {
+  const { rows } = await db.query<EndpointRow>(
+    `select ${columns} from endpoints where workspace_id = $1 and id = $2`,
+    [workspaceId, id],
+  );
+  return rows.map(toEndpoint)[0] ?? null;
+}
+
 export async function insert(
   tx: Transaction,
   endpoint: { workspaceId: string; url: string; eventKinds: readonly EventKind[] | null },
@@ -53,24 +64,37 @@ export async function insert(
   return rows.map(toEndpoint)[0] as Endpoint;
 }
 
-/**
- * Enables an endpoint, or disables it for the given reason. Either way its past failures no longer count. Null
- * when there is no such endpoint.
- */
-export async function setDisabled(
+/** Failures at an address that it no longer has do not count. */
+export async function update(
   tx: Transaction,
-  id: string,
-  reason: string | null,
-): Promise<Endpoint | null> {
+  endpoint: { workspaceId: string; id: string; url: string; eventKinds: EventKind[] | null },
+): Promise<Endpoint> {
   const { rows } = await tx.query<EndpointRow>(
     `update endpoints
-     set disabled_reason = $2, failing_since = null, warned_at = null,
-       disabled_at = case when $2::text is not null then coalesce(disabled_at, now_ms()) end
-     where id = $1
+     set url = $3, event_kinds = $4, failing_since = case when url = $3 then failing_since end,
+       warned_at = case when url = $3 then warned_at end
+     where workspace_id = $1 and id = $2
      returning ${columns}`,
-    [id, reason],
+    [endpoint.workspaceId, endpoint.id, endpoint.url, endpoint.eventKinds],
   );
-  return rows.map(toEndpoint)[0] ?? null;
+  return rows.map(toEndpoint)[0] as Endpoint;
+}
+
+/** Enables an endpoint, or disables it for the given reason. Either way its past failures no longer count. */
+export async function setDisabled(
+  tx: Transaction,
+  endpoint: { workspaceId: string; id: string },
+  reason: string | null,
+): Promise<Endpoint> {
+  const { rows } = await tx.query<EndpointRow>(
+    `update endpoints
+     set disabled_reason = $3, failing_since = null, warned_at = null,
+       disabled_at = case when $3::text is not null then coalesce(disabled_at, now_ms()) end
+     where workspace_id = $1 and id = $2
+     returning ${columns}`,
+    [endpoint.workspaceId, endpoint.id, reason],
+  );
+  return rows.map(toEndpoint)[0] as Endpoint;
 }
 
 /** How many endpoints of a workspace get events. */
@@ -82,13 +106,39 @@ export async function countEnabled(db: Queryable, workspaceId: string): Promise<
   return rows[0]?.count ?? 0;
 }
 
-/** Locks an endpoint against changes by others until the transaction ends. */
-export async function lock(tx: Transaction, id: string): Promise<Endpoint | null> {
+/**
+ * Locks an endpoint against changes by others until the transaction ends. Without a workspace it is sought in all.
+ */
+export async function lock(
+  tx: Transaction,
+  { workspaceId, id }: { workspaceId: string | null; id: string },
+): Promise<Endpoint | null> {
   const { rows } = await tx.query<EndpointRow>(
-    `select ${columns} from endpoints where id = $1 for no key update`,
-    [id],
+    `select ${columns} from endpoints
+     where id = $1 and ($2::text is null or workspace_id = $2) for no key update`,
+    [id, workspaceId],
   );
   return rows.map(toEndpoint)[0] ?? null;
+}
+
+/** How many deliveries to an endpoint failed or were skipped, up to `countMax`, and when the oldest was made. */
+export async function countUnsuccessful(
+  db: Queryable,
+  endpoint: { workspaceId: string; id: string },
+  countMax: number,
+): Promise<{ count: number; oldestAt: Date | null }> {
+  const { rows } = await db.query<{ count: number; oldest_at: Date | null }>(
+    `select count(*)::int as count, min(created_at) as oldest_at
+     from (
+       select created_at from deliveries
+       where endpoint_id = $2 and workspace_id = $1 and state in ('failed', 'skipped')
+       order by id
+       limit $3
+     ) as unsuccessful`,
+    [endpoint.workspaceId, endpoint.id, countMax],
+  );
+  const [row] = rows;
+  return { count: row?.count ?? 0, oldestAt: row?.oldest_at ?? null };
 }
 
 /** Notes that an attempt failed. Answers the endpoint as it is now, locked, with the database's time. */

@@ -8,12 +8,20 @@ export type Group = {
   key: string;
   name: string;
   members: string[];
+  createdAt: Date;
 };
 
-type GroupRow = { id: string; workspace_id: string; key: string; name: string; members: string[] };
+type GroupRow = {
+  id: string;
+  workspace_id: string;
+  key: string;
+  name: string;
+  members: string[];
+  created_at: Date;
+};
 
 const columns = `
-  g.id, g.workspace_id, g.key, g.name,
+  g.id, g.workspace_id, g.key, g.name, g.created_at,
   array(
     select m.email from group_members m
     where m.workspace_id = g.workspace_id and m.group_id = g.id
@@ -55,11 +63,17 @@ export async function findOfCaller(
   };
 }
 
-export async function find(db: Queryable, id: string): Promise<Group | null> {
-  const { rows } = await db.query<GroupRow>(`select ${columns} from groups g where g.id = $1`, [
-    id,
-  ]);
-  return rows.map(toGroup)[0] ?? null;
+export async function get(
+  db: Queryable,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<Group> {
+  const { rows } = await db.query<GroupRow>(
+    `select ${columns} from groups g where g.workspace_id = $1 and g.id = $2`,
+    [workspaceId, id],
+  );
+  const [group] = rows.map(toGroup);
+  if (group === undefined) throw new Error(`group ${id} vanished`);
+  return group;
 }
 
 export async function list(db: Queryable, workspaceId: string | null): Promise<Group[]> {
@@ -70,11 +84,15 @@ export async function list(db: Queryable, workspaceId: string | null): Promise<G
   return rows.map(toGroup);
 }
 
-/** Locks a group against changes by others until the transaction ends. */
-export async function lock(tx: Transaction, id: string): Promise<Group | null> {
+/** Locks a group against changes by others until the transaction ends. Without a workspace it is sought in all. */
+export async function lock(
+  tx: Transaction,
+  { workspaceId, id }: { workspaceId: string | null; id: string },
+): Promise<Group | null> {
   const { rows } = await tx.query<GroupRow>(
-    `select ${columns} from groups g where g.id = $1 for no key update`,
-    [id],
+    `select ${columns} from groups g
+     where g.id = $1 and ($2::text is null or g.workspace_id = $2) for no key update`,
+    [id, workspaceId],
   );
   return rows.map(toGroup)[0] ?? null;
 }
@@ -93,15 +111,29 @@ export async function insert(
   return rows[0]?.id ?? null;
 }
 
+export async function rename(
+  tx: Transaction,
+  group: { workspaceId: string; id: string },
+  name: string,
+): Promise<void> {
+  await tx.query("update groups set name = $3 where workspace_id = $1 and id = $2", [
+    group.workspaceId,
+    group.id,
+    name,
+  ]);
+}
+
+/** Says whether it is a new member. */
 export async function insertMember(
   tx: Transaction,
   member: { workspaceId: string; groupId: string; email: string },
-): Promise<void> {
-  await tx.query(
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
     `insert into group_members (workspace_id, group_id, email) values ($1, $2, $3)
      on conflict (workspace_id, group_id, lower(email)) do nothing`,
     [member.workspaceId, member.groupId, member.email],
   );
+  return rowCount === 1;
 }
 
 /** Says whether there was such a member. */
@@ -123,5 +155,6 @@ function toGroup(row: GroupRow): Group {
     key: row.key,
     name: row.name,
     members: row.members,
+    createdAt: row.created_at,
   };
 }

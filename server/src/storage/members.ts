@@ -1,38 +1,52 @@
-// The members table: the people who run a workspace.
+// The members table: the people who run a workspace, and those who are invited to.
 
+import type { Role } from "../domain/role.ts";
 import type { Queryable, Transaction } from "./database.ts";
-
-export const memberRoles = ["owner", "admin", "viewer"] as const;
-export type MemberRole = (typeof memberRoles)[number];
 
 export type Member = {
   id: string;
   workspaceId: string;
   email: string;
-  role: MemberRole;
+  role: Role;
   createdAt: Date;
+  /** Null while an invitation has not been accepted. */
+  joinedAt: Date | null;
+  invitedBy: string | null;
 };
 
 type MemberRow = {
   id: string;
   workspace_id: string;
   email: string;
-  role: MemberRole;
+  role: Role;
   created_at: Date;
+  joined_at: Date | null;
+  invited_by: string | null;
 };
 
-const columns = "id, workspace_id, email, role, created_at";
+const columns = "id, workspace_id, email, role, created_at, joined_at, invited_by";
 
-/** Adds a member, or gives the one with this address another role. */
-export async function upsert(
+/** Adds a member who is in at once. */
+export async function insert(
   tx: Transaction,
-  member: { workspaceId: string; email: string; role: MemberRole },
+  member: { workspaceId: string; email: string; role: Role },
 ): Promise<Member> {
   const { rows } = await tx.query<MemberRow>(
-    `insert into members (workspace_id, email, role) values ($1, $2, $3)
-     on conflict (workspace_id, lower(email)) do update set role = excluded.role
-     returning ${columns}`,
+    `insert into members (workspace_id, email, role) values ($1, $2, $3) returning ${columns}`,
     [member.workspaceId, member.email, member.role],
+  );
+  return rows.map(toMember)[0] as Member;
+}
+
+/** Adds somebody who has still to accept. */
+export async function insertInvited(
+  tx: Transaction,
+  member: { workspaceId: string; email: string; role: Role; invitedBy: string | null },
+): Promise<Member> {
+  const { rows } = await tx.query<MemberRow>(
+    `insert into members (workspace_id, email, role, joined_at, invited_by) values ($1, $2, $3, null, $4)
+     returning ${columns}`,
+    [member.workspaceId, member.email, member.role, member.invitedBy],
   );
   return rows.map(toMember)[0] as Member;
 }
@@ -45,6 +59,78 @@ export async function list(db: Queryable, workspaceId: string): Promise<Member[]
   return rows.map(toMember);
 }
 
+export async function find(
+  db: Queryable,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<Member | null> {
+  const { rows } = await db.query<MemberRow>(
+    `select ${columns} from members where workspace_id = $1 and id = $2`,
+    [workspaceId, id],
+  );
+  return rows.map(toMember)[0] ?? null;
+}
+
+export async function findByEmail(
+  db: Queryable,
+  { workspaceId, email }: { workspaceId: string; email: string },
+): Promise<Member | null> {
+  const { rows } = await db.query<MemberRow>(
+    `select ${columns} from members where workspace_id = $1 and lower(email) = lower($2)`,
+    [workspaceId, email],
+  );
+  return rows.map(toMember)[0] ?? null;
+}
+
+export async function count(db: Queryable, workspaceId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    "select count(*)::int as count from members where workspace_id = $1",
+    [workspaceId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Owners who can act. Whoever is merely invited to be one cannot yet. */
+export async function countOwners(db: Queryable, workspaceId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from members
+     where workspace_id = $1 and role = 'owner' and joined_at is not null`,
+    [workspaceId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export async function setRole(
+  tx: Transaction,
+  { workspaceId, id }: { workspaceId: string; id: string },
+  role: Role,
+): Promise<Member> {
+  const { rows } = await tx.query<MemberRow>(
+    `update members set role = $3 where workspace_id = $1 and id = $2 returning ${columns}`,
+    [workspaceId, id, role],
+  );
+  return rows.map(toMember)[0] as Member;
+}
+
+/** From now on a member is in; whoever was keeps their time. */
+export async function join(
+  tx: Transaction,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<Member> {
+  const { rows } = await tx.query<MemberRow>(
+    `update members set joined_at = coalesce(joined_at, now_ms()) where workspace_id = $1 and id = $2
+     returning ${columns}`,
+    [workspaceId, id],
+  );
+  return rows.map(toMember)[0] as Member;
+}
+
+export async function remove(
+  tx: Transaction,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<void> {
+  await tx.query("delete from members where workspace_id = $1 and id = $2", [workspaceId, id]);
+}
+
 function toMember(row: MemberRow): Member {
   return {
     id: row.id,
@@ -52,5 +138,7 @@ function toMember(row: MemberRow): Member {
     email: row.email,
     role: row.role,
     createdAt: row.created_at,
+    joinedAt: row.joined_at,
+    invitedBy: row.invited_by,
   };
 }

@@ -19,6 +19,8 @@ export type ReviewLink = {
     codeTries: number;
     secretKeyId: string;
     tokenNonce: Buffer;
+    /** The page behind the link has been shown before. */
+    hasOpened: boolean;
   };
   state: ApprovalState;
   expiresAt: Date;
@@ -53,6 +55,7 @@ type LinkRow = StateColumns & {
   code_tries: number;
   secret_key_id: string;
   token_nonce: Buffer;
+  has_opened: boolean;
   expires_at: Date;
   is_overdue: boolean;
   now: Date;
@@ -72,8 +75,8 @@ type ReviewRow = LinkRow &
 
 const linkColumns = `
   r.workspace_id, w.name as workspace_name, a.id as approval_id, r.id as reviewer_id, r.email, r.needs_code,
-  r.code_tries, r.secret_key_id, r.token_nonce, a.status, a.resolved_at, a.resolved_by_email,
-  a.resolution_note, a.edit, a.expires_at,
+  r.code_tries, r.secret_key_id, r.token_nonce, r.opened_at is not null as has_opened, a.status,
+  a.resolved_at, a.resolved_by_email, a.resolution_note, a.edit, a.expires_at,
   (a.status = 'PENDING' and a.expires_at <= now()) as is_overdue, now_ms() as now`;
 
 const joins = `
@@ -127,6 +130,20 @@ export async function getLink(
   const [row] = rows;
   if (row === undefined) throw new Error(`there is no reviewer ${reviewerId}`);
   return toLink(row);
+}
+
+/** The first time counts; whoever comes later changes nothing. */
+export async function noteOpened(
+  tx: Transaction,
+  { workspaceId, reviewerId }: { workspaceId: string; reviewerId: string },
+): Promise<void> {
+  await tx.query({
+    name: "reviews.noteOpened",
+    text: `
+      update reviewers set opened_at = now_ms()
+      where workspace_id = $1 and id = $2 and opened_at is null`,
+    values: [workspaceId, reviewerId],
+  });
 }
 
 /** Counts a wrong code, and says how many that makes; null when the link was locked before. */
@@ -186,6 +203,7 @@ function toLink(row: LinkRow): ReviewLink {
       codeTries: row.code_tries,
       secretKeyId: row.secret_key_id,
       tokenNonce: row.token_nonce,
+      hasOpened: row.has_opened,
     },
     state: toState(row),
     expiresAt: row.expires_at,

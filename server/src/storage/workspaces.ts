@@ -5,6 +5,9 @@ import type { Queryable, Transaction } from "./database.ts";
 
 export type Workspace = WorkspaceSettings & { id: string; createdAt: Date };
 
+/** With what its members want to know: whether its plan has groups, and whether anything was ever asked in it. */
+export type WorkspaceInUse = Workspace & { hasGroups: boolean; isEmpty: boolean };
+
 export type WorkspaceUsage = Workspace & { requestsThisMonth: number };
 
 type WorkspaceRow = {
@@ -32,6 +35,35 @@ export async function find(db: Queryable, id: string): Promise<Workspace | null>
     id,
   ]);
   return rows.map(toWorkspace)[0] ?? null;
+}
+
+export async function findInUse(db: Queryable, id: string): Promise<WorkspaceInUse | null> {
+  const { rows } = await db.query<WorkspaceRow & { has_groups: boolean; is_empty: boolean }>(
+    `select ${columns},
+       (select p.has_groups from plans p where p.name = plan) as has_groups,
+       not exists (select from approvals a where a.workspace_id = $1) as is_empty
+     from workspaces where id = $1`,
+    [id],
+  );
+  return (
+    rows.map((row) => ({
+      ...toWorkspace(row),
+      hasGroups: row.has_groups,
+      isEmpty: row.is_empty,
+    }))[0] ?? null
+  );
+}
+
+/** The plan of a workspace and whether it has groups; null when there is no such workspace. */
+export async function findPlan(
+  db: Queryable,
+  id: string,
+): Promise<{ name: string; hasGroups: boolean } | null> {
+  const { rows } = await db.query<{ name: string; has_groups: boolean }>(
+    `select p.name, p.has_groups from workspaces w join plans p on p.name = w.plan where w.id = $1`,
+    [id],
+  );
+  return rows.map((row) => ({ name: row.name, hasGroups: row.has_groups }))[0] ?? null;
 }
 
 export async function list(db: Queryable): Promise<WorkspaceUsage[]> {
@@ -67,7 +99,7 @@ export async function update(
   tx: Transaction,
   id: string,
   settings: WorkspaceSettings,
-): Promise<Workspace | null> {
+): Promise<Workspace> {
   const { rows } = await tx.query<WorkspaceRow>(
     `update workspaces
      set name = $2, plan = $3, included = $4, cap = $5, expiry_minutes = $6, reminder_percent = $7,
@@ -76,7 +108,7 @@ export async function update(
      returning ${columns}`,
     [id, ...toValues(settings)],
   );
-  return rows.map(toWorkspace)[0] ?? null;
+  return rows.map(toWorkspace)[0] as Workspace;
 }
 
 /** Locks a workspace against changes by others until the transaction ends. */

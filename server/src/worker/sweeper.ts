@@ -6,6 +6,9 @@ import * as approvalResolution from "../storage/approval-resolution.ts";
 import * as approvals from "../storage/approvals.ts";
 import { type Database, inOneStatement, isTooSlow } from "../storage/database.ts";
 import * as deliveries from "../storage/deliveries.ts";
+import * as sessions from "../storage/sessions.ts";
+import * as signInChallenges from "../storage/sign-in-challenges.ts";
+import * as signInSecrets from "../storage/sign-in-secrets.ts";
 
 export type SweeperOptions = {
   db: Database;
@@ -20,6 +23,7 @@ export class Sweeper {
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
   #expiryBatch = expiryBatch;
+  #tidyAtMs = 0;
 
   constructor(options: SweeperOptions) {
     this.#options = options;
@@ -52,11 +56,23 @@ export class Sweeper {
       const reminded = isDue(next.reminder) ? await approvals.remindDue(tx, reminderBatch) : 0;
       const skipped = await deliveries.skipDueToDisabled(tx, skipBatch);
       if (reminded > 0) onDue();
+      await this.#tidy();
       const isMore = reminded > 0 || skipped === skipBatch;
       if (isMore && !this.#isStopped) continue;
       this.#sleepUntil(isDue(next.expiry) ? await approvals.msUntilNext(db) : next);
       return;
     }
+  }
+
+  /** What signing in leaves behind, now and then. */
+  async #tidy(): Promise<void> {
+    const nowMs = performance.now();
+    if (nowMs < this.#tidyAtMs) return;
+    this.#tidyAtMs = nowMs + tidyEveryMs;
+    const tx = inOneStatement(this.#options.db);
+    await signInSecrets.removeStale(tx, tidyBatch);
+    await signInChallenges.removeStale(tx, tidyBatch);
+    await sessions.removeStale(tx, tidyBatch);
   }
 
   /**
@@ -102,6 +118,8 @@ export class Sweeper {
 }
 
 const farMs = 60_000;
+const tidyEveryMs = 10 * 60_000;
+const tidyBatch = 10_000;
 /** A statement of a sweep that takes longer took too many rows. */
 const longMs = 1_000;
 /** What is due but cannot be had, since others hold it, is looked at again after this. */

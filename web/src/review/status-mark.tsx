@@ -11,8 +11,14 @@ const shapes: Record<ApprovalStatus, string> = {
   CANCELLED: "M6.5 4L2.8 7.7l3.7 3.7M3 7.7h6.2a4 4 0 0 1 4 4v.8",
 };
 
-export function StatusMark({ status }: { status: ApprovalStatus }) {
-  const word = status === "PENDING" ? words.outcome.pending : words.outcome[status];
+type StatusMarkProps = {
+  status: ApprovalStatus;
+  /** Said of a pending request where the reader is not the one who is asked. */
+  pendingWord?: string;
+};
+
+export function StatusMark({ status, pendingWord = words.outcome.pending }: StatusMarkProps) {
+  const word = status === "PENDING" ? pendingWord : words.outcome[status];
   return (
     <span className={`status status-${status.toLowerCase()}`}>
       <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">

@@ -1,4 +1,4 @@
-// Keeps an open page true: asks now and then how things stand, and at once when the reader comes back to it.
+// Keeps an open page true: asks how things stand as soon as it is shown, now and then, and when the reader comes back.
 
 import { useEffect, useRef, useState } from "react";
 import type { Review, ReviewStatus } from "../../../sdk/src/review-contract.ts";
@@ -30,6 +30,8 @@ export function useReview(first: Review, readAt: number, code: string | null) {
     const look = () => {
       if (document.visibilityState === "visible") refresh();
     };
+    // At once as well: that the page was shown is known to the service by its first question.
+    look();
     const timer = setInterval(look, pollMs);
     document.addEventListener("visibilitychange", look);
     return () => {

@@ -1,46 +1,96 @@
-// Placeholder: being written.
+// The person who is signed in: where they are a member, their sessions, and what they are invited to.
 
-import type { DashboardApi } from "../../../../sdk/src/dashboard-contract.ts";
-import type { DashboardCalls, DashboardRefusal, Visit } from "./visit.ts";
+import type { Done, Me, Session } from "../../../../sdk/src/dashboard-contract.ts";
+import { isRefusal, refuse } from "../../domain/refusal.ts";
+import {
+  acceptInvitation as accept,
+  declineInvitation as decline,
+} from "../../operations/manage-members.ts";
+import { endOtherSessions, endSession } from "../../operations/sign-in.ts";
+import type { Queryable } from "../../storage/database.ts";
+import * as storedPasskeys from "../../storage/passkeys.ts";
+import * as people from "../../storage/people.ts";
+import * as storedSessions from "../../storage/sessions.ts";
+import type { DashboardCalls, DashboardRefusal, Person, Visit } from "./visit.ts";
 
-export async function me(
-  _calls: DashboardCalls,
-  _visit: Visit,
-): Promise<DashboardApi["GET /me"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+export async function describeMe(db: Queryable, person: Person): Promise<Me> {
+  const [memberships, passkeys] = await Promise.all([
+    people.listMemberships(db, person.email),
+    storedPasskeys.list(db, person.id),
+  ]);
+  return {
+    email: person.email,
+    sessionId: person.sessionId,
+    workspaces: memberships
+      .filter(({ hasJoined }) => hasJoined)
+      .map(({ workspaceId: id, workspaceName: name, role }) => ({ id, name, role })),
+    invitations: memberships
+      .filter(({ hasJoined }) => !hasJoined)
+      .map(({ workspaceId, workspaceName, role, invitedBy }) => ({
+        workspaceId,
+        workspaceName,
+        role,
+        invitedBy,
+      })),
+    hasPasskey: passkeys.length > 0,
+  };
+}
+
+export function me({ db }: DashboardCalls, { person }: Visit): Promise<Me> {
+  return describeMe(db, person);
 }
 
 export async function sessions(
-  _calls: DashboardCalls,
-  _visit: Visit,
-): Promise<DashboardApi["GET /me/sessions"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  { person }: Visit,
+): Promise<{ sessions: Session[] }> {
+  const found = await storedSessions.list(db, person.id);
+  return {
+    sessions: found.map(({ id, method, userAgent, address, createdAt, lastSeenAt, expiresAt }) => ({
+      id,
+      isThis: id === person.sessionId,
+      method,
+      userAgent,
+      address,
+      createdAt: createdAt.toISOString(),
+      lastSeenAt: lastSeenAt.toISOString(),
+      expiresAt: expiresAt.toISOString(),
+    })),
+  };
 }
 
 export async function revokeSession(
-  _calls: DashboardCalls,
-  _visit: Visit,
-): Promise<DashboardApi["POST /me/sessions/:sessionId/revoke"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  { call, person }: Visit,
+): Promise<Done | DashboardRefusal> {
+  const sessionId = call.params.sessionId ?? "";
+  const wasThere = await endSession(db, { personId: person.id, sessionId });
+  return wasThere ? { done: true } : refuse("not_found", "This session has ended already.");
 }
 
 export async function revokeOtherSessions(
-  _calls: DashboardCalls,
-  _visit: Visit,
-): Promise<DashboardApi["POST /me/sessions/revoke-others"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  { person }: Visit,
+): Promise<{ revoked: number }> {
+  return {
+    revoked: await endOtherSessions(db, { personId: person.id, sessionId: person.sessionId }),
+  };
 }
 
 export async function acceptInvitation(
-  _calls: DashboardCalls,
-  _visit: Visit,
-): Promise<DashboardApi["POST /me/invitations/:workspaceId/accept"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  { call, person }: Visit,
+): Promise<Me | DashboardRefusal> {
+  const invitation = { email: person.email, workspaceId: call.params.workspaceId ?? "" };
+  const refused = await accept(db, invitation);
+  return isRefusal(refused) ? refused : describeMe(db, person);
 }
 
 export async function declineInvitation(
-  _calls: DashboardCalls,
-  _visit: Visit,
-): Promise<DashboardApi["POST /me/invitations/:workspaceId/decline"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  { call, person }: Visit,
+): Promise<Me | DashboardRefusal> {
+  const invitation = { email: person.email, workspaceId: call.params.workspaceId ?? "" };
+  const refused = await decline(db, invitation);
+  return isRefusal(refused) ? refused : describeMe(db, person);
 }

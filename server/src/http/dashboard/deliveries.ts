@@ -1,30 +1,122 @@
-// Placeholder: being written.
+// Deliveries as members see them: what was sent where, each attempt with how it ended, and sending one again.
 
-import type { DashboardApi } from "../../../../sdk/src/dashboard-contract.ts";
-import type { DashboardCalls, DashboardRefusal, MemberVisit } from "./visit.ts";
+import { z } from "zod";
+import type { DashboardApi, Delivery } from "../../../../sdk/src/dashboard-contract.ts";
+import { isEventKind, testEventKind } from "../../domain/event.ts";
+import { eventBody, testEventBody } from "../../domain/event-body.ts";
+import { dashboardPageItems } from "../../domain/limits.ts";
+import { isRefusal } from "../../domain/refusal.ts";
+import { shownWebhookHeaders } from "../../domain/webhook-signature.ts";
+import { noSuchDelivery, resendInWorkspace } from "../../operations/resend-in-workspace.ts";
+import * as approvals from "../../storage/approvals.ts";
+import type { Queryable } from "../../storage/database.ts";
+import * as deliveries from "../../storage/deliveries.ts";
+import { cursorOf, filterText, readQuery, toPage } from "./list-query.ts";
+import { type DashboardCalls, type DashboardRefusal, idIn, type MemberVisit } from "./visit.ts";
+
+type Answers<Name extends keyof DashboardApi> = Promise<
+  DashboardApi[Name]["answer"] | DashboardRefusal
+>;
+
+const listQuery = z.object({
+  endpoint: filterText.optional(),
+  state: z
+    .enum(["due", "delivered", "failed", "skipped"], {
+      error: "must be due, delivered, failed or skipped",
+    })
+    .optional(),
+  cursor: cursorOf("dlv_").optional(),
+});
 
 export async function list(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<DashboardApi["GET /workspaces/:workspaceId/deliveries"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  visit: MemberVisit,
+): Answers<"GET /workspaces/:workspaceId/deliveries"> {
+  const query = readQuery(visit, listQuery);
+  if (isRefusal(query)) return query;
+  const found = await deliveries.listPage(db, {
+    workspaceId: visit.workspaceId,
+    endpointId: query.endpoint ?? null,
+    state: query.state ?? null,
+    beforeId: query.cursor ?? null,
+    limit: dashboardPageItems + 1,
+  });
+  const hasMore = found.length > dashboardPageItems;
+  return toPage(found.slice(0, dashboardPageItems), hasMore, representDelivery);
 }
 
 export async function show(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<
-  DashboardApi["GET /workspaces/:workspaceId/deliveries/:deliveryId"]["answer"] | DashboardRefusal
-> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  visit: MemberVisit,
+): Answers<"GET /workspaces/:workspaceId/deliveries/:deliveryId"> {
+  const delivery = await deliveries.findInWorkspace(
+    db,
+    visit.workspaceId,
+    idIn(visit.call, "deliveryId"),
+  );
+  if (delivery === null) return noSuchDelivery();
+  const attempts = await deliveries.listAttempts(db, delivery);
+  return {
+    ...representDelivery(delivery),
+    request: await requestOf(db, delivery),
+    attemptList: attempts.map(({ startedAt, finishedAt, ...attempt }) => ({
+      ...attempt,
+      startedAt: startedAt.toISOString(),
+      finishedAt: finishedAt?.toISOString() ?? null,
+    })),
+  };
 }
 
 export async function resend(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<
-  | DashboardApi["POST /workspaces/:workspaceId/deliveries/:deliveryId/resend"]["answer"]
-  | DashboardRefusal
-> {
-  throw new Error("not written yet");
+  { db, onDue }: DashboardCalls,
+  visit: MemberVisit,
+): Answers<"POST /workspaces/:workspaceId/deliveries/:deliveryId/resend"> {
+  const resent = await resendInWorkspace(db, {
+    workspaceId: visit.workspaceId,
+    id: idIn(visit.call, "deliveryId"),
+    actor: visit.person.email,
+  });
+  if (isRefusal(resent)) return resent;
+  onDue();
+  return representDelivery(resent);
+}
+
+export function representDelivery(delivery: deliveries.Delivery): Delivery {
+  const { destination, last } = delivery;
+  return {
+    id: delivery.id,
+    requestId: delivery.approvalId,
+    event: delivery.event,
+    state: delivery.state,
+    destination:
+      destination.kind === "endpoint"
+        ? { kind: "endpoint", id: destination.id, url: destination.url }
+        : destination,
+    attempts: delivery.attempts,
+    createdAt: delivery.createdAt.toISOString(),
+    nextAttemptAt: delivery.nextAttemptAt?.toISOString() ?? null,
+    finishedAt: delivery.finishedAt?.toISOString() ?? null,
+    lastOutcome: last?.outcome ?? null,
+    lastHttpStatus: last?.httpStatus ?? null,
+  };
+}
+
+/** What every attempt of a webhook sends. A mail is null: its link belongs to its reader alone. */
+async function requestOf(db: Queryable, delivery: deliveries.Delivery) {
+  const { destination, event: kind, id: deliveryId } = delivery;
+  if (destination.kind !== "endpoint") return null;
+  if (kind !== testEventKind && !isEventKind(kind)) return null;
+  const body = await bodyOf(db, delivery);
+  const headers = shownWebhookHeaders({ deliveryId, kind, body });
+  return { url: destination.url, headers, body: body.toString() };
+}
+
+async function bodyOf(
+  db: Queryable,
+  { event, eventAt, workspaceId, approvalId }: deliveries.Delivery,
+): Promise<Buffer> {
+  if (!isEventKind(event)) return testEventBody(eventAt);
+  const found = await approvals.find(db, workspaceId, approvalId ?? "");
+  if (found === null) throw new Error(`approval ${approvalId} vanished`);
+  return eventBody(event, eventAt, found.approval);
 }

@@ -1,86 +1,173 @@
-// Placeholder: being written.
+// Webhook endpoints on the dashboard: how each is doing, and everything that can be done to one. A secret is answered
+// once, when it is made.
 
-import type { DashboardApi } from "../../../../sdk/src/dashboard-contract.ts";
-import type { DashboardCalls, DashboardRefusal, MemberVisit } from "./visit.ts";
+import { z } from "zod";
+import type {
+  Endpoint,
+  EndpointDetail,
+  EndpointWithSecret,
+} from "../../../../sdk/src/dashboard-contract.ts";
+import type { Doer } from "../../domain/activity.ts";
+import { eventKinds } from "../../domain/event.ts";
+import { endpointFigureDays, unsuccessfulCountMax } from "../../domain/limits.ts";
+import { type ChangeRefusal, isRefusal } from "../../domain/refusal.ts";
+import {
+  changeEndpoint,
+  disableEndpoint,
+  enableEndpoint,
+  registerEndpoint,
+  rotateEndpointSecret,
+  unknownEndpoint,
+} from "../../operations/manage-endpoint.ts";
+import { resendUnsuccessful, sendTestEvent } from "../../operations/resend-delivery.ts";
+import { readEndpointDays } from "../../storage/endpoint-figures.ts";
+import * as endpoints from "../../storage/endpoints.ts";
+import { tellRefusal } from "./change-refusal.ts";
+import {
+  type DashboardCalls,
+  type DashboardRefusal,
+  idIn,
+  type MemberVisit,
+  readForm,
+} from "./visit.ts";
 
 export async function list(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<DashboardApi["GET /workspaces/:workspaceId/endpoints"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  { workspaceId }: MemberVisit,
+): Promise<{ endpoints: Endpoint[] }> {
+  const found = await endpoints.list(db, workspaceId);
+  return { endpoints: found.map(toEndpoint) };
 }
 
+const kinds = z
+  .array(z.enum(eventKinds, `must be among ${eventKinds.join(", ")}`))
+  .max(eventKinds.length)
+  .nullable();
+const newEndpoint = z.object({ url: z.string(), eventKinds: kinds });
+
 export async function add(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<DashboardApi["POST /workspaces/:workspaceId/endpoints"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db, keyring, examineAddress }: DashboardCalls,
+  { call, workspaceId, person }: MemberVisit,
+): Promise<EndpointWithSecret | DashboardRefusal> {
+  const form = readForm(call, newEndpoint);
+  if (isRefusal(form)) return form;
+  const input = { ...form, workspaceId, examineAddress };
+  return tellSecret(await registerEndpoint(db, keyring, input, person.email));
 }
 
 export async function show(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<
-  DashboardApi["GET /workspaces/:workspaceId/endpoints/:endpointId"]["answer"] | DashboardRefusal
-> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<EndpointDetail | DashboardRefusal> {
+  const { workspaceId } = visit;
+  const endpointId = idOf(visit);
+  const endpoint = await endpoints.find(db, { workspaceId, id: endpointId });
+  if (endpoint === null) return tellRefusal(unknownEndpoint(endpointId, doerOf(visit)));
+  const [perDay, { count, oldestAt }] = await Promise.all([
+    readEndpointDays(db, { workspaceId, endpointId, days: endpointFigureDays }),
+    endpoints.countUnsuccessful(db, endpoint, unsuccessfulCountMax + 1),
+  ]);
+  return {
+    ...toEndpoint(endpoint),
+    perDay,
+    unsuccessful: {
+      count: Math.min(count, unsuccessfulCountMax),
+      isMore: count > unsuccessfulCountMax,
+      since: oldestAt?.toISOString() ?? null,
+    },
+  };
 }
 
 export async function change(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<
-  DashboardApi["POST /workspaces/:workspaceId/endpoints/:endpointId"]["answer"] | DashboardRefusal
-> {
-  throw new Error("not written yet");
+  { db, examineAddress }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<Endpoint | DashboardRefusal> {
+  const form = readForm(visit.call, newEndpoint.partial());
+  if (isRefusal(form)) return form;
+  return tell(
+    await changeEndpoint(db, { ...form, id: idOf(visit), examineAddress }, doerOf(visit)),
+  );
 }
 
 export async function enable(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<
-  | DashboardApi["POST /workspaces/:workspaceId/endpoints/:endpointId/enable"]["answer"]
-  | DashboardRefusal
-> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<Endpoint | DashboardRefusal> {
+  return tell(await enableEndpoint(db, idOf(visit), doerOf(visit)));
 }
 
+const disabling = z.object({ reason: z.string() });
+
 export async function disable(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<
-  | DashboardApi["POST /workspaces/:workspaceId/endpoints/:endpointId/disable"]["answer"]
-  | DashboardRefusal
-> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<Endpoint | DashboardRefusal> {
+  const form = readForm(visit.call, disabling);
+  if (isRefusal(form)) return form;
+  return tell(await disableEndpoint(db, idOf(visit), form.reason, doerOf(visit)));
 }
 
 export async function rotate(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<
-  | DashboardApi["POST /workspaces/:workspaceId/endpoints/:endpointId/rotate"]["answer"]
-  | DashboardRefusal
-> {
-  throw new Error("not written yet");
+  { db, keyring }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<EndpointWithSecret | DashboardRefusal> {
+  return tellSecret(await rotateEndpointSecret(db, keyring, idOf(visit), doerOf(visit)));
 }
 
 export async function test(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<
-  | DashboardApi["POST /workspaces/:workspaceId/endpoints/:endpointId/test"]["answer"]
-  | DashboardRefusal
-> {
-  throw new Error("not written yet");
+  { db, onDue }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<{ deliveryId: string } | DashboardRefusal> {
+  const sent = await sendTestEvent(db, idOf(visit), doerOf(visit));
+  if (isRefusal(sent)) return tellRefusal(sent);
+  onDue();
+  return { deliveryId: sent.deliveryId };
 }
 
+const resending = z.object({
+  since: z.iso.datetime({ offset: true, error: "must be a time such as 2026-11-15T09:00:00Z" }),
+});
+
 export async function resendFailed(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<
-  | DashboardApi["POST /workspaces/:workspaceId/endpoints/:endpointId/resend-failed"]["answer"]
-  | DashboardRefusal
-> {
-  throw new Error("not written yet");
+  { db, onDue }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<{ resent: number } | DashboardRefusal> {
+  const form = readForm(visit.call, resending);
+  if (isRefusal(form)) return form;
+  const { workspaceId, person } = visit;
+  const since = { workspaceId, endpointId: idOf(visit), time: new Date(form.since) };
+  const answer = await resendUnsuccessful(db, since, person.email);
+  if (isRefusal(answer)) return tellRefusal(answer);
+  if (answer.resent > 0) onDue();
+  return { resent: answer.resent };
+}
+
+function idOf({ call }: MemberVisit): string {
+  return idIn(call, "endpointId");
+}
+
+function doerOf({ person, workspaceId }: MemberVisit): Doer {
+  return { actor: person.email, workspaceId };
+}
+
+function tell(changed: endpoints.Endpoint | ChangeRefusal): Endpoint | DashboardRefusal {
+  return isRefusal(changed) ? tellRefusal(changed) : toEndpoint(changed);
+}
+
+function tellSecret(
+  made: (endpoints.Endpoint & { secret: string }) | ChangeRefusal,
+): EndpointWithSecret | DashboardRefusal {
+  return isRefusal(made) ? tellRefusal(made) : { ...toEndpoint(made), secret: made.secret };
+}
+
+function toEndpoint(endpoint: endpoints.Endpoint): Endpoint {
+  return {
+    id: endpoint.id,
+    url: endpoint.url,
+    eventKinds: endpoint.eventKinds,
+    createdAt: endpoint.createdAt.toISOString(),
+    disabledAt: endpoint.disabledAt?.toISOString() ?? null,
+    disabledReason: endpoint.disabledReason,
+    failingSince: endpoint.failingSince?.toISOString() ?? null,
+  };
 }

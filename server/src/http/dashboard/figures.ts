@@ -1,18 +1,61 @@
-// Placeholder: being written.
+// The figures of a workspace: what became of its requests, and how much of its plan was used.
 
 import type { DashboardApi } from "../../../../sdk/src/dashboard-contract.ts";
+import { askedOf, daysOfTwoMonths, lastDays, sharesOf, topAgents } from "../../domain/figures.ts";
+import { shownAgentsMax } from "../../domain/limits.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { readFigures } from "../../operations/read-figures.ts";
+import { readPlanUse } from "../../storage/figures.ts";
+import { readPending } from "../../storage/pending.ts";
 import type { DashboardCalls, DashboardRefusal, MemberVisit } from "./visit.ts";
 
 export async function usage(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
+  { db }: DashboardCalls,
+  { workspaceId }: MemberVisit,
 ): Promise<DashboardApi["GET /workspaces/:workspaceId/usage"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  const use = await readPlanUse(db, workspaceId);
+  if (use === null) return refuse("not_found", "There is no such workspace.");
+  const { days } = await readFigures(db, workspaceId, daysOfTwoMonths);
+  return {
+    ...use,
+    days: days.map(({ day, figures }) => ({ day, requests: askedOf(figures.total) })),
+  };
 }
 
+const periods = [7, 30, 90] as const;
+const defaultPeriod = 30;
+
 export async function overview(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
+  { db }: DashboardCalls,
+  { workspaceId, call }: MemberVisit,
 ): Promise<DashboardApi["GET /workspaces/:workspaceId/overview"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  const period = readPeriod(call.query.get("days"));
+  if (period === null) {
+    return {
+      ...refuse(
+        "validation_error",
+        `days: must be ${periods.join(", ").replace(/, (\d+)$/, " or $1")}`,
+      ),
+      field: "days",
+    };
+  }
+  const pending = await readPending(db, workspaceId);
+  const { now, days } = await readFigures(db, workspaceId, (time) => lastDays(time, period));
+  const figures = days.map((each) => each.figures);
+  return {
+    now: now.toISOString(),
+    pending: { ...pending, oldestCreatedAt: pending.oldestCreatedAt?.toISOString() ?? null },
+    days: period,
+    total: sharesOf(figures.map(({ total }) => total)),
+    perDay: days.map((each) => ({ day: each.day, ...sharesOf([each.figures.total]) })),
+    perAgent: topAgents(figures, shownAgentsMax).map(({ agent, tallies }) => ({
+      agentName: agent === "" ? null : agent,
+      ...sharesOf(tallies),
+    })),
+  };
+}
+
+function readPeriod(text: string | null): (typeof periods)[number] | null {
+  if (text === null) return defaultPeriod;
+  return periods.find((period) => String(period) === text) ?? null;
 }

@@ -1,46 +1,85 @@
-// Placeholder: being written.
+// Approver groups on the dashboard: listed, created, renamed, and who is in them.
 
-import type { DashboardApi } from "../../../../sdk/src/dashboard-contract.ts";
-import type { DashboardCalls, DashboardRefusal, MemberVisit } from "./visit.ts";
+import { z } from "zod";
+import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Doer } from "../../domain/activity.ts";
+import { type ChangeRefusal, isRefusal } from "../../domain/refusal.ts";
+import {
+  addGroupMember,
+  createGroup,
+  removeGroupMember,
+  renameGroup,
+} from "../../operations/manage-group.ts";
+import * as groups from "../../storage/groups.ts";
+import { tellRefusal } from "./change-refusal.ts";
+import {
+  type DashboardCalls,
+  type DashboardRefusal,
+  idIn,
+  type MemberVisit,
+  readForm,
+} from "./visit.ts";
 
 export async function list(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<DashboardApi["GET /workspaces/:workspaceId/groups"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  { workspaceId }: MemberVisit,
+): Promise<{ groups: Group[] }> {
+  const found = await groups.list(db, workspaceId);
+  return { groups: found.map(toGroup) };
 }
 
+const newGroup = z.object({ key: z.string(), name: z.string(), members: z.array(z.string()) });
+
 export async function create(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<DashboardApi["POST /workspaces/:workspaceId/groups"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  { call, workspaceId, person }: MemberVisit,
+): Promise<Group | DashboardRefusal> {
+  const form = readForm(call, newGroup);
+  if (isRefusal(form)) return form;
+  return tell(await createGroup(db, { ...form, workspaceId }, person.email));
 }
 
 export async function rename(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<
-  DashboardApi["POST /workspaces/:workspaceId/groups/:groupId"]["answer"] | DashboardRefusal
-> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<Group | DashboardRefusal> {
+  const form = readForm(visit.call, newGroup.pick({ name: true }));
+  if (isRefusal(form)) return form;
+  return tell(await renameGroup(db, { id: idOf(visit), name: form.name }, doerOf(visit)));
 }
 
+const groupMember = z.object({ email: z.string() });
+
 export async function addMember(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<
-  DashboardApi["POST /workspaces/:workspaceId/groups/:groupId/members"]["answer"] | DashboardRefusal
-> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<Group | DashboardRefusal> {
+  const form = readForm(visit.call, groupMember);
+  if (isRefusal(form)) return form;
+  return tell(await addGroupMember(db, idOf(visit), form.email, doerOf(visit)));
 }
 
 export async function removeMember(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<
-  | DashboardApi["POST /workspaces/:workspaceId/groups/:groupId/members/remove"]["answer"]
-  | DashboardRefusal
-> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<Group | DashboardRefusal> {
+  const form = readForm(visit.call, groupMember);
+  if (isRefusal(form)) return form;
+  return tell(await removeGroupMember(db, idOf(visit), form.email, doerOf(visit)));
+}
+
+function idOf({ call }: MemberVisit): string {
+  return idIn(call, "groupId");
+}
+
+function doerOf({ person, workspaceId }: MemberVisit): Doer {
+  return { actor: person.email, workspaceId };
+}
+
+function tell(changed: groups.Group | ChangeRefusal): Group | DashboardRefusal {
+  return isRefusal(changed) ? tellRefusal(changed) : toGroup(changed);
+}
+
+function toGroup({ id, key, name, members, createdAt }: groups.Group): Group {
+  return { id, key, name, members, createdAt: createdAt.toISOString() };
 }

@@ -1,37 +1,83 @@
-// Placeholder: being written.
+// The members of a workspace on the dashboard: listed, invited, given another role, and removed.
 
-import type { DashboardApi } from "../../../../sdk/src/dashboard-contract.ts";
-import type { DashboardCalls, DashboardRefusal, MemberVisit } from "./visit.ts";
+import { z } from "zod";
+import type { Done, Member } from "../../../../sdk/src/dashboard-contract.ts";
+import { normaliseEmailAddress } from "../../domain/email-address.ts";
+import { isRefusal } from "../../domain/refusal.ts";
+import { roles } from "../../domain/role.ts";
+import {
+  changeMemberRole,
+  inviteMember,
+  type MemberDoer,
+  removeMember,
+} from "../../operations/manage-members.ts";
+import * as members from "../../storage/members.ts";
+import { tellRefusal } from "./change-refusal.ts";
+import {
+  type DashboardCalls,
+  type DashboardRefusal,
+  idIn,
+  type MemberVisit,
+  type Person,
+  readForm,
+} from "./visit.ts";
 
 export async function list(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<DashboardApi["GET /workspaces/:workspaceId/members"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  { workspaceId, person }: MemberVisit,
+): Promise<{ members: Member[] }> {
+  const found = await members.list(db, workspaceId);
+  return { members: found.map((member) => toMember(member, person)) };
 }
 
+const role = z.enum(roles, `must be one of ${roles.join(", ")}`);
+const invitation = z.object({ email: z.string(), role });
+
 export async function invite(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<DashboardApi["POST /workspaces/:workspaceId/members"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db, onDue }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<Member | DashboardRefusal> {
+  const form = readForm(visit.call, invitation);
+  if (isRefusal(form)) return form;
+  const invited = await inviteMember(db, form, doerOf(visit));
+  if (isRefusal(invited)) return tellRefusal(invited);
+  onDue();
+  return toMember(invited, visit.person);
 }
 
 export async function changeRole(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<
-  DashboardApi["POST /workspaces/:workspaceId/members/:memberId/role"]["answer"] | DashboardRefusal
-> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<Member | DashboardRefusal> {
+  const form = readForm(visit.call, invitation.pick({ role: true }));
+  if (isRefusal(form)) return form;
+  const id = idIn(visit.call, "memberId");
+  const changed = await changeMemberRole(db, { id, role: form.role }, doerOf(visit));
+  return isRefusal(changed) ? tellRefusal(changed) : toMember(changed, visit.person);
 }
 
 export async function remove(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<
-  | DashboardApi["POST /workspaces/:workspaceId/members/:memberId/remove"]["answer"]
-  | DashboardRefusal
-> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<Done | DashboardRefusal> {
+  const removed = await removeMember(db, idIn(visit.call, "memberId"), doerOf(visit));
+  return isRefusal(removed) ? tellRefusal(removed) : { done: true };
+}
+
+function doerOf({ person, workspaceId }: MemberVisit): MemberDoer {
+  return { actor: person.email, workspaceId };
+}
+
+function toMember(
+  { id, email, role: memberRole, createdAt, joinedAt }: members.Member,
+  person: Person,
+): Member {
+  return {
+    id,
+    email,
+    role: memberRole,
+    isYou: normaliseEmailAddress(email) === normaliseEmailAddress(person.email),
+    invitedAt: createdAt.toISOString(),
+    joinedAt: joinedAt?.toISOString() ?? null,
+  };
 }

@@ -1,47 +1,151 @@
-// Placeholder: being written.
+// The calls about passkeys: signing in with one, and those of the person who is signed in.
 
-import type { DashboardApi } from "../../../../sdk/src/dashboard-contract.ts";
+import { z } from "zod";
+import type { Done, Me, Passkey, PasskeyQuestion } from "../../../../sdk/src/dashboard-contract.ts";
+import {
+  credentialIdCharactersMax,
+  passkeyPartCharactersMax,
+  passkeyTransportsMax,
+} from "../../domain/limits.ts";
+import { isRefusal, refuse } from "../../domain/refusal.ts";
+import {
+  addPasskey,
+  beginPasskey,
+  beginPasskeySignIn,
+  proveByPasskey,
+  removePasskey,
+} from "../../operations/manage-passkeys.ts";
+import { startSession } from "../../operations/sign-in.ts";
+import * as passkeys from "../../storage/passkeys.ts";
 import type { Call } from "../call.ts";
-import type { DashboardCalls, DashboardRefusal, Visit, WithHeaders } from "./visit.ts";
+import { browserOf, signedIn } from "./sign-in.ts";
+import {
+  type DashboardCalls,
+  type DashboardRefusal,
+  readForm,
+  type Visit,
+  type WithHeaders,
+} from "./visit.ts";
 
-export async function beginSignIn(
-  _calls: DashboardCalls,
-  _call: Call,
-): Promise<WithHeaders<DashboardApi["POST /sign-in/passkey/begin"]["answer"]> | DashboardRefusal> {
-  throw new Error("not written yet");
+const unreadable = "is not as browsers send it; load the page again";
+const base64url = (charactersMax: number) =>
+  z
+    .string(unreadable)
+    .max(charactersMax, unreadable)
+    .regex(/^[\w-]+$/, unreadable);
+const part = base64url(passkeyPartCharactersMax);
+
+/** PostgreSQL takes no U+0000, so what is no id is not asked for. */
+const idForm = /^\w{1,100}$/;
+const challengeId = z.string(unreadable).regex(idForm, unreadable);
+
+const credential = {
+  id: base64url(credentialIdCharactersMax),
+  rawId: base64url(credentialIdCharactersMax),
+  type: z.literal("public-key", unreadable),
+  // Nothing was asked of any extension.
+  clientExtensionResults: z.unknown().transform(() => ({})),
+};
+
+const signInForm = z.object({
+  challengeId,
+  response: z.object({
+    ...credential,
+    response: z.object({
+      clientDataJSON: part,
+      authenticatorData: part,
+      signature: part,
+      // Without one nobody says whose it is: this is no passkey of ours.
+      userHandle: part.nullish().transform((handle) => handle ?? ""),
+    }),
+  }),
+});
+
+const additionForm = z.object({
+  challengeId,
+  name: z.string("must be a text").transform((text) => text.trim()),
+  response: z.object({
+    ...credential,
+    response: z.object({
+      clientDataJSON: part,
+      attestationObject: part,
+      transports: z
+        .array(z.string(unreadable).regex(/^[\w-]{1,40}$/, unreadable), unreadable)
+        .max(passkeyTransportsMax, unreadable)
+        .default([]),
+    }),
+  }),
+});
+
+export async function beginSignIn({
+  db,
+  origin,
+}: DashboardCalls): Promise<WithHeaders<PasskeyQuestion>> {
+  return { told: await beginPasskeySignIn(db, origin.publicUrl), headers: {} };
 }
 
 export async function finishSignIn(
-  _calls: DashboardCalls,
-  _call: Call,
-): Promise<WithHeaders<DashboardApi["POST /sign-in/passkey/finish"]["answer"]> | DashboardRefusal> {
-  throw new Error("not written yet");
+  calls: DashboardCalls,
+  call: Call,
+): Promise<WithHeaders<Me> | DashboardRefusal> {
+  const form = readForm(call, signInForm);
+  if (isRefusal(form)) return form;
+  const { publicUrl } = calls.origin;
+  const email = await proveByPasskey(calls.db, { publicUrl, ...form });
+  const session =
+    email === null
+      ? null
+      : await startSession(calls.db, { email, method: "passkey", ...browserOf(call) });
+  return session === null ? notSignedIn() : signedIn(calls, session);
 }
 
 export async function list(
-  _calls: DashboardCalls,
-  _visit: Visit,
-): Promise<DashboardApi["GET /me/passkeys"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  { person }: Visit,
+): Promise<{ passkeys: Passkey[] }> {
+  const found = await passkeys.list(db, person.id);
+  return { passkeys: found.map(representPasskey) };
 }
 
 export async function begin(
-  _calls: DashboardCalls,
-  _visit: Visit,
-): Promise<DashboardApi["POST /me/passkeys/begin"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db, origin }: DashboardCalls,
+  { person: owner }: Visit,
+): Promise<PasskeyQuestion | DashboardRefusal> {
+  return beginPasskey(db, { owner, publicUrl: origin.publicUrl });
 }
 
 export async function finish(
-  _calls: DashboardCalls,
-  _visit: Visit,
-): Promise<DashboardApi["POST /me/passkeys/finish"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db, origin }: DashboardCalls,
+  { call, person: owner }: Visit,
+): Promise<Passkey | DashboardRefusal> {
+  const form = readForm(call, additionForm);
+  if (isRefusal(form)) return form;
+  const added = await addPasskey(db, { owner, publicUrl: origin.publicUrl, ...form });
+  return isRefusal(added) ? added : representPasskey(added);
 }
 
 export async function remove(
-  _calls: DashboardCalls,
-  _visit: Visit,
-): Promise<DashboardApi["POST /me/passkeys/:passkeyId/remove"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  { call, person }: Visit,
+): Promise<Done | DashboardRefusal> {
+  const id = call.params.passkeyId ?? "";
+  const wasThere = idForm.test(id) && (await removePasskey(db, { id, personId: person.id }));
+  return wasThere ? { done: true } : refuse("not_found", "You have no such passkey any more.");
+}
+
+function representPasskey({ id, name, createdAt, lastUsedAt }: passkeys.Passkey): Passkey {
+  return {
+    id,
+    name,
+    createdAt: createdAt.toISOString(),
+    lastUsedAt: lastUsedAt?.toISOString() ?? null,
+  };
+}
+
+/** The same whatever was wrong, so that nobody learns whose passkeys are known here. */
+function notSignedIn(): DashboardRefusal {
+  return refuse(
+    "sign_in_failed",
+    "This passkey does not sign you in. Try it once more; if it fails again, sign in with a code by mail, and see under your account which passkeys you have here.",
+  );
 }

@@ -1,40 +1,227 @@
-// Placeholder: being written.
+// The list of requests, one request with all that happened to it, withdrawing one, and asking its approvers again.
 
-import type { DashboardApi } from "../../../../sdk/src/dashboard-contract.ts";
-import type { DashboardCalls, DashboardRefusal, MemberVisit } from "./visit.ts";
+import { z } from "zod";
+import type {
+  DashboardApi,
+  HistoryEntry,
+  RequestDetail,
+  RequestRow,
+} from "../../../../sdk/src/dashboard-contract.ts";
+import {
+  type Approval,
+  type ApprovalState,
+  type Approver,
+  approvalStatuses,
+  editOf,
+} from "../../domain/approval.ts";
+import { dashboardPageItems } from "../../domain/limits.ts";
+import { isRefusal } from "../../domain/refusal.ts";
+import { findWithExpiry } from "../../operations/expire-approvals.ts";
+import { mailAgain as mailReviewersAgain } from "../../operations/mail-again.ts";
+import { noSuchRequest, withdrawApproval } from "../../operations/withdraw-approval.ts";
+import { readPending } from "../../storage/pending.ts";
+import { type ApprovalHistory, readHistory, type Sent } from "../../storage/request-history.ts";
+import * as requestLists from "../../storage/request-lists.ts";
+import { representDelivery } from "./deliveries.ts";
+import { cursorOf, filterText, filterTime, readQuery, toPage } from "./list-query.ts";
+import { type DashboardCalls, type DashboardRefusal, idIn, type MemberVisit } from "./visit.ts";
+
+type Answers<Name extends keyof DashboardApi> = Promise<
+  DashboardApi[Name]["answer"] | DashboardRefusal
+>;
+
+const listQuery = z.object({
+  status: z
+    .enum(approvalStatuses, { error: `must be one of ${approvalStatuses.join(", ")}` })
+    .optional(),
+  agent: filterText.optional(),
+  approver: filterText.optional(),
+  from: filterTime.optional(),
+  to: filterTime.optional(),
+  search: filterText.optional(),
+  cursor: cursorOf("req_").optional(),
+});
 
 export async function list(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<DashboardApi["GET /workspaces/:workspaceId/requests"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  visit: MemberVisit,
+): Answers<"GET /workspaces/:workspaceId/requests"> {
+  const { workspaceId } = visit;
+  const query = readQuery(visit, listQuery);
+  if (isRefusal(query)) return query;
+  const { found, hasMore } = await requestLists.list(db, workspaceId, {
+    status: query.status ?? null,
+    agentName: query.agent ?? null,
+    approver: approverOf(query.approver ?? ""),
+    createdFrom: query.from ?? null,
+    createdBefore: query.to ?? null,
+    search: searchOf(query.search ?? ""),
+    beforeId: query.cursor ?? null,
+    limit: dashboardPageItems,
+  });
+  const { count, isMore, oldestCreatedAt } = await readPending(db, workspaceId);
+  const now = await requestLists.readNow(db);
+  return {
+    ...toPage(found, hasMore, representRow),
+    pending: { count, isMore, oldestCreatedAt: oldestCreatedAt?.toISOString() ?? null },
+    now: now.toISOString(),
+  };
 }
 
 export async function show(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<
-  DashboardApi["GET /workspaces/:workspaceId/requests/:requestId"]["answer"] | DashboardRefusal
-> {
-  throw new Error("not written yet");
+  calls: DashboardCalls,
+  visit: MemberVisit,
+): Answers<"GET /workspaces/:workspaceId/requests/:requestId"> {
+  const id = idIn(visit.call, "requestId");
+  const found = await findWithExpiry(calls.db, visit.workspaceId, id);
+  return found === null ? noSuchRequest() : showApproval(calls, visit, found.approval);
 }
 
 export async function withdraw(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<
-  | DashboardApi["POST /workspaces/:workspaceId/requests/:requestId/withdraw"]["answer"]
-  | DashboardRefusal
-> {
-  throw new Error("not written yet");
+  calls: DashboardCalls,
+  visit: MemberVisit,
+): Answers<"POST /workspaces/:workspaceId/requests/:requestId/withdraw"> {
+  const withdrawn = await withdrawApproval(calls.db, subjectOf(visit));
+  if (isRefusal(withdrawn)) return withdrawn;
+  calls.onDue();
+  return showApproval(calls, visit, withdrawn.approval);
 }
 
 export async function mailAgain(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<
-  | DashboardApi["POST /workspaces/:workspaceId/requests/:requestId/mail-again"]["answer"]
-  | DashboardRefusal
-> {
-  throw new Error("not written yet");
+  { db, onDue }: DashboardCalls,
+  visit: MemberVisit,
+): Answers<"POST /workspaces/:workspaceId/requests/:requestId/mail-again"> {
+  const mailed = await mailReviewersAgain(db, subjectOf(visit));
+  if (isRefusal(mailed)) return mailed;
+  onDue();
+  return mailed;
+}
+
+const groupPrefix = "group:";
+
+function approverOf(text: string): requestLists.ListFilter["approver"] {
+  if (text === "") return null;
+  return text.startsWith(groupPrefix)
+    ? { kind: "group", key: text.slice(groupPrefix.length) }
+    : { kind: "address", email: text };
+}
+
+function searchOf(text: string): requestLists.ListFilter["search"] {
+  const typed = text.trim();
+  if (typed === "") return null;
+  const beginning = typed.toLowerCase();
+  return /^req_[0-9a-f]{0,32}$/.test(beginning)
+    ? { kind: "id", beginning }
+    : { kind: "words", typed };
+}
+
+function subjectOf(visit: MemberVisit) {
+  const { workspaceId, person } = visit;
+  return { workspaceId, id: idIn(visit.call, "requestId"), actor: person.email };
+}
+
+async function showApproval(
+  { db }: DashboardCalls,
+  { workspaceId, call }: MemberVisit,
+  approval: Approval,
+): Promise<RequestDetail> {
+  call.facts.approvalId = approval.id;
+  const history = await readHistory(db, { workspaceId, id: approval.id });
+  const { state } = approval;
+  return {
+    ...representRow(listedOf(approval)),
+    now: history.now.toISOString(),
+    reasoning: approval.reasoning,
+    recentActions: [...approval.recentActions],
+    resolutionNote: "note" in state ? state.note : null,
+    payload: approval.payload,
+    edit: editOf(state),
+    metadata: approval.metadata,
+    agentState: approval.agentState,
+    reviewers: history.reviewers.map(({ email, openedAt }) => ({
+      email,
+      openedAt: openedAt?.toISOString() ?? null,
+    })),
+    history: historyOf(approval, history),
+    deliveries: history.deliveries.map(representDelivery),
+  };
+}
+
+function listedOf(approval: Approval): requestLists.ListedApproval {
+  const { state } = approval;
+  return {
+    ...approval,
+    status: state.kind,
+    resolvedAt: "at" in state ? state.at : null,
+    resolvedByEmail: "byEmail" in state ? state.byEmail : null,
+    isEdited: editOf(state) !== null,
+  };
+}
+
+function representRow(listed: requestLists.ListedApproval): RequestRow {
+  return {
+    id: listed.id,
+    status: listed.status,
+    summary: listed.summary,
+    agentName: listed.agentName,
+    ...representApprover(listed.approver),
+    createdAt: listed.createdAt.toISOString(),
+    expiresAt: listed.expiresAt.toISOString(),
+    resolvedAt: listed.resolvedAt?.toISOString() ?? null,
+    resolvedByEmail: listed.resolvedByEmail,
+    isEdited: listed.isEdited,
+  };
+}
+
+function representApprover(approver: Approver) {
+  return approver.kind === "address"
+    ? { approverEmail: approver.email, approverGroup: null }
+    : { approverEmail: null, approverGroup: { key: approver.key, name: approver.name } };
+}
+
+/** Oldest first; what shares a millisecond stays in the order in which it must have happened. */
+function historyOf({ createdAt, state }: Approval, history: ApprovalHistory): HistoryEntry[] {
+  const entries: HistoryEntry[] = [
+    { kind: "created", at: createdAt.toISOString() },
+    ...history.sent.flatMap(mailEntries),
+    ...history.reviewers.flatMap(({ email, openedAt }): HistoryEntry[] =>
+      openedAt === null ? [] : [{ kind: "opened", at: openedAt.toISOString(), email }],
+    ),
+    ...outcomeEntries(state),
+    ...history.sent.flatMap(webhookEntries),
+  ];
+  return entries.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
+}
+
+/** Mails that ask a reviewer; what owners are told about failed ones stands among the deliveries. */
+function mailEntries({ delivery, at: date, isDelivered }: Sent): HistoryEntry[] {
+  const { destination, event, id: deliveryId } = delivery;
+  if (destination.kind !== "mailbox" || !event.startsWith("request.")) return [];
+  const arrived = event === "request.created" ? "mailed" : "reminded";
+  const kind = isDelivered ? arrived : "mail_failed";
+  return [{ kind, at: date.toISOString(), email: destination.email, deliveryId }];
+}
+
+function webhookEntries({ delivery, at: date, isDelivered }: Sent): HistoryEntry[] {
+  const { destination, event, id: deliveryId } = delivery;
+  if (destination.kind !== "endpoint") return [];
+  const kind = isDelivered ? "delivered" : "delivery_failed";
+  return [{ kind, at: date.toISOString(), deliveryId, event, url: destination.url }];
+}
+
+function outcomeEntries(state: ApprovalState): HistoryEntry[] {
+  switch (state.kind) {
+    case "PENDING":
+      return [];
+    case "APPROVED":
+      return [{ kind: "approved", at: state.at.toISOString(), email: state.byEmail }];
+    case "REJECTED":
+      return [{ kind: "rejected", at: state.at.toISOString(), email: state.byEmail }];
+    case "EXPIRED":
+      return [{ kind: "expired", at: state.at.toISOString() }];
+    case "CANCELLED":
+      return [{ kind: "cancelled", at: state.at.toISOString() }];
+    default:
+      return state satisfies never;
+  }
 }

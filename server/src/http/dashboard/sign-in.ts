@@ -1,40 +1,112 @@
-// Placeholder: being written.
+// The calls that sign somebody in and out.
 
-import type { DashboardApi } from "../../../../sdk/src/dashboard-contract.ts";
-import type { Call } from "../call.ts";
-import type { DashboardCalls, DashboardRefusal, Visit, WithHeaders } from "./visit.ts";
+import { z } from "zod";
+import type { Done, Me, SignInOptions } from "../../../../sdk/src/dashboard-contract.ts";
+import { flawOfEmailAddress } from "../../domain/email-address.ts";
+import { isRefusal, refuse } from "../../domain/refusal.ts";
+import { digestOfToken, normaliseSignInCode } from "../../domain/sign-in.ts";
+import {
+  type Browser,
+  endSession,
+  mailSignInCode,
+  type StartedSession,
+  signInByCode,
+  signInByLink,
+} from "../../operations/sign-in.ts";
+import * as sessions from "../../storage/sessions.ts";
+import { type Call, repeated } from "../call.ts";
+import { describeMe } from "./account.ts";
+import { endedSessionCookie, sessionCookie } from "./session-cookie.ts";
+import {
+  type DashboardCalls,
+  type DashboardRefusal,
+  readForm,
+  type Visit,
+  type WithHeaders,
+} from "./visit.ts";
 
-export async function options(
-  _calls: DashboardCalls,
-  _call: Call,
-): Promise<WithHeaders<DashboardApi["GET /sign-in"]["answer"]> | DashboardRefusal> {
-  throw new Error("not written yet");
+const email = z
+  .string("must be an e-mail address")
+  .transform((text) => text.trim())
+  .superRefine((text, context) => {
+    const flaw = flawOfEmailAddress(text);
+    if (flaw !== null) context.addIssue({ code: "custom", message: flaw });
+  });
+
+const codeForm = z.object({ email });
+const verifyForm = z.object({
+  email,
+  code: z.string("must be the six digits of the mail").max(100),
+});
+const linkForm = z.object({ token: z.string().max(200) });
+
+type Answered<Value> = Promise<WithHeaders<Value> | DashboardRefusal>;
+
+export async function options({ isMailKept, oidc }: DashboardCalls): Answered<SignInOptions> {
+  return { told: { oidcName: oidc?.name ?? null, isMailKept }, headers: {} };
 }
 
-export async function mailCode(
-  _calls: DashboardCalls,
-  _call: Call,
-): Promise<WithHeaders<DashboardApi["POST /sign-in/code"]["answer"]> | DashboardRefusal> {
-  throw new Error("not written yet");
+/** Answers alike and at once for every address: who is a member is nobody's to find out. */
+export async function mailCode({ db, keyring, onDue }: DashboardCalls, call: Call): Answered<Done> {
+  const form = readForm(call, codeForm);
+  if (isRefusal(form)) return form;
+  if (await mailSignInCode(db, keyring, form.email)) onDue();
+  return { told: { done: true }, headers: {} };
 }
 
-export async function verifyCode(
-  _calls: DashboardCalls,
-  _call: Call,
-): Promise<WithHeaders<DashboardApi["POST /sign-in/code/verify"]["answer"]> | DashboardRefusal> {
-  throw new Error("not written yet");
+export async function verifyCode(calls: DashboardCalls, call: Call): Answered<Me> {
+  const form = readForm(call, verifyForm);
+  if (isRefusal(form)) return form;
+  const code = normaliseSignInCode(form.code);
+  if (code === null) {
+    const message = "code: must be the six digits of the mail";
+    return { ...refuse("validation_error", message), field: "code" };
+  }
+  const input = { email: form.email, code, browser: browserOf(call) };
+  const session = await signInByCode(calls.db, calls.keyring, input);
+  if (session === null) {
+    const message =
+      "This code does not sign you in: it is mistyped, older than ten minutes, replaced by a newer one, or was tried too often. Look for the newest mail, or ask for a new code.";
+    return { ...refuse("sign_in_failed", message), field: "code" };
+  }
+  return signedIn(calls, session);
 }
 
-export async function useLink(
-  _calls: DashboardCalls,
-  _call: Call,
-): Promise<WithHeaders<DashboardApi["POST /sign-in/link"]["answer"]> | DashboardRefusal> {
-  throw new Error("not written yet");
+export async function useLink(calls: DashboardCalls, call: Call): Answered<Me> {
+  const form = readForm(call, linkForm);
+  if (isRefusal(form)) return form;
+  const session = await signInByLink(calls.db, { token: form.token, browser: browserOf(call) });
+  if (session === null) {
+    return refuse(
+      "sign_in_failed",
+      "This link was used already, or is too old. Sign in with your address, or have a new link made: countersign sign-in-link --email YOUR_ADDRESS",
+    );
+  }
+  return signedIn(calls, session);
 }
 
 export async function signOut(
-  _calls: DashboardCalls,
-  _visit: Visit,
-): Promise<DashboardApi["POST /sign-out"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db, origin }: DashboardCalls,
+  { person }: Visit,
+): Promise<WithHeaders<Done>> {
+  await endSession(db, { personId: person.id, sessionId: person.sessionId });
+  return { told: { done: true }, headers: { "set-cookie": endedSessionCookie(origin.publicUrl) } };
+}
+
+/** The answer to somebody whose session has just begun. */
+export async function signedIn(
+  calls: DashboardCalls,
+  { token }: Pick<StartedSession, "token">,
+): Promise<WithHeaders<Me>> {
+  const visitor = await sessions.findVisitor(calls.db, digestOfToken(token), null);
+  if (visitor === null) throw new Error("a session that has just begun is not there");
+  const { personId, email: address, sessionId } = visitor;
+  const told = await describeMe(calls.db, { id: personId, email: address, sessionId });
+  return { told, headers: { "set-cookie": sessionCookie(calls.origin.publicUrl, token) } };
+}
+
+/** What a session's owner will know it by. */
+export function browserOf(call: Call): Browser {
+  const userAgent = call.header("user-agent");
+  return { userAgent: userAgent === repeated ? null : userAgent, address: call.address };
 }

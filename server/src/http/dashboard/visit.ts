@@ -3,6 +3,7 @@
 import type { z } from "zod";
 import type { DashboardErrorCode } from "../../../../sdk/src/dashboard-contract.ts";
 import type { Keyring } from "../../domain/keyring.ts";
+import type { OidcClient } from "../../domain/openid.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import type { Role } from "../../domain/role.ts";
 import type { Database } from "../../storage/database.ts";
@@ -22,6 +23,10 @@ export type DashboardCalls = {
   onDue: () => void;
   /** There is no mail server. */
   isMailKept: boolean;
+  /** Says what is wrong with the address behind a webhook's URL, or null when it may be registered. */
+  examineAddress: (url: string) => Promise<string | null>;
+  /** The company's own sign-in, where one is set up. */
+  oidc: OidcClient | null;
 };
 
 /** Somebody who is signed in. */
@@ -40,6 +45,14 @@ export type WithHeaders<Value> = { told: Value; headers: Record<string, string> 
 
 /** The value that the contract promises, or why not. */
 export type Told<Value> = Promise<Value | DashboardRefusal> | Value | DashboardRefusal;
+
+const idPattern = /^[a-z]{2,4}_[0-9a-f]{32}$/;
+
+/** An id in the path. What cannot be one is looked up as one that nothing has: unknown and malformed look alike. */
+export function idIn(call: Call, name: string): string {
+  const id = call.params[name] ?? "";
+  return idPattern.test(id) ? id : "";
+}
 
 /** The parsed body, or a refusal that names the first field that is wrong. */
 export function readForm<Form>(call: Call, form: z.ZodType<Form>): Form | DashboardRefusal {

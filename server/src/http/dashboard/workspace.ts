@@ -1,25 +1,91 @@
-// Placeholder: being written.
+// A workspace on the dashboard: what it is, its settings, and what was done in it.
 
-import type { DashboardApi } from "../../../../sdk/src/dashboard-contract.ts";
-import type { DashboardCalls, DashboardRefusal, MemberVisit } from "./visit.ts";
+import { z } from "zod";
+import type { Activity, Page, Workspace } from "../../../../sdk/src/dashboard-contract.ts";
+import { activityPageMax } from "../../domain/limits.ts";
+import { isRefusal, refuse } from "../../domain/refusal.ts";
+import { updateWorkspace } from "../../operations/manage-workspace.ts";
+import * as storedActivity from "../../storage/activity.ts";
+import * as workspaces from "../../storage/workspaces.ts";
+import { tellRefusal } from "./change-refusal.ts";
+import { type DashboardCalls, type DashboardRefusal, type MemberVisit, readForm } from "./visit.ts";
 
 export async function show(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<DashboardApi["GET /workspaces/:workspaceId"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db, origin }: DashboardCalls,
+  { workspaceId, role }: MemberVisit,
+): Promise<Workspace | DashboardRefusal> {
+  const workspace = await workspaces.findInUse(db, workspaceId);
+  if (workspace === null) return refuse("not_found", "There is no such workspace.");
+  return {
+    id: workspace.id,
+    name: workspace.name,
+    plan: workspace.plan,
+    hasGroups: workspace.hasGroups,
+    expiryMinutes: workspace.expiryMinutes,
+    reminderPercent: workspace.reminderPercent,
+    reviewCode: workspace.reviewCode,
+    cap: workspace.cap,
+    role,
+    createdAt: workspace.createdAt.toISOString(),
+    isEmpty: workspace.isEmpty,
+    apiUrl: origin.publicUrl,
+  };
 }
+
+/** Plan and included volume are the operator's: whatever else stands in the form is left out. */
+const settings = z.object({
+  name: z.string().optional(),
+  expiryMinutes: z.number().optional(),
+  reminderPercent: z.number().nullable().optional(),
+  reviewCode: z.boolean().optional(),
+  cap: z.number().nullable().optional(),
+});
 
 export async function changeSettings(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<DashboardApi["POST /workspaces/:workspaceId/settings"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  calls: DashboardCalls,
+  visit: MemberVisit,
+): Promise<Workspace | DashboardRefusal> {
+  const form = readForm(visit.call, settings);
+  if (isRefusal(form)) return form;
+  const { workspaceId, person } = visit;
+  const changed = await updateWorkspace(calls.db, workspaceId, given(form), person.email);
+  return isRefusal(changed) ? tellRefusal(changed) : show(calls, visit);
 }
 
+/** A field that is there without a value would undo the setting. */
+function given({
+  name,
+  expiryMinutes,
+  reminderPercent,
+  reviewCode,
+  cap,
+}: z.infer<typeof settings>) {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(expiryMinutes === undefined ? {} : { expiryMinutes }),
+    ...(reminderPercent === undefined ? {} : { reminderPercent }),
+    ...(reviewCode === undefined ? {} : { reviewCode }),
+    ...(cap === undefined ? {} : { cap }),
+  };
+}
+
+const cursorPattern = /^act_[0-9a-f]{32}$/;
+
 export async function activity(
-  _calls: DashboardCalls,
-  _visit: MemberVisit,
-): Promise<DashboardApi["GET /workspaces/:workspaceId/activity"]["answer"] | DashboardRefusal> {
-  throw new Error("not written yet");
+  { db }: DashboardCalls,
+  { call, workspaceId }: MemberVisit,
+): Promise<Page<Activity> | DashboardRefusal> {
+  const beforeId = call.query.get("cursor");
+  if (beforeId !== null && !cursorPattern.test(beforeId)) {
+    return refuse("validation_error", "cursor: begin again from the first page.");
+  }
+  const limit = activityPageMax + 1;
+  const found = await storedActivity.list(db, { workspaceId, beforeId, limit });
+  const items = found.slice(0, activityPageMax).map(toActivity);
+  const nextCursor = found.length > activityPageMax ? (items.at(-1)?.id ?? null) : null;
+  return { items, nextCursor };
+}
+
+function toActivity({ id, at, actor, action, subject, detail }: storedActivity.Activity): Activity {
+  return { id, at: at.toISOString(), actorEmail: actor, action, subject, detail };
 }

@@ -1,5 +1,5 @@
-// What every answer below /review/ carries: its address is a secret and a power, so nothing of it is kept, framed,
-// indexed, passed on or mixed with anything that is not ours.
+// What every answer to a page of ours carries. Below /review/ the address is a secret and a power, so nothing of it is
+// kept, framed, indexed, passed on or mixed with anything that is not ours. The dashboard is guarded alike.
 
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -13,9 +13,14 @@ const contentSecurityPolicy = [
   "require-trusted-types-for 'script'",
 ].join("; ");
 
-/** Powers that a review page has no use for, and so nothing that slipped into it may have either. */
+/** Powers that no page of ours has any use for, and so nothing that slipped into it may have either. */
 const deniedPowers =
   "accelerometer autoplay bluetooth browsing-topics camera display-capture encrypted-media fullscreen geolocation gyroscope hid identity-credentials-get idle-detection local-fonts magnetometer microphone midi payment picture-in-picture publickey-credentials-create publickey-credentials-get screen-wake-lock serial usb web-share xr-spatial-tracking";
+
+function denied(isDenied: (name: string) => boolean): string {
+  const names = deniedPowers.split(" ").filter(isDenied);
+  return names.map((name) => `${name}=()`).join(", ");
+}
 
 export const reviewHeaders: Readonly<Record<string, string>> = {
   "content-security-policy": contentSecurityPolicy,
@@ -26,8 +31,14 @@ export const reviewHeaders: Readonly<Record<string, string>> = {
   "x-frame-options": "DENY",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
-  "permissions-policy": deniedPowers
-    .split(" ")
-    .map((name) => `${name}=()`)
-    .join(", "),
+  "permissions-policy": denied(() => true),
+};
+
+/** Its page names its own policy. Passkeys are made and used here. */
+export const dashboardHeaders: Readonly<Record<string, string>> = {
+  ...reviewHeaders,
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "permissions-policy": denied(
+    (name) => !name.startsWith("publickey-credentials-") && name !== "identity-credentials-get",
+  ),
 };

@@ -1,0 +1,32 @@
+// countersign sign-in-link: lets a member in who cannot get at their mail.
+
+import { Command } from "commander";
+import { signInLinkHours } from "../domain/limits.ts";
+import { refuse } from "../domain/refusal.ts";
+import { signInUrlOf } from "../domain/sign-in.ts";
+import { makeSignInLink } from "../operations/sign-in.ts";
+import * as people from "../storage/people.ts";
+import { onStore, type ReadCommandConfig } from "./command.ts";
+
+export function signInLinkCommand(readConfig: ReadCommandConfig): Command {
+  return onStore(
+    new Command("sign-in-link")
+      .description("make a link that signs a member in to the dashboard, once")
+      .requiredOption("--email <address>", "whom"),
+    readConfig,
+    {
+      run: async ({ db, keyring, config }, { email }: { email: string }) => {
+        if ((await people.firstWorkspaceOf(db, email)) === null) {
+          return refuse(
+            "not_found",
+            `${email} is a member of no workspace; add them first: countersign member add --help`,
+          );
+        }
+        return { url: signInUrlOf(config.publicUrl, await makeSignInLink(db, keyring, email)) };
+      },
+      toJson: ({ url }) => ({ url }),
+      toText: ({ url }) =>
+        `${url}\nIt works once, within ${signInLinkHours} hours. Pass it on with care.`,
+    },
+  );
+}

@@ -1,0 +1,12 @@
+// One row of the service's surface.
+
+import type { Answer, Call } from "./call.ts";
+
+export type Route = {
+  method: "GET" | "POST";
+  path: string;
+  access: "api_key" | "review_link" | "dashboard" | "this_machine" | "anyone";
+  handle: (call: Call) => Answer | Promise<Answer>;
+  /** How an error that is nobody's choice looks here, where the plain envelope would not do. */
+  onFault?: (answer: Answer) => Answer;
+};

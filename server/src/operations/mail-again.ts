@@ -1,0 +1,52 @@
+// Sends the mails that ask for a decision once more, to everybody who may still decide.
+
+import type { Actor } from "../domain/activity.ts";
+import { describeResolution } from "../domain/approval.ts";
+import { type Refusal, refuse } from "../domain/refusal.ts";
+import * as activity from "../storage/activity.ts";
+import { type Database, inTransaction } from "../storage/database.ts";
+import * as deliveries from "../storage/deliveries.ts";
+import { findWithExpiry } from "./expire-approvals.ts";
+import { noSuchRequest } from "./withdraw-approval.ts";
+
+export async function mailAgain(
+  db: Database,
+  { workspaceId, id, actor }: { workspaceId: string; id: string; actor: Actor },
+): Promise<{ sent: number } | Refusal<"not_found" | "already_resolved" | "conflict">> {
+  const found = await findWithExpiry(db, workspaceId, id);
+  if (found === null) return noSuchRequest();
+  const { state, summary: subject } = found.approval;
+  if (state.kind !== "PENDING") {
+    return refuse(
+      "already_resolved",
+      `This request ${describeResolution(state)}, so there is nothing to ask anybody for.`,
+    );
+  }
+  return inTransaction(db, async (tx) => {
+    const { sent, underWay } = await deliveries.resendReviewMails(tx, {
+      workspaceId,
+      approvalId: id,
+    });
+    if (sent === 0) return underWay > 0 ? mailUnderWay() : nobodyToAsk();
+    await activity.insert(tx, {
+      workspaceId,
+      actor,
+      action: "request.mailed_again",
+      subject,
+      detail: { request: id, mails: String(sent) },
+    });
+    await deliveries.announceDue(tx);
+    return { sent };
+  });
+}
+
+function mailUnderWay(): Refusal<"conflict"> {
+  return refuse("conflict", "The mail is being sent in this very moment. Look again in a moment.");
+}
+
+function nobodyToAsk(): Refusal<"conflict"> {
+  return refuse(
+    "conflict",
+    "Nobody who was asked may still decide. Add them to the group again, or withdraw this request and let the agent ask anew.",
+  );
+}

@@ -1,0 +1,209 @@
+// Invites people to a workspace, lets them in, changes what they may do, and removes them. Only owners decide about
+// owners, and one is always left. Changes of the members of a workspace wait for each other: each sees what the last
+// has done, so that two owners who remove each other at once do not leave none.
+
+import { flawOfEmailAddress } from "../domain/email-address.ts";
+import { invitationsPerDayMax, membersPerWorkspaceMax } from "../domain/limits.ts";
+import { type ChangeRefusal, type Refusal, refuse, refuseField } from "../domain/refusal.ts";
+import { isAtLeast, type Role } from "../domain/role.ts";
+import * as activity from "../storage/activity.ts";
+import { type Database, inTransaction, type Transaction } from "../storage/database.ts";
+import * as deliveries from "../storage/deliveries.ts";
+import * as members from "../storage/members.ts";
+import * as personMails from "../storage/person-mails.ts";
+import * as workspaces from "../storage/workspaces.ts";
+import { unknownWorkspace } from "./manage-workspace.ts";
+
+/** A member who changes something about the members of their workspace. */
+export type MemberDoer = { actor: string; workspaceId: string };
+
+/** Adds somebody who has still to accept, with the mail that tells them so. */
+export async function inviteMember(
+  db: Database,
+  { email, role }: { email: string; role: Role },
+  by: MemberDoer,
+): Promise<members.Member | ChangeRefusal> {
+  const flaw = flawOfEmailAddress(email);
+  if (flaw !== null) return refuseField("email", flaw);
+  return inTurn(db, by, async (tx, doer) => {
+    const refused = (await refuseInvitation(tx, by.workspaceId, email)) ?? refuseOwners(doer, role);
+    if (refused !== null) return refused;
+    const { workspaceId, actor } = by;
+    const invited = await members.insertInvited(tx, { workspaceId, email, role, invitedBy: actor });
+    const entry = { workspaceId, actor, subject: email, detail: { role } };
+    await activity.insert(tx, { ...entry, action: "member.invited" });
+    const detail = { role, invitedBy: actor };
+    await personMails.insert(tx, { workspaceId, to: email, kind: "member.invited", detail });
+    await deliveries.announceDue(tx);
+    return invited;
+  });
+}
+
+export async function changeMemberRole(
+  db: Database,
+  { id, role }: { id: string; role: Role },
+  by: MemberDoer,
+): Promise<members.Member | ChangeRefusal> {
+  return changeMember(db, id, by, async (tx, doer, member) => {
+    if (member.role === role) return member;
+    const refused =
+      refuseOwners(doer, member.role, role) ?? (await refuseLastOwner(tx, member, "demoted"));
+    if (refused !== null) return refused;
+    await activity.insert(tx, {
+      ...by,
+      action: "member.role_changed",
+      subject: member.email,
+      detail: { from: member.role, to: role },
+    });
+    return members.setRole(tx, member, role);
+  });
+}
+
+/** Ends their access at once: it is looked up at every call. Also takes an invitation back. */
+export async function removeMember(
+  db: Database,
+  id: string,
+  by: MemberDoer,
+): Promise<members.Member | ChangeRefusal> {
+  return changeMember(db, id, by, async (tx, doer, member) => {
+    const refused =
+      refuseOwners(doer, member.role) ?? (await refuseLastOwner(tx, member, "removed"));
+    if (refused !== null) return refused;
+    const detail = { role: member.role };
+    await activity.insert(tx, { ...by, action: "member.removed", subject: member.email, detail });
+    await members.remove(tx, member);
+    return member;
+  });
+}
+
+type Invitation = { email: string; workspaceId: string };
+
+/** Whoever has accepted already is simply in. */
+export async function acceptInvitation(
+  db: Database,
+  invitation: Invitation,
+): Promise<members.Member | Refusal<"not_found">> {
+  return answerInvitation(db, invitation, async (tx, member) => {
+    if (member.joinedAt !== null) return member;
+    await noteAnswer(tx, member, "member.joined");
+    return members.join(tx, member);
+  });
+}
+
+export async function declineInvitation(
+  db: Database,
+  invitation: Invitation,
+): Promise<members.Member | Refusal<"not_found">> {
+  return answerInvitation(db, invitation, async (tx, member) => {
+    if (member.joinedAt !== null) return noInvitation();
+    await noteAnswer(tx, member, "member.declined");
+    await members.remove(tx, member);
+    return member;
+  });
+}
+
+async function answerInvitation(
+  db: Database,
+  invitation: Invitation,
+  answer: (
+    tx: Transaction,
+    member: members.Member,
+  ) => Promise<members.Member | Refusal<"not_found">>,
+): Promise<members.Member | Refusal<"not_found">> {
+  return inTransaction(db, async (tx) => {
+    await workspaces.lock(tx, invitation.workspaceId);
+    const member = await members.findByEmail(tx, invitation);
+    return member === null ? noInvitation() : answer(tx, member);
+  });
+}
+
+async function noteAnswer(
+  tx: Transaction,
+  { workspaceId, email, role }: members.Member,
+  action: "member.joined" | "member.declined",
+): Promise<void> {
+  await activity.insert(tx, {
+    workspaceId,
+    actor: email,
+    action,
+    subject: email,
+    detail: { role },
+  });
+}
+
+function noInvitation(): Refusal<"not_found"> {
+  return refuse("not_found", "There is no such invitation any more. Ask to be invited again.");
+}
+
+async function changeMember(
+  db: Database,
+  id: string,
+  by: MemberDoer,
+  change: (
+    tx: Transaction,
+    doer: members.Member,
+    member: members.Member,
+  ) => Promise<members.Member | ChangeRefusal>,
+): Promise<members.Member | ChangeRefusal> {
+  return inTurn(db, by, async (tx, doer) => {
+    const member = await members.find(tx, { workspaceId: by.workspaceId, id });
+    if (member === null) return refuse("not_found", "there is no such member in this workspace");
+    return change(tx, doer, member);
+  });
+}
+
+/** One change of a workspace's members after the other. Who does it is looked up anew: they may just have been removed. */
+async function inTurn(
+  db: Database,
+  { actor, workspaceId }: MemberDoer,
+  change: (tx: Transaction, doer: members.Member) => Promise<members.Member | ChangeRefusal>,
+): Promise<members.Member | ChangeRefusal> {
+  return inTransaction(db, async (tx) => {
+    const workspace = await workspaces.lock(tx, workspaceId);
+    if (workspace === null) return unknownWorkspace(workspaceId);
+    const doer = await members.findByEmail(tx, { workspaceId, email: actor });
+    const mayChange = doer !== null && doer.joinedAt !== null && isAtLeast(doer.role, "admin");
+    if (!mayChange) return refuse("forbidden", "you may not change the members of this workspace");
+    return change(tx, doer);
+  });
+}
+
+async function refuseInvitation(
+  tx: Transaction,
+  workspaceId: string,
+  email: string,
+): Promise<ChangeRefusal | null> {
+  const known = await members.findByEmail(tx, { workspaceId, email });
+  if (known !== null) {
+    const what = known.joinedAt === null ? "is invited already" : "is a member already";
+    return { ...refuse("conflict", `email: ${known.email} ${what}`), field: "email" };
+  }
+  if ((await members.count(tx, workspaceId)) >= membersPerWorkspaceMax) {
+    return refuse("conflict", `a workspace may have at most ${membersPerWorkspaceMax} members`);
+  }
+  // Without a bound, somebody's mailbox could be filled by inviting and removing them over and over.
+  const today = await activity.countOfDay(tx, { workspaceId, action: "member.invited" });
+  if (today < invitationsPerDayMax) return null;
+  return refuse(
+    "conflict",
+    `a workspace may invite at most ${invitationsPerDayMax} people a day; try again tomorrow`,
+  );
+}
+
+function refuseOwners(doer: members.Member, ...involved: Role[]): ChangeRefusal | null {
+  if (doer.role === "owner" || !involved.includes("owner")) return null;
+  return refuse("forbidden", "only owners may invite, change or remove owners; ask one of them");
+}
+
+export async function refuseLastOwner(
+  tx: Transaction,
+  member: members.Member,
+  what: "demoted" | "removed",
+): Promise<ChangeRefusal | null> {
+  if (member.role !== "owner" || member.joinedAt === null) return null;
+  if ((await members.countOwners(tx, member.workspaceId)) > 1) return null;
+  return refuse(
+    "conflict",
+    `the last owner cannot be ${what}; make somebody else an owner first, who has accepted`,
+  );
+}

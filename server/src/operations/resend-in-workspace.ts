@@ -1,0 +1,63 @@
+// Sends one delivery of a workspace again because a member asked for it. Operators at the command line, who know no
+// workspace, go through resend-delivery.ts.
+
+import type { Actor } from "../domain/activity.ts";
+import { type Refusal, refuse } from "../domain/refusal.ts";
+import * as activity from "../storage/activity.ts";
+import { type Database, inTransaction } from "../storage/database.ts";
+import * as deliveries from "../storage/deliveries.ts";
+import { findWithExpiry } from "./expire-approvals.ts";
+
+type ResendRefusal = Refusal<"not_found" | "conflict" | "validation_error">;
+
+export async function resendInWorkspace(
+  db: Database,
+  { workspaceId, id, actor }: { workspaceId: string; id: string; actor: Actor },
+): Promise<deliveries.Delivery | ResendRefusal> {
+  const delivery = await deliveries.findInWorkspace(db, workspaceId, id);
+  if (delivery === null) return noSuchDelivery();
+  const reason = await whyNotAgain(db, delivery);
+  if (reason !== null) return refuse("validation_error", reason);
+  return inTransaction(db, async (tx) => {
+    if (!(await deliveries.resend(tx, delivery))) {
+      return refuse(
+        "conflict",
+        "An attempt of this delivery is under way. Look again in a moment, and press Resend if it failed.",
+      );
+    }
+    await activity.insert(tx, {
+      workspaceId,
+      actor,
+      action: "deliveries.resent",
+      subject: destinationOf(delivery),
+      detail: { delivery: id, event: delivery.event, count: "1" },
+    });
+    await deliveries.announceDue(tx);
+    return (await deliveries.findInWorkspace(tx, workspaceId, id)) ?? noSuchDelivery();
+  });
+}
+
+export function noSuchDelivery(): Refusal<"not_found"> {
+  return refuse(
+    "not_found",
+    "There is no such delivery in this workspace. Look for it in the list of deliveries.",
+  );
+}
+
+async function whyNotAgain(db: Database, delivery: deliveries.Delivery): Promise<string | null> {
+  const { destination, approvalId, workspaceId, event } = delivery;
+  if (destination.kind === "endpoint") {
+    return destination.isDisabled
+      ? "This endpoint is disabled. Press Enable on its page first, then Resend."
+      : null;
+  }
+  if (approvalId === null || !event.startsWith("request.")) return null;
+  const found = await findWithExpiry(db, workspaceId, approvalId);
+  return found?.approval.state.kind === "PENDING"
+    ? null
+    : `The request is no longer pending, so there is nothing to ask ${destination.email} for.`;
+}
+
+function destinationOf({ destination }: deliveries.Delivery): string {
+  return destination.kind === "endpoint" ? destination.url : destination.email;
+}

@@ -1,0 +1,44 @@
+// Signing in by a company's identity provider, from the moment when the browser leaves for it until it comes back: once,
+// within minutes by the database's clock, and in the browser that left.
+
+import { randomBytes } from "node:crypto";
+import { digestOfToken } from "../domain/sign-in.ts";
+import { type Database, inOneStatement } from "../storage/database.ts";
+import * as challenges from "../storage/sign-in-challenges.ts";
+
+const secretBytes = 32;
+
+type OidcDetail = { nonce: string; codeVerifier: string; browserDigest: string };
+
+export type BegunOidc = { state: string; nonce: string; codeVerifier: string };
+
+/** `browserToken` is the secret that the browser keeps in a cookie: only it can finish what it began. */
+export async function beginOidcFlow(db: Database, browserToken: string): Promise<BegunOidc> {
+  const nonce = randomBytes(secretBytes).toString("base64url");
+  const codeVerifier = randomBytes(secretBytes).toString("base64url");
+  const browserDigest = digestTextOf(browserToken);
+  const state = await challenges.insert<OidcDetail>(inOneStatement(db), {
+    kind: "oidc",
+    personId: null,
+    detail: { nonce, codeVerifier, browserDigest },
+  });
+  return { state, nonce, codeVerifier };
+}
+
+/** Null when this browser waits for no such answer, or has had it. To another browser it stays unanswered. */
+export async function takeOidcFlow(
+  db: Database,
+  { state, browserToken }: { state: string; browserToken: string },
+): Promise<BegunOidc | null> {
+  const taken = await challenges.take<OidcDetail>(inOneStatement(db), {
+    id: state,
+    kind: "oidc",
+    personId: null,
+    detail: { browserDigest: digestTextOf(browserToken) },
+  });
+  return taken === null ? null : { state, nonce: taken.nonce, codeVerifier: taken.codeVerifier };
+}
+
+function digestTextOf(browserToken: string): string {
+  return digestOfToken(browserToken).toString("base64url");
+}

@@ -1,0 +1,138 @@
+// Signing in: mails a code, takes it or a one-time link, and begins a session. Whether an address belongs to anybody is
+// told to nobody who has not shown that the mailbox is theirs.
+
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { findSecretKey, type Keyring } from "../domain/keyring.ts";
+import { userAgentCharactersMax } from "../domain/limits.ts";
+import {
+  deriveSignInCode,
+  deriveSignInToken,
+  digestOfToken,
+  sessionTokenBytes,
+  signInNonceBytes,
+} from "../domain/sign-in.ts";
+import { type Database, inTransaction, type Transaction } from "../storage/database.ts";
+import * as deliveries from "../storage/deliveries.ts";
+import * as people from "../storage/people.ts";
+import * as personMails from "../storage/person-mails.ts";
+import * as sessions from "../storage/sessions.ts";
+import * as signInSecrets from "../storage/sign-in-secrets.ts";
+
+export type Browser = { userAgent: string | null; address: string | null };
+export type StartedSession = { token: string; sessionId: string };
+
+/** Whether a mail is on its way: not to strangers, and not more often than anybody signs in. */
+export async function mailSignInCode(
+  db: Database,
+  keyring: Keyring,
+  email: string,
+): Promise<boolean> {
+  return inTransaction(db, async (tx) => {
+    const workspaceId = await people.firstWorkspaceOf(tx, email);
+    if (workspaceId === null) return false;
+    const nonce = randomBytes(signInNonceBytes);
+    const { id: secretKeyId } = keyring.current;
+    const expiresAt = await signInSecrets.insertCode(tx, { email, secretKeyId, nonce });
+    if (expiresAt === null) return false;
+    await personMails.insert(tx, {
+      workspaceId,
+      to: email,
+      kind: "person.signing_in",
+      detail: { secretKeyId, nonce: nonce.toString("base64"), expiresAt: expiresAt.toISOString() },
+    });
+    await deliveries.announceDue(tx);
+    return true;
+  });
+}
+
+export async function signInByCode(
+  db: Database,
+  keyring: Keyring,
+  { email, code, browser }: { email: string; code: string; browser: Browser },
+): Promise<StartedSession | null> {
+  return inTransaction(db, async (tx) => {
+    const taken = await signInSecrets.takeTry(tx, email);
+    const key = taken === null ? null : findSecretKey(keyring, taken.secretKeyId);
+    if (taken === null || key === null) return null;
+    const right = Buffer.from(deriveSignInCode(key, taken.nonce));
+    const typed = Buffer.from(code);
+    const isRight = typed.length === right.length && timingSafeEqual(typed, right);
+    if (!isRight || !(await signInSecrets.use(tx, taken.id))) return null;
+    return insertSession(tx, { email, method: "code", ...browser });
+  });
+}
+
+/** The token of a link that signs somebody in once. */
+export async function makeSignInLink(
+  db: Database,
+  keyring: Keyring,
+  email: string,
+): Promise<string> {
+  const nonce = randomBytes(signInNonceBytes);
+  const token = deriveSignInToken(keyring.current, nonce);
+  const { id: secretKeyId } = keyring.current;
+  const digest = digestOfToken(token);
+  await inTransaction(db, (tx) =>
+    signInSecrets.insertLink(tx, { email, secretKeyId, nonce, digest }),
+  );
+  return token;
+}
+
+export async function signInByLink(
+  db: Database,
+  { token, browser }: { token: string; browser: Browser },
+): Promise<StartedSession | null> {
+  return inTransaction(db, async (tx) => {
+    const email = await signInSecrets.useLink(tx, digestOfToken(token));
+    return email === null ? null : insertSession(tx, { email, method: "link", ...browser });
+  });
+}
+
+export type SessionStart = { email: string; method: sessions.SignInMethod } & Browser;
+
+/** For somebody who has proved elsewhere who they are. Null when they are a member nowhere. */
+export async function startSession(
+  db: Database,
+  start: SessionStart,
+): Promise<StartedSession | null> {
+  return inTransaction(db, (tx) => insertSession(tx, start));
+}
+
+async function insertSession(
+  tx: Transaction,
+  { email, method, userAgent, address }: SessionStart,
+): Promise<StartedSession | null> {
+  if ((await people.firstWorkspaceOf(tx, email)) === null) return null;
+  const person = await people.upsert(tx, email);
+  const token = randomBytes(sessionTokenBytes).toString("base64url");
+  const { id: sessionId } = await sessions.insert(tx, {
+    personId: person.id,
+    tokenDigest: digestOfToken(token),
+    method,
+    userAgent: userAgent?.slice(0, userAgentCharactersMax) ?? null,
+    address,
+  });
+  return { token, sessionId };
+}
+
+/** Now and then, so that its owner sees when a session was last used. */
+export async function noteVisit(
+  db: Database,
+  { sessionId, isStale }: sessions.Visitor,
+): Promise<void> {
+  if (isStale) await inTransaction(db, (tx) => sessions.touch(tx, sessionId));
+}
+
+export async function endSession(
+  db: Database,
+  session: { personId: string; sessionId: string },
+): Promise<boolean> {
+  return inTransaction(db, (tx) => sessions.remove(tx, session));
+}
+
+export async function endOtherSessions(
+  db: Database,
+  session: { personId: string; sessionId: string },
+): Promise<number> {
+  return inTransaction(db, (tx) => sessions.removeOthers(tx, session));
+}

@@ -1,0 +1,43 @@
+// Withdraws a pending approval on behalf of a member of its workspace. What the agent itself takes back goes through
+// cancel-approval.ts; both end in the same state, with the same event.
+
+import type { Actor } from "../domain/activity.ts";
+import { describeResolution } from "../domain/approval.ts";
+import { type Refusal, refuse } from "../domain/refusal.ts";
+import * as activity from "../storage/activity.ts";
+import * as approvalResolution from "../storage/approval-resolution.ts";
+import * as approvals from "../storage/approvals.ts";
+import { type Database, inTransaction } from "../storage/database.ts";
+import { findWithExpiry } from "./expire-approvals.ts";
+
+export async function withdrawApproval(
+  db: Database,
+  { workspaceId, id, actor }: { workspaceId: string; id: string; actor: Actor },
+): Promise<approvals.FoundApproval | Refusal<"not_found" | "already_resolved">> {
+  const withdrawn = await inTransaction(db, async (tx) => {
+    const where = { workspaceId, id };
+    if (!(await approvalResolution.resolve(tx, where, { status: "CANCELLED" }))) return null;
+    const found = await approvals.find(tx, workspaceId, id);
+    if (found === null) throw new Error(`approval ${id} vanished`);
+    const subject = found.approval.summary;
+    const action = "request.withdrawn";
+    await activity.insert(tx, { workspaceId, actor, action, subject, detail: { request: id } });
+    return found;
+  });
+  if (withdrawn !== null) return withdrawn;
+  const found = await findWithExpiry(db, workspaceId, id);
+  if (found === null) return noSuchRequest();
+  const { state } = found.approval;
+  if (state.kind === "PENDING") throw new Error(`approval ${id} could not be withdrawn`);
+  return refuse(
+    "already_resolved",
+    `This request ${describeResolution(state)} and cannot be withdrawn any more.`,
+  );
+}
+
+export function noSuchRequest(): Refusal<"not_found"> {
+  return refuse(
+    "not_found",
+    "There is no such request in this workspace. Look for it in the list of requests.",
+  );
+}

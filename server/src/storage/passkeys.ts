@@ -1,0 +1,139 @@
+// The passkeys table: the public halves of the keys that people sign in with.
+
+import type { Queryable, Transaction } from "./database.ts";
+
+export type Passkey = {
+  id: string;
+  name: string;
+  credentialId: string;
+  transports: string[];
+  createdAt: Date;
+  lastUsedAt: Date | null;
+};
+
+/** What is needed to check a signature, and whose it is. */
+export type PasskeyOfOwner = {
+  id: string;
+  personId: string;
+  email: string;
+  credentialId: string;
+  publicKey: Buffer;
+  counter: number;
+};
+
+export type NewPasskey = {
+  personId: string;
+  name: string;
+  credentialId: string;
+  publicKey: Uint8Array;
+  counter: number;
+  transports: readonly string[];
+};
+
+type PasskeyRow = {
+  id: string;
+  name: string;
+  credential_id: string;
+  transports: string[];
+  created_at: Date;
+  last_used_at: Date | null;
+};
+
+const columns = "id, name, credential_id, transports, created_at, last_used_at";
+
+/** Oldest first. */
+export async function list(db: Queryable, personId: string): Promise<Passkey[]> {
+  const { rows } = await db.query<PasskeyRow>(
+    `select ${columns} from passkeys where person_id = $1 order by id`,
+    [personId],
+  );
+  return rows.map(toPasskey);
+}
+
+/** Keeps others from adding to a person's passkeys until the transaction ends, and counts them. */
+export async function lockAndCount(tx: Transaction, personId: string): Promise<number> {
+  await tx.query("select id from people where id = $1 for no key update", [personId]);
+  const { rows } = await tx.query<{ count: number }>(
+    "select count(*)::integer as count from passkeys where person_id = $1",
+    [personId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Null when there is a passkey with this credential already. */
+export async function insert(tx: Transaction, passkey: NewPasskey): Promise<Passkey | null> {
+  const { rows } = await tx.query<PasskeyRow>(
+    `insert into passkeys (person_id, name, credential_id, public_key, counter, transports)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (credential_id) do nothing
+     returning ${columns}`,
+    [
+      passkey.personId,
+      passkey.name,
+      passkey.credentialId,
+      passkey.publicKey,
+      passkey.counter,
+      passkey.transports,
+    ],
+  );
+  return rows.map(toPasskey)[0] ?? null;
+}
+
+/** Locked, so that of two answers at once the second one sees the first one's counter. */
+export async function lock(tx: Transaction, credentialId: string): Promise<PasskeyOfOwner | null> {
+  const { rows } = await tx.query<{
+    id: string;
+    person_id: string;
+    email: string;
+    credential_id: string;
+    public_key: Buffer;
+    counter: string;
+  }>(
+    `select k.id, k.person_id, p.email, k.credential_id, k.public_key, k.counter
+     from passkeys k
+     join people p on p.id = k.person_id
+     where k.credential_id = $1
+     for no key update of k`,
+    [credentialId],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  return {
+    id: row.id,
+    personId: row.person_id,
+    email: row.email,
+    credentialId: row.credential_id,
+    publicKey: row.public_key,
+    counter: Number(row.counter),
+  };
+}
+
+export async function updateCounter(tx: Transaction, id: string, counter: number): Promise<void> {
+  await tx.query("update passkeys set counter = $2, last_used_at = now_ms() where id = $1", [
+    id,
+    counter,
+  ]);
+}
+
+/** Says whether this person had such a passkey. */
+export async function remove(
+  tx: Transaction,
+  { id, personId }: { id: string; personId: string },
+): Promise<boolean> {
+  const { rowCount } = await tx.query("delete from passkeys where id = $1 and person_id = $2", [
+    id,
+    personId,
+  ]);
+  return rowCount === 1;
+}
+
+function toPasskey(row: PasskeyRow): Passkey {
+  return {
+    id: row.id,
+    name: row.name,
+    credentialId: row.credential_id,
+    transports: row.transports,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+  };
+}

@@ -1,0 +1,67 @@
+// The people table: whoever has signed in, by their mailbox; and where they are members.
+
+import type { Role } from "../domain/role.ts";
+import type { Queryable, Transaction } from "./database.ts";
+
+export type Person = { id: string; email: string };
+
+/** Adds the person behind an address, unless they are known. */
+export async function upsert(tx: Transaction, email: string): Promise<Person> {
+  const { rows } = await tx.query<Person>(
+    `insert into people (email) values ($1)
+     on conflict (lower(email)) do update set email = people.email
+     returning id, email`,
+    [email],
+  );
+  return rows[0] as Person;
+}
+
+/** The workspace through which mails to this person go: the first that they belong to. Null when there is none. */
+export async function firstWorkspaceOf(db: Queryable, email: string): Promise<string | null> {
+  const { rows } = await db.query<{ workspace_id: string }>(
+    "select workspace_id from members where lower(email) = lower($1) order by workspace_id limit 1",
+    [email],
+  );
+  return rows[0]?.workspace_id ?? null;
+}
+
+/** The address of the owner who has been there longest, of all workspaces. */
+export async function findFirstOwner(db: Queryable): Promise<string | null> {
+  const { rows } = await db.query<{ email: string }>(
+    "select email from members where role = 'owner' and joined_at is not null order by id limit 1",
+  );
+  return rows[0]?.email ?? null;
+}
+
+export type Membership = {
+  workspaceId: string;
+  workspaceName: string;
+  role: Role;
+  hasJoined: boolean;
+  invitedBy: string | null;
+};
+
+/** In the order of their names, then of their age. */
+export async function listMemberships(db: Queryable, email: string): Promise<Membership[]> {
+  const { rows } = await db.query<{
+    workspace_id: string;
+    name: string;
+    role: Role;
+    has_joined: boolean;
+    invited_by: string | null;
+  }>(
+    `select m.workspace_id, w.name, m.role, m.joined_at is not null as has_joined, m.invited_by
+     from members m
+     join workspaces w on w.id = m.workspace_id
+     where lower(m.email) = lower($1)
+     order by lower(w.name), w.id`,
+    [email],
+  );
+  return rows.map((row) => ({
+    workspaceId: row.workspace_id,
+    workspaceName: row.name,
+    role: row.role,
+    hasJoined: row.has_joined,
+    invitedBy: row.invited_by,
+  }));
+}

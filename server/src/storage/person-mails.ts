@@ -1,0 +1,33 @@
+// Mails that are about a person and not about a request: a code to sign in with, an invitation. They travel as every
+// mail does, as a delivery of an event.
+
+import type { PersonMailKind } from "../domain/event.ts";
+import type { Transaction } from "./database.ts";
+
+/** What such a mail tells, as it stands in the event's row. A nonce is no secret without SECRET_KEY. */
+export type PersonMailDetail = {
+  role?: string;
+  invitedBy?: string | null;
+  secretKeyId?: string;
+  /** In base64. */
+  nonce?: string;
+  expiresAt?: string;
+};
+
+export async function insert(
+  tx: Transaction,
+  mail: { workspaceId: string; to: string; kind: PersonMailKind; detail: PersonMailDetail },
+): Promise<void> {
+  const { workspaceId, to, kind, detail } = mail;
+  // Whoever signs in stands at the door, so their mail goes before all that waits.
+  const wait = kind === "person.signing_in" ? "now_ms() - interval '1 day'" : "now_ms()";
+  await tx.query(
+    `with event as (
+       insert into events (workspace_id, kind, detail) values ($1, $2, $3)
+       returning workspace_id, id
+     )
+     insert into deliveries (workspace_id, event_id, recipient, due_at)
+     select workspace_id, id, $4, ${wait} from event`,
+    [workspaceId, kind, detail, to],
+  );
+}

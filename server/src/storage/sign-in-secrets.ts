@@ -1,0 +1,98 @@
+// The sign_in_secrets table: codes that were mailed and one-time links, each good for one use and a short time by the
+// database's clock.
+
+import {
+  signInCodeMinutes,
+  signInCodesPerDayMax,
+  signInCodesPerHourMax,
+  signInCodeTriesMax,
+  signInLinkHours,
+} from "../domain/limits.ts";
+import type { Transaction } from "./database.ts";
+
+export type NewSecret = { email: string; secretKeyId: string; nonce: Buffer };
+
+/** Null when this address was sent as many codes as it may. Who asks at the same time waits here for their turn. */
+export async function insertCode(tx: Transaction, secret: NewSecret): Promise<Date | null> {
+  const { email, secretKeyId, nonce } = secret;
+  await tx.query("select pg_advisory_xact_lock(hashtextextended('sign-in ' || lower($1), 0))", [
+    email,
+  ]);
+  const { rows } = await tx.query<{ expires_at: Date }>(
+    `insert into sign_in_secrets (kind, email, secret_key_id, nonce, expires_at)
+     select 'code', $1, $2, $3, now_ms() + interval '${signInCodeMinutes} minutes'
+     from (
+       select count(*) as today, count(*) filter (where created_at > now() - interval '1 hour') as this_hour
+       from sign_in_secrets
+       where kind = 'code' and lower(email) = lower($1) and created_at > now() - interval '1 day'
+     ) as sent
+     where sent.today < ${signInCodesPerDayMax} and sent.this_hour < ${signInCodesPerHourMax}
+     returning expires_at`,
+    [email, secretKeyId, nonce],
+  );
+  return rows[0]?.expires_at ?? null;
+}
+
+export type CodeTry = { id: string; secretKeyId: string; nonce: Buffer };
+
+/**
+ * Counts one try against the newest code of an address, before anybody looks whether it is right: whoever guesses many
+ * times at once has as few tries as whoever guesses one after the other. Null when there is nothing left to try.
+ */
+export async function takeTry(tx: Transaction, email: string): Promise<CodeTry | null> {
+  const { rows } = await tx.query<{ id: string; secret_key_id: string; nonce: Buffer }>(
+    `update sign_in_secrets set tries = tries + 1
+     where id = (
+       select id from sign_in_secrets
+       where kind = 'code' and lower(email) = lower($1)
+       order by created_at desc, id desc limit 1
+     ) and used_at is null and tries < ${signInCodeTriesMax} and expires_at > now()
+     returning id, secret_key_id, nonce`,
+    [email],
+  );
+  const [row] = rows;
+  return row === undefined
+    ? null
+    : { id: row.id, secretKeyId: row.secret_key_id, nonce: row.nonce };
+}
+
+/** False when somebody was faster. */
+export async function use(tx: Transaction, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    "update sign_in_secrets set used_at = now_ms() where id = $1 and used_at is null",
+    [id],
+  );
+  return rowCount === 1;
+}
+
+export async function insertLink(
+  tx: Transaction,
+  { email, secretKeyId, nonce, digest }: NewSecret & { digest: Buffer },
+): Promise<void> {
+  await tx.query(
+    `insert into sign_in_secrets (kind, email, secret_key_id, nonce, digest, expires_at)
+     values ('link', $1, $2, $3, $4, now_ms() + interval '${signInLinkHours} hours')`,
+    [email, secretKeyId, nonce, digest],
+  );
+}
+
+/** The address of a link that was good until now, and is not any more. */
+export async function useLink(tx: Transaction, digest: Buffer): Promise<string | null> {
+  const { rows } = await tx.query<{ email: string }>(
+    `update sign_in_secrets set used_at = now_ms()
+     where kind = 'link' and digest = $1 and used_at is null and expires_at > now()
+     returning email`,
+    [digest],
+  );
+  return rows[0]?.email ?? null;
+}
+
+/** What nobody can use any more, and what no longer counts against an address. */
+export async function removeStale(tx: Transaction, limit: number): Promise<void> {
+  await tx.query(
+    `delete from sign_in_secrets where id = any (array(
+       select id from sign_in_secrets where expires_at < now() - interval '1 day' order by expires_at limit $1
+     ))`,
+    [limit],
+  );
+}

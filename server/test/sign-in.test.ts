@@ -1,0 +1,257 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import {
+  sessionDaysMax,
+  signInCallsPerMinuteMax,
+  signInCodesPerHourMax,
+  signInCodeTriesMax,
+} from "../src/domain/limits.ts";
+import { deriveSignInCode } from "../src/domain/sign-in.ts";
+import { makeSignInLink } from "../src/operations/sign-in.ts";
+import { callDashboard, cookieOf, fromOurPage, makeMember, signIn } from "./test-dashboard.ts";
+import { makeWorkspace, startNode, startService, testKeyring } from "./test-service.ts";
+
+const service = await startService();
+const { db, keyring } = service;
+after(() => service.stop());
+
+let people = 0;
+
+async function makePerson() {
+  const workspace = await makeWorkspace(db);
+  people += 1;
+  const email = `person-${people}@example.com`;
+  await makeMember(db, { workspaceId: workspace.id, email, role: "owner" });
+  return { email, workspaceId: workspace.id };
+}
+
+/** One node per test, so that no test uses up the tries of another's address. */
+async function withNode<Result>(work: (node: typeof service) => Promise<Result>): Promise<Result> {
+  const node = await startNode(service.database, { keyring: testKeyring });
+  try {
+    return await work({ ...node, database: service.database });
+  } finally {
+    await node.stop();
+  }
+}
+
+/** What the newest mail to this address says. */
+async function codeFor(email: string): Promise<string> {
+  const { rows } = await db.query(
+    "select nonce from sign_in_secrets where lower(email) = lower($1) and kind = 'code' order by created_at desc, id desc limit 1",
+    [email],
+  );
+  assert.equal(rows.length, 1, `no code for ${email}`);
+  return deriveSignInCode(keyring.current, rows[0].nonce);
+}
+
+function another(code: string): string {
+  return String((Number(code) + 1) % 1_000_000).padStart(6, "0");
+}
+
+test("a member signs in with the code of a mail, and the answer says where they are a member", () =>
+  withNode(async (node) => {
+    const { email, workspaceId } = await makePerson();
+    const asked = await callDashboard(node, "POST /sign-in/code", { body: { email } });
+    assert.deepEqual([asked.status, asked.json], [200, { done: true }]);
+    const code = await codeFor(email);
+    const spaced = ` ${code.slice(0, 3)} ${code.slice(3)}`;
+    const reply = await callDashboard(node, "POST /sign-in/code/verify", {
+      body: { email: email.toUpperCase(), code: spaced },
+    });
+    assert.equal(reply.status, 200, JSON.stringify(reply.json));
+    assert.equal(reply.json.workspaces[0].id, workspaceId);
+    assert.equal(reply.json.workspaces[0].role, "owner");
+    const cookie = String(reply.headers["set-cookie"]);
+    assert.match(
+      cookie,
+      /^__Host-countersign=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax; Secure$/,
+    );
+    assert.match(cookie, new RegExp(`Max-Age=${sessionDaysMax * 86_400};`));
+    const me = await callDashboard(node, "GET /me", { cookie: cookieOf(reply) });
+    assert.equal(me.status, 200);
+    const again = await callDashboard(node, "POST /sign-in/code/verify", { body: { email, code } });
+    assert.equal(again.json.error.code, "sign_in_failed", "a code works once");
+  }));
+
+test("neither token nor code is stored", async () => {
+  const { email } = await makePerson();
+  const cookie = await signIn(service, email);
+  const token = cookie.split("=")[1] ?? "";
+  const { rows } = await db.query("select to_jsonb(s)::text as row from sessions s");
+  const { rows: secrets } = await db.query(
+    "select to_jsonb(s)::text as row from sign_in_secrets s",
+  );
+  for (const { row } of [...rows, ...secrets]) {
+    assert.ok(!row.includes(token) && !row.includes(Buffer.from(token).toString("hex")));
+  }
+});
+
+test("the code is mailed by the worker's queue, to members only, and both answers are alike", () =>
+  withNode(async (node) => {
+    const { email } = await makePerson();
+    const known = await callDashboard(node, "POST /sign-in/code", { body: { email } });
+    const unknown = await callDashboard(node, "POST /sign-in/code", {
+      body: { email: "nobody@example.com" },
+    });
+    assert.deepEqual([unknown.status, unknown.json], [known.status, known.json]);
+    const { rows } = await db.query(
+      `select d.recipient from deliveries d join events e on e.workspace_id = d.workspace_id and e.id = d.event_id
+       where e.kind = 'person.signing_in' and d.recipient in ($1, 'nobody@example.com')`,
+      [email],
+    );
+    assert.deepEqual(rows, [{ recipient: email }]);
+  }));
+
+test("a code has few tries, however many are made at once, and then even the right one is refused", () =>
+  withNode(async (node) => {
+    const { email } = await makePerson();
+    await callDashboard(node, "POST /sign-in/code", { body: { email } });
+    const code = await codeFor(email);
+    const tries = await Promise.all(
+      Array.from({ length: signInCodeTriesMax + 3 }, () =>
+        callDashboard(node, "POST /sign-in/code/verify", { body: { email, code: another(code) } }),
+      ),
+    );
+    assert.ok(tries.every(({ status }) => status === 401));
+    const right = await callDashboard(node, "POST /sign-in/code/verify", { body: { email, code } });
+    assert.equal(right.json.error.code, "sign_in_failed");
+    const { rows } = await db.query("select tries from sign_in_secrets where email = $1", [email]);
+    assert.deepEqual(rows, [{ tries: signInCodeTriesMax }]);
+  }));
+
+test("an older code is no good once a newer one was sent, nor is one whose time is over", () =>
+  withNode(async (node) => {
+    const { email } = await makePerson();
+    await callDashboard(node, "POST /sign-in/code", { body: { email } });
+    const older = await codeFor(email);
+    await callDashboard(node, "POST /sign-in/code", { body: { email } });
+    const newer = await codeFor(email);
+    const byOlder = await callDashboard(node, "POST /sign-in/code/verify", {
+      body: { email, code: older },
+    });
+    assert.equal(byOlder.status, older === newer ? 200 : 401);
+    await db.query("update sign_in_secrets set expires_at = now() where email = $1", [email]);
+    const late = await callDashboard(node, "POST /sign-in/code/verify", {
+      body: { email, code: newer },
+    });
+    assert.equal(late.status, 401);
+  }));
+
+test("nobody's mailbox is filled with codes", () =>
+  withNode(async (node) => {
+    const { email } = await makePerson();
+    const asks = Array.from({ length: signInCodesPerHourMax + 4 }, () =>
+      callDashboard(node, "POST /sign-in/code", { body: { email } }),
+    );
+    assert.ok((await Promise.all(asks)).every(({ status }) => status === 200));
+    const { rows } = await db.query(
+      "select count(*)::int as count from deliveries where recipient = $1",
+      [email],
+    );
+    assert.deepEqual(rows, [{ count: signInCodesPerHourMax }]);
+  }));
+
+test("one address cannot try without end", () =>
+  withNode(async (node) => {
+    const body = { token: "guessed" };
+    const replies = [];
+    for (let n = 0; n <= signInCallsPerMinuteMax; n += 1) {
+      replies.push(await callDashboard(node, "POST /sign-in/link", { body }));
+    }
+    assert.equal(replies[0]?.status, 401);
+    const last = replies.at(-1);
+    assert.equal(last?.status, 429);
+    assert.match(String(last?.headers["retry-after"]), /^[0-9]+$/);
+    assert.match(last?.json.error.message, /Wait [0-9]+ seconds/);
+  }));
+
+test("a link signs in once, however many use it at once", () =>
+  withNode(async (node) => {
+    const { email } = await makePerson();
+    const token = await makeSignInLink(db, keyring, email);
+    const replies = await Promise.all(
+      Array.from({ length: 5 }, () =>
+        callDashboard(node, "POST /sign-in/link", { body: { token } }),
+      ),
+    );
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 401, 401, 401, 401]);
+  }));
+
+test("signing out ends the session, and a session can be ended from another one", () =>
+  withNode(async (node) => {
+    const { email } = await makePerson();
+    const [here, there, third] = [
+      await signIn(node, email),
+      await signIn(node, email),
+      await signIn(node, email),
+    ];
+    const { json } = await callDashboard(node, "GET /me/sessions", { cookie: here });
+    assert.equal(json.sessions.length, 3);
+    assert.equal(json.sessions.filter(({ isThis }: { isThis: boolean }) => isThis).length, 1);
+    const { json: other } = await callDashboard(node, "GET /me", { cookie: there });
+    const params = { sessionId: other.sessionId };
+    const stranger = await signIn(node, (await makePerson()).email);
+    const foreign = await callDashboard(node, "POST /me/sessions/:sessionId/revoke", {
+      cookie: stranger,
+      params,
+    });
+    assert.equal(foreign.status, 404);
+    await callDashboard(node, "POST /me/sessions/:sessionId/revoke", { cookie: here, params });
+    assert.equal((await callDashboard(node, "GET /me", { cookie: there })).status, 401);
+    const others = await callDashboard(node, "POST /me/sessions/revoke-others", { cookie: here });
+    assert.deepEqual(others.json, { revoked: 1 });
+    assert.equal((await callDashboard(node, "GET /me", { cookie: third })).status, 401);
+    const out = await callDashboard(node, "POST /sign-out", { cookie: here });
+    assert.match(String(out.headers["set-cookie"]), /^__Host-countersign=; .*Max-Age=0;/);
+    const gone = await callDashboard(node, "GET /me", { cookie: here });
+    assert.deepEqual([gone.status, gone.json.error.code], [401, "signed_out"]);
+  }));
+
+test("a session that was not used for long has ended, and so has one of somebody who is a member nowhere", () =>
+  withNode(async (node) => {
+    const { email, workspaceId } = await makePerson();
+    const cookie = await signIn(node, email);
+    await db.query(
+      "update sessions set last_seen_at = now() - interval '15 days' where person_id = (select id from people where email = $1)",
+      [email],
+    );
+    assert.equal((await callDashboard(node, "GET /me", { cookie })).status, 401);
+    const fresh = await signIn(node, email);
+    await db.query("delete from members where workspace_id = $1", [workspaceId]);
+    assert.equal((await callDashboard(node, "GET /me", { cookie: fresh })).status, 401);
+  }));
+
+test("only our own page may call what changes anything, whoever is signed in", () =>
+  withNode(async (node) => {
+    const { email } = await makePerson();
+    const cookie = await signIn(node, email);
+    for (const headers of [
+      {},
+      { ...fromOurPage, origin: "https://evil.example" },
+      { ...fromOurPage, "sec-fetch-site": "same-site" },
+      { origin: fromOurPage.origin },
+      { "sec-fetch-site": "same-origin" },
+    ]) {
+      const reply = await callDashboard(node, "POST /sign-out", { cookie, headers });
+      assert.deepEqual([reply.status, reply.json.error.code], [403, "cross_origin"]);
+    }
+    assert.equal((await callDashboard(node, "GET /me", { cookie })).status, 200);
+  }));
+
+test("bad forms are told which field is wrong", () =>
+  withNode(async (node) => {
+    const cases: [object, string][] = [
+      [{ email: "no address" }, "email"],
+      [{}, "email"],
+      [{ email: "ann@example.com\r\nbcc: x@example.com" }, "email"],
+    ];
+    for (const [body, field] of cases) {
+      const { status, json } = await callDashboard(node, "POST /sign-in/code", { body });
+      assert.deepEqual([status, json.error.field], [400, field]);
+    }
+    const { json } = await callDashboard(node, "POST /sign-in/code/verify", {
+      body: { email: "ann@example.com", code: "12345" },
+    });
+    assert.equal(json.error.field, "code");
+  }));

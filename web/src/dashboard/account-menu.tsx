@@ -1,0 +1,49 @@
+// Oneself: the account's page and the way out.
+
+import { useNavigate } from "@tanstack/react-router";
+import { ApiError } from "./api.ts";
+import { Icon } from "./parts/icon.tsx";
+import { Menu, MenuItem, MenuLabel, MenuLine } from "./parts/menu.tsx";
+import { useToast } from "./parts/toast.tsx";
+import { signOut } from "./signing.ts";
+
+export function AccountMenu({ email }: { email: string }) {
+  const navigate = useNavigate();
+  const toast = useToast();
+  const leave = () =>
+    signOut().catch((error: unknown) =>
+      toast(error instanceof ApiError ? error.message : "You could not be signed out. Try again."),
+    );
+  return (
+    <div className="account-slot">
+      <Menu
+        align="start"
+        trigger={
+          <button type="button" className="switcher account">
+            <span className="tile tile-round" aria-hidden="true">
+              {email.charAt(0).toLocaleUpperCase()}
+            </span>
+            <span className="switcher-words">
+              <span className="sr-only">Your account: </span>
+              <span className="switcher-name">{email}</span>
+            </span>
+            <Icon name="updown" />
+          </button>
+        }
+      >
+        <MenuLabel>
+          Signed in as <span className="menu-email">{email}</span>
+        </MenuLabel>
+        <MenuItem onSelect={() => void navigate({ to: "/app/account" })}>
+          <Icon name="account" />
+          Account and sessions
+        </MenuItem>
+        <MenuLine />
+        <MenuItem onSelect={() => void leave()}>
+          <Icon name="leave" />
+          Sign out
+        </MenuItem>
+      </Menu>
+    </div>
+  );
+}

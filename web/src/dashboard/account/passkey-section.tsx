@@ -1,0 +1,97 @@
+// The passkeys of whoever is signed in: add one, remove one.
+
+import type { Passkey } from "../../../../sdk/src/dashboard-contract.ts";
+import { call } from "../api.ts";
+import { Button } from "../parts/button.tsx";
+import { ConfirmDialog } from "../parts/dialog.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Loading } from "../parts/loading.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useToast } from "../parts/toast.tsx";
+import { When } from "../parts/when.tsx";
+import { hasPasskeys } from "../passkeys.ts";
+import { refresh, useCall } from "../queries.ts";
+import { AddPasskey } from "./add-passkey.tsx";
+
+export function PasskeySection() {
+  const { data, error, refetch } = useCall("GET /me/passkeys");
+  return (
+    <section className="section" aria-labelledby="passkeys-title">
+      <div className="section-head">
+        <h2 id="passkeys-title">Passkeys</h2>
+        {hasPasskeys() && <AddPasskey />}
+      </div>
+      <p className="section-words">
+        Sign in with your fingerprint, face or device code. A passkey works on this address only: no
+        page that merely looks like it can take it from you.
+      </p>
+      {data === undefined && error === null && <Loading label="Loading the passkeys" lines={1} />}
+      {data === undefined && error !== null && (
+        <Problem error={error} onRetry={() => void refetch()} />
+      )}
+      {data !== undefined && <PasskeyList passkeys={data.passkeys} />}
+    </section>
+  );
+}
+
+function PasskeyList({ passkeys }: { passkeys: readonly Passkey[] }) {
+  if (passkeys.length === 0) {
+    return (
+      <p className="entry-none">
+        {hasPasskeys()
+          ? "You have none yet. Until then, a code comes by mail."
+          : "You have none. This browser offers passkeys on encrypted pages (https) only."}
+      </p>
+    );
+  }
+  return (
+    <ul className="entries">
+      {passkeys.map((passkey) => (
+        <PasskeyEntry key={passkey.id} passkey={passkey} />
+      ))}
+    </ul>
+  );
+}
+
+function PasskeyEntry({ passkey: { id, name, createdAt, lastUsedAt } }: { passkey: Passkey }) {
+  const toast = useToast();
+  const remove = async () => {
+    await call("POST /me/passkeys/:passkeyId/remove", { params: { passkeyId: id } });
+    await refresh("GET /me/passkeys", "GET /me");
+    toast("The passkey was removed.");
+  };
+  return (
+    <li className="entry">
+      <Icon name="passkey" />
+      <div className="entry-words">
+        <p className="entry-name">{name}</p>
+        <p className="entry-facts">
+          <span>
+            Added <When at={createdAt} isRelative />
+          </span>
+          <span>
+            {lastUsedAt === null ? (
+              "Never used"
+            ) : (
+              <>
+                Last used <When at={lastUsedAt} isRelative />
+              </>
+            )}
+          </span>
+        </p>
+      </div>
+      <ConfirmDialog
+        title={`Remove “${name}”?`}
+        description="It will no longer sign you in here. Delete it from your device or password manager as well. A code by mail still works."
+        confirmLabel="Remove passkey"
+        isDanger
+        trigger={
+          <Button isSmall variant="danger" aria-label={`Remove ${name}`}>
+            Remove
+          </Button>
+        }
+        onConfirm={remove}
+      />
+    </li>
+  );
+}

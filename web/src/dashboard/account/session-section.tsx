@@ -1,0 +1,128 @@
+// Every browser that is signed in as this person, and how to end what one does not recognise.
+
+import type { Session, SignInMethod } from "../../../../sdk/src/dashboard-contract.ts";
+import { call } from "../api.ts";
+import { Button } from "../parts/button.tsx";
+import { ConfirmDialog } from "../parts/dialog.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Loading } from "../parts/loading.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useToast } from "../parts/toast.tsx";
+import { When } from "../parts/when.tsx";
+import { refresh, useCall } from "../queries.ts";
+import { browserName } from "./browser-name.ts";
+
+const methodWords: Record<SignInMethod, string> = {
+  code: "Code by mail",
+  link: "One-time link",
+  passkey: "Passkey",
+  oidc: "Company sign-in",
+};
+
+export function SessionSection() {
+  const { data, error, refetch } = useCall("GET /me/sessions");
+  const sessions = data === undefined ? [] : thisOneFirst(data.sessions);
+  return (
+    <section className="section" aria-labelledby="sessions-title">
+      <div className="section-head">
+        <h2 id="sessions-title">Where you are signed in</h2>
+        {sessions.length > 1 && <EndOthers count={sessions.length - 1} />}
+      </div>
+      <p className="section-words">
+        End whatever you do not recognise: it is out at once. Names are what browsers say about
+        themselves.
+      </p>
+      {data === undefined && error === null && <Loading label="Loading the sessions" lines={2} />}
+      {data === undefined && error !== null && (
+        <Problem error={error} onRetry={() => void refetch()} />
+      )}
+      {data !== undefined && (
+        <ul className="entries">
+          {sessions.map((session) => (
+            <SessionEntry key={session.id} session={session} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function thisOneFirst(sessions: readonly Session[]): Session[] {
+  return sessions.toSorted((one, other) => Number(other.isThis) - Number(one.isThis));
+}
+
+function EndOthers({ count }: { count: number }) {
+  const toast = useToast();
+  const end = async () => {
+    const { revoked } = await call("POST /me/sessions/revoke-others");
+    await refresh("GET /me/sessions");
+    toast(revoked === 1 ? "One session was ended." : `${revoked} sessions were ended.`);
+  };
+  return (
+    <ConfirmDialog
+      title="Sign out everywhere else?"
+      description={
+        count === 1
+          ? "The other session ends at once. This one stays."
+          : `The ${count} other sessions end at once. This one stays.`
+      }
+      confirmLabel="Sign out elsewhere"
+      isDanger
+      trigger={<Button variant="danger">Sign out everywhere else</Button>}
+      onConfirm={end}
+    />
+  );
+}
+
+function SessionEntry({ session }: { session: Session }) {
+  const { id, isThis, method, userAgent, address, createdAt, lastSeenAt } = session;
+  const name = browserName(userAgent);
+  const toast = useToast();
+  const end = async () => {
+    await call("POST /me/sessions/:sessionId/revoke", { params: { sessionId: id } });
+    await refresh("GET /me/sessions");
+    toast("The session was ended.");
+  };
+  return (
+    <li className="entry">
+      <Icon name="device" />
+      <div className="entry-words">
+        <p className="entry-name">
+          <span title={userAgent ?? undefined}>{name}</span>
+          {isThis && (
+            <span className="badge badge-approved">
+              <Icon name="check" />
+              This session
+            </span>
+          )}
+        </p>
+        <p className="entry-facts">
+          {!isThis && (
+            <span>
+              Last seen <When at={lastSeenAt} isRelative />
+            </span>
+          )}
+          <span>
+            Signed in <When at={createdAt} isRelative />
+          </span>
+          <span>{methodWords[method]}</span>
+          {address !== null && <span className="mono">{address}</span>}
+        </p>
+      </div>
+      {!isThis && (
+        <ConfirmDialog
+          title={`End the session of ${name}?`}
+          description="Whoever uses it is signed out at once and needs a new code, passkey or link."
+          confirmLabel="End session"
+          isDanger
+          trigger={
+            <Button isSmall variant="danger" aria-label={`End the session of ${name}`}>
+              End
+            </Button>
+          }
+          onConfirm={end}
+        />
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,55 @@
+// Adds an endpoint and shows its secret this once. While it is shown, only its own button closes the dialog.
+
+import { useMutation } from "@tanstack/react-query";
+import { type ReactElement, useState } from "react";
+import { call } from "../api.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { refresh } from "../queries.ts";
+import { type EndpointChoice, EndpointForm } from "./endpoint-form.tsx";
+import { SecretView } from "./secret-view.tsx";
+
+type AddEndpointDialogProps = { workspaceId: string; trigger: ReactElement };
+
+export function AddEndpointDialog({ workspaceId, trigger }: AddEndpointDialogProps) {
+  const [isOpen, setOpen] = useState(false);
+  const adding = useMutation({
+    mutationFn: (body: EndpointChoice) =>
+      call("POST /workspaces/:workspaceId/endpoints", { params: { workspaceId }, body }),
+    onSuccess: () => refresh("GET /workspaces/:workspaceId/endpoints"),
+  });
+  const close = () => {
+    setOpen(false);
+    adding.reset();
+  };
+  const added = adding.data;
+  return (
+    <Dialog
+      title={added === undefined ? "Add a webhook endpoint" : "Your signing secret"}
+      description={
+        added === undefined
+          ? "Events of this workspace are sent to it within moments, and tried again when it does not answer."
+          : "Copy it to where your receiver reads its secrets. If it is lost, rotate it."
+      }
+      trigger={trigger}
+      open={isOpen}
+      isSticky={added !== undefined}
+      onOpenChange={(next) => {
+        if (next) setOpen(true);
+        else if (added === undefined) close();
+      }}
+    >
+      {added === undefined ? (
+        <EndpointForm
+          first={{ url: "", eventKinds: null }}
+          error={adding.error}
+          isBusy={adding.isPending}
+          submitLabel="Add endpoint"
+          onCancel={close}
+          onSubmit={adding.mutate}
+        />
+      ) : (
+        <SecretView secret={added.secret} onDone={close} />
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,54 @@
+// Changes where an endpoint is and which events it gets. Its secret stays the same.
+
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Endpoint } from "../../../../sdk/src/dashboard-contract.ts";
+import { call } from "../api.ts";
+import { Button } from "../parts/button.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { useToast } from "../parts/toast.tsx";
+import { refresh } from "../queries.ts";
+import { type EndpointChoice, EndpointForm } from "./endpoint-form.tsx";
+
+type ChangeEndpointDialogProps = { workspaceId: string; endpoint: Endpoint };
+
+export function ChangeEndpointDialog({ workspaceId, endpoint }: ChangeEndpointDialogProps) {
+  const [isOpen, setOpen] = useState(false);
+  const toast = useToast();
+  const changing = useMutation({
+    mutationFn: (body: EndpointChoice) =>
+      call("POST /workspaces/:workspaceId/endpoints/:endpointId", {
+        params: { workspaceId, endpointId: endpoint.id },
+        body,
+      }),
+    onSuccess: async () => {
+      await refresh(
+        "GET /workspaces/:workspaceId/endpoints",
+        "GET /workspaces/:workspaceId/endpoints/:endpointId",
+      );
+      setOpen(false);
+      toast("The endpoint is changed");
+    },
+  });
+  return (
+    <Dialog
+      title="Change this endpoint"
+      description="What is on its way already goes to the new address, too. The secret stays the same."
+      trigger={<Button>Change</Button>}
+      open={isOpen}
+      onOpenChange={(next) => {
+        setOpen(next);
+        changing.reset();
+      }}
+    >
+      <EndpointForm
+        first={{ url: endpoint.url, eventKinds: endpoint.eventKinds }}
+        error={changing.error}
+        isBusy={changing.isPending}
+        submitLabel="Save"
+        onCancel={() => setOpen(false)}
+        onSubmit={changing.mutate}
+      />
+    </Dialog>
+  );
+}

@@ -1,0 +1,145 @@
+// What became of the deliveries to an endpoint: those that failed first, because they are what one comes for.
+
+import { Link } from "@tanstack/react-router";
+import type {
+  Delivery,
+  DeliveryState,
+  EndpointDetail,
+} from "../../../../sdk/src/dashboard-contract.ts";
+import { usePageSearch } from "../page-search.ts";
+import { Button } from "../parts/button.tsx";
+import { Loading } from "../parts/loading.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { When } from "../parts/when.tsx";
+import { ResendButton } from "../requests/resend-button.tsx";
+import { describeOutcome } from "./attempt-words.ts";
+import { ResendSinceDialog } from "./resend-since-dialog.tsx";
+import { useDeliveries } from "./use-deliveries.ts";
+
+const states: readonly { state: DeliveryState; word: string; none: string }[] = [
+  { state: "failed", word: "Failed", none: "No delivery failed. Nothing needs to be sent again." },
+  { state: "skipped", word: "Skipped", none: "No event was skipped while this was disabled." },
+  { state: "due", word: "On their way", none: "Nothing is on its way." },
+  { state: "delivered", word: "Delivered", none: "Nothing was delivered yet." },
+];
+
+type DeliveryListProps = { workspaceId: string; endpoint: EndpointDetail; canChange: boolean };
+
+export function DeliveryList({ workspaceId, endpoint, canChange }: DeliveryListProps) {
+  const [search, change] = usePageSearch();
+  const chosen = states.find(({ state }) => state === search.state) ?? states[0];
+  if (chosen === undefined) return null;
+  const { state, none } = chosen;
+  return (
+    <section className="section" aria-labelledby="deliveries-title">
+      <div className="section-head">
+        <h2 id="deliveries-title">Deliveries</h2>
+        {canChange && endpoint.unsuccessful.count > 0 && (
+          <ResendSinceDialog workspaceId={workspaceId} endpoint={endpoint} />
+        )}
+      </div>
+      <fieldset className="delivery-states" aria-label="Which deliveries">
+        {states.map((each) => (
+          <button
+            key={each.state}
+            type="button"
+            aria-pressed={each.state === state}
+            onClick={() => change({ state: each.state === "failed" ? undefined : each.state })}
+          >
+            {each.word}
+          </button>
+        ))}
+      </fieldset>
+      <Deliveries
+        key={state}
+        asked={{ workspaceId, endpointId: endpoint.id, state }}
+        none={none}
+        canResend={canChange && endpoint.disabledAt === null && state !== "due"}
+      />
+    </section>
+  );
+}
+
+type DeliveriesProps = {
+  asked: { workspaceId: string; endpointId: string; state: DeliveryState };
+  none: string;
+  canResend: boolean;
+};
+
+function Deliveries({ asked, none, canResend }: DeliveriesProps) {
+  const deliveries = useDeliveries(asked);
+  if (deliveries.isPending) return <Loading label="Loading the deliveries" lines={3} />;
+  if (deliveries.isError) {
+    return <Problem error={deliveries.error} onRetry={() => deliveries.refetch()} />;
+  }
+  const items = deliveries.data.pages.flatMap((page) => page.items);
+  if (items.length === 0) return <p className="none">{none}</p>;
+  return (
+    <>
+      <div className="table-frame">
+        <table className="table">
+          <caption className="sr-only">Deliveries to this endpoint</caption>
+          <thead>
+            <tr>
+              <th scope="col">Event</th>
+              <th scope="col">How the last attempt went</th>
+              <th scope="col" className="number">
+                Attempts
+              </th>
+              <th scope="col">Created</th>
+              {canResend && (
+                <th scope="col">
+                  <span className="sr-only">Resend</span>
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {items.map((delivery) => (
+              <tr key={delivery.id}>
+                <DeliveryCells delivery={delivery} workspaceId={asked.workspaceId} />
+                {canResend && (
+                  <td className="cell-actions">
+                    <ResendButton workspaceId={asked.workspaceId} delivery={delivery} />
+                  </td>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {deliveries.hasNextPage && (
+        <div className="more">
+          <Button isBusy={deliveries.isFetchingNextPage} onClick={() => deliveries.fetchNextPage()}>
+            Load more
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function DeliveryCells({ delivery, workspaceId }: { delivery: Delivery; workspaceId: string }) {
+  const { id, event, attempts, createdAt, lastOutcome, lastHttpStatus } = delivery;
+  return (
+    <>
+      <td className="cell-main">
+        <Link
+          className="row-link mono"
+          to="/app/w/$workspaceId/deliveries/$deliveryId"
+          params={{ workspaceId, deliveryId: id }}
+        >
+          {event}
+          <span className="sr-only">, delivery {id}</span>
+        </Link>
+      </td>
+      <td data-label="Last attempt">{describeOutcome(lastOutcome, lastHttpStatus)}</td>
+      <td className="number" data-label="Attempts">
+        {attempts}
+      </td>
+      <td data-label="Created">
+        <When at={createdAt} isRelative isPlain />
+      </td>
+    </>
+  );
+}

@@ -1,0 +1,55 @@
+// The endpoints of a workspace: where events go, which ones, and whether they arrive.
+
+import { Link } from "@tanstack/react-router";
+import type { Endpoint } from "../../../../sdk/src/dashboard-contract.ts";
+import { When } from "../parts/when.tsx";
+import { describeKinds } from "./event-kinds.ts";
+import { HealthMark } from "./health-mark.tsx";
+import { UrlText } from "./url-text.tsx";
+
+type EndpointListProps = { endpoints: readonly Endpoint[]; workspaceId: string };
+
+export function EndpointList({ endpoints, workspaceId }: EndpointListProps) {
+  return (
+    <div className="table-frame">
+      <table className="table">
+        <caption className="sr-only">Webhook endpoints</caption>
+        <thead>
+          <tr>
+            <th scope="col">URL</th>
+            <th scope="col">Events</th>
+            <th scope="col">State</th>
+            <th scope="col">Since</th>
+          </tr>
+        </thead>
+        <tbody>
+          {endpoints.map((endpoint) => (
+            <tr key={endpoint.id}>
+              <td className="cell-main">
+                <Link
+                  className="row-link"
+                  to="/app/w/$workspaceId/endpoints/$endpointId"
+                  params={{ workspaceId, endpointId: endpoint.id }}
+                >
+                  <UrlText url={endpoint.url} />
+                </Link>
+              </td>
+              <td data-label="Events">{describeKinds(endpoint.eventKinds)}</td>
+              <td data-label="State">
+                <HealthMark endpoint={endpoint} />
+              </td>
+              <td data-label="Since">
+                <When at={sinceOf(endpoint)} isRelative isPlain />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Since when it is in the state that is shown beside it. */
+function sinceOf({ disabledAt, failingSince, createdAt }: Endpoint): string {
+  return disabledAt ?? failingSince ?? createdAt;
+}

@@ -1,0 +1,50 @@
+// What is the matter with an endpoint, and what to do about it. Nothing is said while it works.
+
+import type { Endpoint } from "../../../../sdk/src/dashboard-contract.ts";
+import { When } from "../parts/when.tsx";
+import { TurnOnButton } from "./turn-on-button.tsx";
+
+type EndpointStateProps = { workspaceId: string; endpoint: Endpoint; canChange: boolean };
+
+export function EndpointState({ workspaceId, endpoint, canChange }: EndpointStateProps) {
+  const { id, disabledAt, disabledReason, failingSince } = endpoint;
+  if (disabledAt !== null) {
+    return (
+      <section className="endpoint-state" aria-label="Disabled">
+        <div>
+          <p>
+            <strong>
+              Disabled <When at={disabledAt} isRelative />
+            </strong>
+            {disabledReason !== null && (
+              <>
+                : <bdi>{disabledReason}</bdi>
+              </>
+            )}
+          </p>
+          <p className="quiet small">
+            Events are kept as skipped meanwhile.
+            {canChange && " Enable it, then use “Resend all since”."}
+          </p>
+        </div>
+        {canChange && <TurnOnButton workspaceId={workspaceId} endpointId={id} />}
+      </section>
+    );
+  }
+  if (failingSince === null) return null;
+  return (
+    <section className="endpoint-state endpoint-state-attention" aria-label="Failing">
+      <div>
+        <p>
+          <strong>
+            Every attempt has failed since <When at={failingSince} isRelative />
+          </strong>
+        </p>
+        <p className="small">
+          The failed deliveries below say why. After five days of nothing but failures it is
+          disabled; the owners are told by mail at half time.
+        </p>
+      </div>
+    </section>
+  );
+}

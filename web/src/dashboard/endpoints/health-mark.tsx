@@ -1,0 +1,22 @@
+// How an endpoint is doing, as a shape and a word, never as a colour alone.
+
+import type { Endpoint } from "../../../../sdk/src/dashboard-contract.ts";
+import { type Health, healthOf, healthWords } from "./health.ts";
+
+const shapes: Record<Health, string> = {
+  working: "M2.8 8.6l3.4 3.4l7-7.6",
+  failing: "M8 2.6l6 10.6H2zM8 6.6v3.2M8 11.4v.1",
+  disabled: "M8 2.5a5.5 5.5 0 1 0 0 11a5.5 5.5 0 0 0 0-11M4.2 11.8l7.6-7.6",
+};
+
+export function HealthMark({ endpoint }: { endpoint: Endpoint }) {
+  const health = healthOf(endpoint);
+  return (
+    <span className={`health health-${health}`}>
+      <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+        <path d={shapes[health]} />
+      </svg>
+      {healthWords[health]}
+    </span>
+  );
+}

@@ -1,0 +1,60 @@
+// Gives an endpoint a new secret, shown this once, after saying what becomes of the old one.
+
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { call } from "../api.ts";
+import { Button } from "../parts/button.tsx";
+import { Dialog, DialogActions } from "../parts/dialog.tsx";
+import { FormProblem } from "../parts/form-problem.tsx";
+import { refresh } from "../queries.ts";
+import { SecretView } from "./secret-view.tsx";
+
+type RotateSecretDialogProps = { workspaceId: string; endpointId: string };
+
+const bothSign =
+  "For 24 hours both secrets sign every webhook, so that your receiver can change over without losing one. Then the old one ends.";
+
+export function RotateSecretDialog({ workspaceId, endpointId }: RotateSecretDialogProps) {
+  const [isOpen, setOpen] = useState(false);
+  const rotating = useMutation({
+    mutationFn: () =>
+      call("POST /workspaces/:workspaceId/endpoints/:endpointId/rotate", {
+        params: { workspaceId, endpointId },
+      }),
+    onSuccess: () => refresh("GET /workspaces/:workspaceId/endpoints/:endpointId"),
+  });
+  const close = () => {
+    setOpen(false);
+    rotating.reset();
+  };
+  const rotated = rotating.data;
+  return (
+    <Dialog
+      title={rotated === undefined ? "Rotate the signing secret?" : "Your new signing secret"}
+      description={
+        rotated === undefined ? `A new secret is made and shown once. ${bothSign}` : bothSign
+      }
+      trigger={<Button>Rotate secret</Button>}
+      open={isOpen}
+      isSticky={rotated !== undefined}
+      onOpenChange={(next) => {
+        if (next) setOpen(true);
+        else if (rotated === undefined) close();
+      }}
+    >
+      {rotated === undefined ? (
+        <>
+          <FormProblem error={rotating.error} />
+          <DialogActions>
+            <Button onClick={close}>Cancel</Button>
+            <Button variant="primary" isBusy={rotating.isPending} onClick={() => rotating.mutate()}>
+              Make a new secret
+            </Button>
+          </DialogActions>
+        </>
+      ) : (
+        <SecretView secret={rotated.secret} onDone={close} />
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,89 @@
+// Sends a test event and shows how it went, as soon as the first attempt is over.
+
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { Delivery } from "../../../../sdk/src/dashboard-contract.ts";
+import { call } from "../api.ts";
+import { Button } from "../parts/button.tsx";
+import { FormProblem } from "../parts/form-problem.tsx";
+import { When } from "../parts/when.tsx";
+import { queryFor, refresh } from "../queries.ts";
+import { DeliveryMark } from "../requests/delivery-mark.tsx";
+import { outcomeSentence } from "../requests/outcome-words.ts";
+import { describeDuration } from "../requests/spans.ts";
+
+/** An attempt takes 10 seconds at most; most take less than one. */
+const pollMs = 700;
+
+type TestEventProps = { workspaceId: string; endpointId: string; isDisabled: boolean };
+
+export function TestEvent({ workspaceId, endpointId, isDisabled }: TestEventProps) {
+  const sending = useMutation({
+    mutationFn: () =>
+      call("POST /workspaces/:workspaceId/endpoints/:endpointId/test", {
+        params: { workspaceId, endpointId },
+      }),
+    onSuccess: () => refresh("GET /workspaces/:workspaceId/deliveries"),
+  });
+  return (
+    <section className="panel test-event" aria-labelledby="test-title">
+      <div className="section-head">
+        <div>
+          <h2 id="test-title">Send a test event</h2>
+          <p className="quiet small">
+            A signed <code>webhook.test</code>, in the form of every other event. No request stands
+            behind it.
+          </p>
+        </div>
+        <Button isBusy={sending.isPending} disabled={isDisabled} onClick={() => sending.mutate()}>
+          Send test event
+        </Button>
+      </div>
+      {isDisabled && <p className="quiet small">Enable the endpoint first.</p>}
+      <FormProblem error={sending.error} />
+      <div role="status">
+        {sending.isSuccess && (
+          <TestResult workspaceId={workspaceId} deliveryId={sending.data.deliveryId} />
+        )}
+      </div>
+    </section>
+  );
+}
+
+function TestResult({ workspaceId, deliveryId }: { workspaceId: string; deliveryId: string }) {
+  const delivery = useQuery({
+    ...queryFor("GET /workspaces/:workspaceId/deliveries/:deliveryId", {
+      params: { workspaceId, deliveryId },
+    }),
+    refetchInterval: ({ state: { data } }) => (data !== undefined && isOver(data) ? false : pollMs),
+  });
+  if (delivery.isError) return <FormProblem error={delivery.error} />;
+  if (delivery.data === undefined || !isOver(delivery.data)) {
+    return <p className="test-result">On its way …</p>;
+  }
+  const { state, lastOutcome, lastHttpStatus, nextAttemptAt, attemptList } = delivery.data;
+  const took = attemptList.at(-1)?.durationMs ?? null;
+  return (
+    <p className="test-result">
+      <DeliveryMark state={state === "due" ? "failed" : state} />
+      <span>
+        {outcomeSentence("endpoint", { outcome: lastOutcome, httpStatus: lastHttpStatus })}
+        {took !== null && ` It took ${describeDuration(took)}.`}
+        {nextAttemptAt !== null && (
+          <>
+            {" "}
+            It is tried again <When at={nextAttemptAt} isRelative isPlain />.
+          </>
+        )}{" "}
+        <Link to="/app/w/$workspaceId/deliveries/$deliveryId" params={{ workspaceId, deliveryId }}>
+          See what was sent and what came back
+        </Link>
+      </span>
+    </p>
+  );
+}
+
+/** Over for whoever waits here: it has ended, or the first attempt has. */
+function isOver({ state, lastOutcome }: Delivery): boolean {
+  return state !== "due" || lastOutcome !== null;
+}

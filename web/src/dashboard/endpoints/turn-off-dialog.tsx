@@ -1,0 +1,71 @@
+// Disables an endpoint, with a reason that everybody who looks at it later can read.
+
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import type { Endpoint } from "../../../../sdk/src/dashboard-contract.ts";
+import { call, fieldError, otherError } from "../api.ts";
+import { Button } from "../parts/button.tsx";
+import { Dialog, DialogActions } from "../parts/dialog.tsx";
+import { TextField } from "../parts/field.tsx";
+import { FormProblem } from "../parts/form-problem.tsx";
+import { useToast } from "../parts/toast.tsx";
+import { refresh } from "../queries.ts";
+
+type TurnOffDialogProps = { workspaceId: string; endpoint: Endpoint };
+
+export function TurnOffDialog({ workspaceId, endpoint }: TurnOffDialogProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [reason, setReason] = useState("");
+  const toast = useToast();
+  const disabling = useMutation({
+    mutationFn: () =>
+      call("POST /workspaces/:workspaceId/endpoints/:endpointId/disable", {
+        params: { workspaceId, endpointId: endpoint.id },
+        body: { reason },
+      }),
+    onSuccess: async () => {
+      await refresh(
+        "GET /workspaces/:workspaceId/endpoints",
+        "GET /workspaces/:workspaceId/endpoints/:endpointId",
+        "GET /workspaces/:workspaceId/deliveries",
+      );
+      setOpen(false);
+      setReason("");
+      toast("The endpoint is disabled");
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!disabling.isPending) disabling.mutate();
+  };
+  return (
+    <Dialog
+      title="Disable this endpoint?"
+      description={`Nothing more is sent to ${endpoint.url}. Events that it misses are kept as skipped, and can be sent once it is enabled again.`}
+      trigger={<Button variant="danger">Disable</Button>}
+      open={isOpen}
+      onOpenChange={(next) => {
+        setOpen(next);
+        disabling.reset();
+      }}
+    >
+      <form className="form" onSubmit={submit} noValidate>
+        <TextField
+          label="Reason"
+          hint="Shown here and in the activity, such as “moves to the new cluster on Friday”."
+          value={reason}
+          onChange={(event) => setReason(event.currentTarget.value)}
+          error={fieldError(disabling.error, "reason")}
+          autoFocus
+        />
+        <FormProblem error={otherError(disabling.error, ["reason"])} />
+        <DialogActions>
+          <Button onClick={() => setOpen(false)}>Cancel</Button>
+          <Button type="submit" variant="danger" isBusy={disabling.isPending}>
+            Disable this endpoint
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,35 @@
+// Enables an endpoint again. Nothing is lost by it, so nothing is asked.
+
+import { useMutation } from "@tanstack/react-query";
+import { call } from "../api.ts";
+import { Button } from "../parts/button.tsx";
+import { FormProblem } from "../parts/form-problem.tsx";
+import { useToast } from "../parts/toast.tsx";
+import { refresh } from "../queries.ts";
+
+type TurnOnButtonProps = { workspaceId: string; endpointId: string };
+
+export function TurnOnButton({ workspaceId, endpointId }: TurnOnButtonProps) {
+  const toast = useToast();
+  const enabling = useMutation({
+    mutationFn: () =>
+      call("POST /workspaces/:workspaceId/endpoints/:endpointId/enable", {
+        params: { workspaceId, endpointId },
+      }),
+    onSuccess: async () => {
+      await refresh(
+        "GET /workspaces/:workspaceId/endpoints",
+        "GET /workspaces/:workspaceId/endpoints/:endpointId",
+      );
+      toast("The endpoint is enabled");
+    },
+  });
+  return (
+    <>
+      <Button variant="primary" isBusy={enabling.isPending} onClick={() => enabling.mutate()}>
+        Enable
+      </Button>
+      <FormProblem error={enabling.error} />
+    </>
+  );
+}

@@ -1,0 +1,17 @@
+// An address that breaks where its parts end, not in the middle of a word.
+
+import { Fragment } from "react";
+
+export function UrlText({ url }: { url: string }) {
+  const parts = url.split(/(?<=[/?&=])(?!\/)/);
+  return (
+    <bdi className="url" dir="ltr">
+      {parts.map((part, at) => (
+        <Fragment key={at}>
+          {at > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
+    </bdi>
+  );
+}

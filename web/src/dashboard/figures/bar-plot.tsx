@@ -1,0 +1,179 @@
+// The picture itself: upright bars from zero, stacked, with round marks at the side and names beneath. Whoever points
+// at a bar is told which, and says so beside the picture.
+
+import { labelledAt } from "./scale.ts";
+import { type BarRow, partValue, type Series, totalOf } from "./series.ts";
+import { TonePatterns, ToneRect, usePatternName } from "./tone-pattern.tsx";
+
+const height = 208;
+const above = 20;
+const below = 24;
+const plotHeight = height - above - below;
+const letterWidth = 6.8;
+const barWidthMax = 36;
+/** Beneath this a bar's own number would touch its neighbour's; then only the highest has one. */
+const roomPerNumber = 30;
+
+type BarPlotProps = {
+  rows: readonly BarRow[];
+  series: readonly Series[];
+  ticks: readonly number[];
+  format: (value: number) => string;
+  width: number;
+  /** Said instead of the picture to those who are read to. */
+  description: string;
+  pointedAt: number | null;
+  onPoint: (at: number | null) => void;
+};
+
+export function BarPlot(props: BarPlotProps) {
+  const { rows, series, ticks, format, width, description, pointedAt, onPoint } = props;
+  const name = usePatternName();
+  const top = ticks.at(-1) ?? 1;
+  const left = Math.max(...ticks.map((tick) => format(tick).length)) * letterWidth + 10;
+  const pitch = (width - left) / Math.max(1, rows.length);
+  const barWidth = Math.max(1, Math.min(barWidthMax, pitch - Math.max(1, pitch * 0.28)));
+  const toY = (value: number) => above + plotHeight * (1 - value / top);
+  const totals = rows.map(totalOf);
+  const highest = Math.max(0, ...totals);
+  const isEmpty = highest === 0;
+
+  return (
+    <svg
+      className="bar-plot"
+      width={width}
+      height={height}
+      role="img"
+      aria-label={description}
+      // A finger leaves as soon as it is lifted; what it pointed at stays until it points elsewhere.
+      onPointerLeave={({ pointerType }) => {
+        if (pointerType === "mouse") onPoint(null);
+      }}
+    >
+      <TonePatterns name={name} looks={series.map(({ look }) => look)} />
+      {ticks.map((tick) => (
+        <g key={tick}>
+          <line
+            className={tick === 0 ? "bar-plot-zero" : "bar-plot-line"}
+            x1={left}
+            x2={width}
+            y1={Math.round(toY(tick)) + 0.5}
+            y2={Math.round(toY(tick)) + 0.5}
+          />
+          {(tick === 0 || !isEmpty) && (
+            <text x={left - 8} y={toY(tick) + 4} textAnchor="end">
+              {format(tick)}
+            </text>
+          )}
+        </g>
+      ))}
+      {rows.map((row, at) => {
+        const x = left + pitch * at;
+        return (
+          <g key={row.label}>
+            <rect
+              className={at === pointedAt ? "bar-plot-place bar-plot-pointed" : "bar-plot-place"}
+              x={x}
+              y={above}
+              width={pitch}
+              height={plotHeight}
+              onPointerEnter={() => onPoint(at)}
+              onPointerDown={() => onPoint(at)}
+            />
+            <Stack
+              {...{ row, series, name, toY }}
+              x={x + (pitch - barWidth) / 2}
+              width={barWidth}
+            />
+          </g>
+        );
+      })}
+      {numbered(totals, pitch).map((at) => (
+        <text
+          key={at}
+          className="bar-plot-number"
+          x={inside(left + pitch * (at + 0.5), format(totals[at] ?? 0), left, width)}
+          y={toY(totals[at] ?? 0) - 6}
+          textAnchor="middle"
+        >
+          {format(totals[at] ?? 0)}
+        </text>
+      ))}
+      {axisNames(rows, left, width).map(({ at, name, x }) => (
+        <text key={at} x={x} y={height - 6} textAnchor="middle">
+          {name}
+        </text>
+      ))}
+      {isEmpty && (
+        <text
+          className="bar-plot-nothing"
+          x={left + (width - left) / 2}
+          y={above + plotHeight / 2}
+          textAnchor="middle"
+        >
+          Nothing in this time
+        </text>
+      )}
+    </svg>
+  );
+}
+
+type StackProps = {
+  row: BarRow;
+  series: readonly Series[];
+  name: string;
+  toY: (value: number) => number;
+  x: number;
+  width: number;
+};
+
+function Stack({ row, series, name, toY, x, width }: StackProps) {
+  let below = 0;
+  return series.map(({ name: part, look }) => {
+    const value = partValue(row, part);
+    const bottom = toY(below);
+    below += value;
+    if (value <= 0) return null;
+    // Half a pixel is left to the line around it, and one to the part beneath; what is there is never invisible.
+    const height = Math.max(1, bottom - toY(below) - 1);
+    return (
+      <ToneRect
+        key={part}
+        name={name}
+        look={look}
+        x={x + 0.5}
+        y={bottom - 0.5 - height}
+        width={Math.max(0.5, width - 1)}
+        height={height}
+      />
+    );
+  });
+}
+
+function numbered(totals: readonly number[], pitch: number): number[] {
+  const filled = totals.flatMap((total, at) => (total > 0 ? [at] : []));
+  if (pitch >= roomPerNumber) return filled;
+  const highest = Math.max(0, ...totals);
+  return filled.filter((at) => totals[at] === highest).slice(-1);
+}
+
+type AxisName = { at: number; name: string; x: number };
+
+/** Of a bar that stands for a week, the axis names the first day. */
+function axisNames(rows: readonly BarRow[], left: number, width: number): AxisName[] {
+  const pitch = (width - left) / Math.max(1, rows.length);
+  const names = rows.map(({ label }) => label.split(" – ")[0] ?? label);
+  const middles = names.map((name, at) => inside(left + pitch * (at + 0.5), name, left, width));
+  const widths = names.map((name) => name.length * letterWidth + 14);
+  return labelledAt(middles, widths).map((at) => ({
+    at,
+    name: names[at] ?? "",
+    x: middles[at] ?? 0,
+  }));
+}
+
+/** The middle of a word, moved where the word would stand over the edge. */
+function inside(middle: number, text: string, left: number, right: number): number {
+  const half = (text.length * letterWidth) / 2;
+  return Math.max(left + half, Math.min(right - half, middle));
+}

@@ -1,0 +1,64 @@
+// The figures of a workspace over a time, from the most urgent to the most detailed.
+
+import type { Overview } from "../../../../sdk/src/dashboard-contract.ts";
+import { AgentsTable } from "./agents-table.tsx";
+import { Bars } from "./bars.tsx";
+import { shortDay } from "./days.ts";
+import { describeDuration } from "./duration.ts";
+import "./figures.css";
+import "./overview.css";
+import { OutcomeShares } from "./outcome-shares.tsx";
+import { partsOf } from "./outcomes.ts";
+import { durationTicks } from "./scale.ts";
+import { TimeTile } from "./time-tile.tsx";
+import { WaitingTile } from "./waiting-tile.tsx";
+
+/** With fewer days of decisions a picture over time would show less than the number above. */
+const daysForTrend = 3;
+
+type OverviewFiguresProps = { workspaceId: string; overview: Overview };
+
+export function OverviewFigures({ workspaceId, overview }: OverviewFiguresProps) {
+  const { total, pending, now, days, perDay, perAgent } = overview;
+  return (
+    <>
+      <div className="figure-tiles">
+        <WaitingTile {...{ workspaceId, pending, now }} />
+        <TimeTile
+          name="Half decided within"
+          note="Median time to decision"
+          ms={total.medianMs}
+          ofMs={total.p90Ms}
+        />
+        <TimeTile
+          name="90% decided within"
+          note="p90 time to decision"
+          ms={total.p90Ms}
+          ofMs={total.p90Ms}
+        />
+      </div>
+      <OutcomeShares total={total} days={days} />
+      <div className="figure-card">
+        <Bars
+          label="Requests per day, by what became of them"
+          rows={perDay.map((day) => ({ label: shortDay(day.day), parts: partsOf(day) }))}
+        />
+      </div>
+      {perDay.filter(({ medianMs }) => medianMs !== null).length >= daysForTrend && (
+        <div className="figure-card">
+          <Bars
+            label="Median time to decision, by the day of the request"
+            rows={perDay.map(({ day, medianMs }) => ({
+              label: shortDay(day),
+              parts: [{ name: "Median", value: medianMs ?? 0, tone: "neutral" }],
+            }))}
+            format={(ms) => (ms === 0 ? "0" : describeDuration(ms))}
+            ticks={durationTicks}
+            isAdditive={false}
+          />
+        </div>
+      )}
+      {perAgent.length > 0 && <AgentsTable workspaceId={workspaceId} agents={perAgent} />}
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+// This month against what the plan includes and the cap: the parts of one bar, and one sentence about what is left.
+
+import type { Usage } from "../../../../sdk/src/dashboard-contract.ts";
+import { dayAfterMonth } from "./days.ts";
+import type { BarPart } from "./series.ts";
+import { describeCount } from "./shares.ts";
+
+export type UsageBar = {
+  /** What the whole bar is; null where nothing limits. */
+  of: number | null;
+  parts: BarPart[];
+};
+
+export function usageBar({ used, included, cap }: Usage): UsageBar {
+  const within = included === null ? used : Math.min(used, included);
+  const parts: BarPart[] = [{ name: "Used", value: within, tone: "neutral" }];
+  if (used > within) {
+    parts.push({ name: "Beyond what is included", value: used - within, tone: "attention" });
+  }
+  const limits = [included, cap].flatMap((limit) => (limit === null ? [] : [limit]));
+  return { of: limits.length === 0 ? null : Math.max(used, ...limits), parts };
+}
+
+export function usageSentence({ used, included, hasOverage, cap, month }: Usage): string {
+  const renewed = dayAfterMonth(month);
+  const limit = smallest(hasOverage ? null : included, cap);
+  if (limit !== null && used >= limit) {
+    return `New requests are refused until ${renewed} (UTC).`;
+  }
+  if (included !== null && used >= included) {
+    const more = limit === null ? "" : ` ${describeCount(limit - used)} more fit under the cap.`;
+    return `The included volume is used up; further requests count as overage.${more}`;
+  }
+  if (limit === null && included === null) return "This plan has no limit.";
+  const left = (included === null ? limit : smallest(included, limit)) ?? 0;
+  return `${describeCount(left - used)} left until ${renewed} (UTC).`;
+}
+
+function smallest(one: number | null, other: number | null): number | null {
+  if (one === null) return other;
+  return other === null ? one : Math.min(one, other);
+}

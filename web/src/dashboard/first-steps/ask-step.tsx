@@ -1,0 +1,81 @@
+// The second step: the line that asks, and the request once it has arrived.
+
+import { Link } from "@tanstack/react-router";
+import type { IssuedKey, Workspace } from "../../../../sdk/src/dashboard-contract.ts";
+import { Quote } from "../../review/quote.tsx";
+import { Visible } from "../../review/visible-text.tsx";
+import { curlOfFirstRequest } from "../keys/first-request.ts";
+import { CopyBox } from "../parts/copy-box.tsx";
+import { Awaited } from "./awaited.tsx";
+import type { Place } from "./place.ts";
+
+/** Stands in the line where the key's text is not known any more; a shell fills it in. */
+const keyUnknown = "YOUR_API_KEY";
+
+type AskStepProps = {
+  workspace: Workspace;
+  place: Place;
+  issued: IssuedKey | null;
+  email: string;
+};
+
+export function AskStep({ workspace, place, issued, email }: AskStepProps) {
+  switch (place.kind) {
+    case "key":
+      return <p>One line in a terminal, in your agent’s place. Nothing is refunded by it.</p>;
+    case "ask":
+      return (
+        <>
+          {place.lapsed !== null && (
+            <p>
+              The last request {place.lapsed.status === "EXPIRED" ? "expired" : "was withdrawn"}{" "}
+              before anybody decided. Ask once more.
+            </p>
+          )}
+          <p>
+            Run this in a terminal. It plays the agent and asks you, {email}, for a refund that
+            nobody will carry out.
+            {issued === null && (
+              <>
+                {" "}
+                Put your key in the place of <code>{keyUnknown}</code>.
+              </>
+            )}
+          </p>
+          <CopyBox
+            label="Ask for an approval"
+            text={curlOfFirstRequest({
+              apiUrl: workspace.apiUrl,
+              key: issued?.key ?? keyUnknown,
+              notify: email,
+            })}
+          />
+          <Awaited>Waiting for your request. This page notices by itself.</Awaited>
+        </>
+      );
+    case "approve":
+    case "done":
+      return (
+        <>
+          <p>
+            It has arrived:{" "}
+            <Link
+              to="/app/w/$workspaceId/requests/$requestId"
+              params={{ workspaceId: workspace.id, requestId: place.request.id }}
+            >
+              <code>{place.request.id}</code>
+            </Link>
+          </p>
+          {place.kind === "approve" && (
+            <Quote label="The agent wrote">
+              <Visible text={place.request.summary} />
+            </Quote>
+          )}
+        </>
+      );
+    case "over":
+      return null;
+    default:
+      return place satisfies never;
+  }
+}

@@ -1,0 +1,86 @@
+// The end of the first steps: what just happened, calmly, and where to go from here.
+
+import { Link } from "@tanstack/react-router";
+import type { RequestRow, Workspace } from "../../../../sdk/src/dashboard-contract.ts";
+import { describeDuration } from "../figures/duration.ts";
+import { Button } from "../parts/button.tsx";
+
+type CelebrationProps = {
+  workspace: Workspace;
+  request: RequestRow;
+  email: string;
+  onHide: (() => void) | null;
+};
+
+export function Celebration({ workspace, request, email, onHide }: CelebrationProps) {
+  const { id: workspaceId, apiUrl } = workspace;
+  const isApproved = request.status === "APPROVED";
+  return (
+    <section className="celebration" aria-labelledby="celebration-title">
+      <div className="celebration-head">
+        <svg
+          className="celebration-mark"
+          viewBox="0 0 40 40"
+          width="40"
+          height="40"
+          aria-hidden="true"
+        >
+          <path d="M16 6H7v28h9" />
+          <path className="celebration-second" d="M19 13h14v14H19" />
+        </svg>
+        <div>
+          <h2 id="celebration-title">{titleOf(request, email)}</h2>
+          <p>
+            {isApproved
+              ? `An agent that waited would go on now${tookOf(request)}. That is all there is to it.`
+              : "An agent that waited would know now not to do it. That works, too."}
+          </p>
+        </div>
+      </div>
+      <ul className="next-steps">
+        <li>
+          <Link to="/app/w/$workspaceId/endpoints" params={{ workspaceId }}>
+            Add a webhook endpoint
+          </Link>
+          <p>Your service is told the moment somebody decides.</p>
+        </li>
+        <li>
+          <a href={`${originOf(apiUrl)}/v1/openapi.json`} target="_blank" rel="noreferrer">
+            Connect your agent
+            <span className="sr-only"> (opens a new tab)</span>
+          </a>
+          <p>Every call and field, as OpenAPI 3.1, for your code and your tools.</p>
+        </li>
+        <li>
+          <Link to="/app/w/$workspaceId/people" params={{ workspaceId }}>
+            Invite your people
+          </Link>
+          <p>Others who look after keys, endpoints and requests.</p>
+        </li>
+      </ul>
+      {onHide !== null && (
+        <div>
+          <Button onClick={() => onHide()}>Put this away</Button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function titleOf({ status, resolvedByEmail }: RequestRow, email: string): string {
+  const verb = status === "APPROVED" ? "approved" : "rejected";
+  const isYours = resolvedByEmail === email || resolvedByEmail === null;
+  return isYours
+    ? `You ${verb} your first request`
+    : `${resolvedByEmail} ${verb} the first request`;
+}
+
+function tookOf({ createdAt, resolvedAt }: RequestRow): string {
+  if (resolvedAt === null) return "";
+  return `, ${describeDuration(Date.parse(resolvedAt) - Date.parse(createdAt))} after it asked`;
+}
+
+/** Where the API lives, whether or not its path is given with it. */
+function originOf(apiUrl: string): string {
+  return apiUrl.replace(/\/+$/, "").replace(/\/v1(?:\/requests)?$/, "");
+}

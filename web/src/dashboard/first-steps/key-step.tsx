@@ -1,0 +1,85 @@
+// The first step: a key to ask with, made right here, because the line of the next step needs its text.
+
+import { useMutation } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import type { IssuedKey } from "../../../../sdk/src/dashboard-contract.ts";
+import { call } from "../api.ts";
+import { Button } from "../parts/button.tsx";
+import { CopyBox } from "../parts/copy-box.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { refresh } from "../queries.ts";
+import type { Place } from "./place.ts";
+
+const keyName = "First steps";
+
+type KeyStepProps = {
+  workspaceId: string;
+  place: Place;
+  /** The key that was made on this page; nobody else can show it. */
+  issued: IssuedKey | null;
+  onIssued: (issued: IssuedKey) => void;
+  canChange: boolean;
+};
+
+export function KeyStep({ workspaceId, place, issued, onIssued, canChange }: KeyStepProps) {
+  const issue = useMutation({
+    mutationFn: () =>
+      call("POST /workspaces/:workspaceId/keys", {
+        params: { workspaceId },
+        body: { name: keyName },
+      }),
+    onSuccess: async (key) => {
+      onIssued(key);
+      await refresh("GET /workspaces/:workspaceId/keys");
+    },
+  });
+
+  if (issued !== null && place.kind !== "done") return <NewKey text={issued.key} />;
+  if (place.kind !== "key" && place.kind !== "ask") return null;
+  if (!canChange) {
+    return (
+      <p>
+        {place.kind === "key"
+          ? "Only owners and admins can create a key. Ask one of them to take this step."
+          : "There is a key. Whoever made it has its text."}
+      </p>
+    );
+  }
+  return (
+    <>
+      <p>
+        {place.kind === "key" ? (
+          "Your agent shows it with every call. You will see it once, in a line that is ready to run."
+        ) : (
+          <>
+            There is a key already, <strong>{place.key.name}</strong> ending in{" "}
+            <code>{place.key.lastFour}</code>, but its text is not shown again. A new one completes
+            the line below.
+          </>
+        )}
+      </p>
+      <div>
+        <Button
+          {...(place.kind === "key" ? { variant: "primary" } : {})}
+          isBusy={issue.isPending}
+          onClick={() => issue.mutate()}
+        >
+          {place.kind === "key" ? "Create a key" : "Create another key"}
+        </Button>
+      </div>
+      {issue.isError && <Problem error={issue.error} onRetry={() => issue.mutate()} />}
+    </>
+  );
+}
+
+/** The button that made it is gone, so the focus goes on to what it made. */
+function NewKey({ text }: { text: string }) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => place.current?.focus(), []);
+  return (
+    <div className="new-key" ref={place} tabIndex={-1}>
+      <CopyBox label="API key" text={text} isSecret />
+      <p className="quiet">The line of the next step has it already.</p>
+    </div>
+  );
+}

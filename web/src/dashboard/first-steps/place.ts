@@ -1,0 +1,54 @@
+// Where somebody stands in the first steps. Derived from what the workspace holds and from nothing else, so that
+// loading the page again, or coming back tomorrow, finds the same place.
+
+import type { ApiKey, RequestPage, RequestRow } from "../../../../sdk/src/dashboard-contract.ts";
+
+/** With more requests than this a workspace is in use and needs no guide. */
+export const requestsMax = 3;
+
+export type Place =
+  /** There is no key to ask with. */
+  | { kind: "key" }
+  /** There is one. `lapsed` asked before and ended without a decision. */
+  | { kind: "ask"; key: ApiKey; lapsed: RequestRow | null }
+  | { kind: "approve"; request: RequestRow }
+  | { kind: "done"; request: RequestRow }
+  /** The workspace is in use. */
+  | { kind: "over" };
+
+type Held = { keys: readonly ApiKey[]; page: Pick<RequestPage, "items" | "nextCursor"> };
+
+export function placeOf({ keys, page }: Held): Place {
+  const { items, nextCursor } = page;
+  if (nextCursor !== null || items.length > requestsMax) return { kind: "over" };
+  const decided = withStatus(items, "APPROVED") ?? withStatus(items, "REJECTED");
+  if (decided !== null) return { kind: "done", request: decided };
+  const waiting = withStatus(items, "PENDING");
+  if (waiting !== null) return { kind: "approve", request: waiting };
+  const key = keys.find(({ revokedAt }) => revokedAt === null);
+  return key === undefined ? { kind: "key" } : { kind: "ask", key, lapsed: items[0] ?? null };
+}
+
+/** The newest of them: lists are newest first. */
+function withStatus(items: readonly RequestRow[], status: RequestRow["status"]): RequestRow | null {
+  return items.find((item) => item.status === status) ?? null;
+}
+
+export type StepState = "done" | "now" | "later";
+
+/** The three steps' states, in order. */
+export function stepStates(place: Place): [StepState, StepState, StepState] {
+  switch (place.kind) {
+    case "key":
+      return ["now", "later", "later"];
+    case "ask":
+      return ["done", "now", "later"];
+    case "approve":
+      return ["done", "done", "now"];
+    case "done":
+    case "over":
+      return ["done", "done", "done"];
+    default:
+      return place satisfies never;
+  }
+}

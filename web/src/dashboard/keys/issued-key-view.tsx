@@ -1,0 +1,36 @@
+// A new key, shown once, with a line to paste that creates a first request with it.
+
+import type { IssuedKey } from "../../../../sdk/src/dashboard-contract.ts";
+import { useMe } from "../membership.ts";
+import { Button } from "../parts/button.tsx";
+import { CopyBox } from "../parts/copy-box.tsx";
+import { DialogActions } from "../parts/dialog.tsx";
+import { useCall } from "../queries.ts";
+import { curlOfFirstRequest } from "./first-request.ts";
+
+type IssuedKeyViewProps = { issued: IssuedKey; workspaceId: string; onDone: () => void };
+
+export function IssuedKeyView({ issued, workspaceId, onDone }: IssuedKeyViewProps) {
+  const workspace = useCall("GET /workspaces/:workspaceId", { params: { workspaceId } });
+  const { email } = useMe();
+  const line = curlOfFirstRequest({
+    apiUrl: workspace.data?.apiUrl ?? location.origin,
+    key: issued.key,
+    notify: email,
+  });
+  return (
+    <div className="stack">
+      <CopyBox label="API key" text={issued.key} isSecret />
+      <CopyBox label="Try it: ask yourself for a first approval" text={line} />
+      <p className="quiet small">
+        Paste it into a terminal. The request appears under Requests, and the mail that asks you
+        comes to {email}.
+      </p>
+      <DialogActions>
+        <Button variant="primary" onClick={onDone}>
+          I have stored the key
+        </Button>
+      </DialogActions>
+    </div>
+  );
+}

@@ -1,0 +1,107 @@
+// The keys of a workspace: those that work, and folded away those that were revoked, whose names stand in the activity.
+
+import type { ApiKey } from "../../../../sdk/src/dashboard-contract.ts";
+import { When } from "../parts/when.tsx";
+import { RevokeKey } from "./revoke-key.tsx";
+
+type KeyListProps = { keys: readonly ApiKey[]; workspaceId: string; canChange: boolean };
+
+export function KeyList({ keys, workspaceId, canChange }: KeyListProps) {
+  const live = keys.filter(({ revokedAt }) => revokedAt === null);
+  const revoked = keys.filter(({ revokedAt }) => revokedAt !== null);
+  return (
+    <>
+      {live.length > 0 && (
+        <div className="table-frame">
+          <table className="table">
+            <caption className="sr-only">Keys that work</caption>
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">Key</th>
+                <th scope="col">Last used</th>
+                <th scope="col">Created</th>
+                {canChange && (
+                  <th scope="col">
+                    <span className="sr-only">Revoke</span>
+                  </th>
+                )}
+              </tr>
+            </thead>
+            <tbody>
+              {live.map((key) => (
+                <tr key={key.id}>
+                  <KeyCells apiKey={key} />
+                  <td data-label="Created">
+                    <When at={key.createdAt} isRelative />
+                  </td>
+                  {canChange && (
+                    <td className="cell-actions">
+                      <RevokeKey apiKey={key} workspaceId={workspaceId} />
+                    </td>
+                  )}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {revoked.length > 0 && <RevokedKeys keys={revoked} />}
+    </>
+  );
+}
+
+function RevokedKeys({ keys }: { keys: readonly ApiKey[] }) {
+  return (
+    <details className="folded">
+      <summary>{keys.length === 1 ? "1 revoked key" : `${keys.length} revoked keys`}</summary>
+      <div className="table-frame">
+        <table className="table table-quiet">
+          <caption className="sr-only">Revoked keys</caption>
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">Key</th>
+              <th scope="col">Last used</th>
+              <th scope="col">Revoked</th>
+            </tr>
+          </thead>
+          <tbody>
+            {keys.map((key) => (
+              <tr key={key.id}>
+                <KeyCells apiKey={key} />
+                <td data-label="Revoked">
+                  {key.revokedAt !== null && <When at={key.revokedAt} isRelative />}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
+
+function KeyCells({ apiKey: { name, lastFour, lastUsedAt } }: { apiKey: ApiKey }) {
+  return (
+    <>
+      <td className="cell-main">
+        <bdi>{name}</bdi>
+      </td>
+      <td className="mono" data-label="Key">
+        <span>
+          <span className="sr-only">ends in </span>
+          <span aria-hidden="true">…</span>
+          {lastFour}
+        </span>
+      </td>
+      <td data-label="Last used">
+        {lastUsedAt === null ? (
+          <span className="quiet">Never</span>
+        ) : (
+          <When at={lastUsedAt} isRelative />
+        )}
+      </td>
+    </>
+  );
+}

@@ -1,0 +1,73 @@
+// Creates a key and shows it this once. While it is shown, nothing but the one button closes the dialog: a stray
+// click or Escape would lose it for good.
+
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, type ReactElement, useState } from "react";
+import { call, fieldError, otherError } from "../api.ts";
+import { Button } from "../parts/button.tsx";
+import { Dialog, DialogActions } from "../parts/dialog.tsx";
+import { TextField } from "../parts/field.tsx";
+import { FormProblem } from "../parts/form-problem.tsx";
+import { refresh } from "../queries.ts";
+import { IssuedKeyView } from "./issued-key-view.tsx";
+
+type NewKeyDialogProps = { workspaceId: string; trigger: ReactElement };
+
+export function NewKeyDialog({ workspaceId, trigger }: NewKeyDialogProps) {
+  const [isOpen, setOpen] = useState(false);
+  const [name, setName] = useState("");
+  const issuing = useMutation({
+    mutationFn: () =>
+      call("POST /workspaces/:workspaceId/keys", { params: { workspaceId }, body: { name } }),
+    onSuccess: () => refresh("GET /workspaces/:workspaceId/keys"),
+  });
+  const close = () => {
+    setOpen(false);
+    setName("");
+    issuing.reset();
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!issuing.isPending) issuing.mutate();
+  };
+  const issued = issuing.data;
+  return (
+    <Dialog
+      title={issued === undefined ? "Create an API key" : `Your key “${issued.name}”`}
+      description={
+        issued === undefined
+          ? "An agent proves with it that it belongs to this workspace. Give each agent its own, so that one can be revoked alone."
+          : "Give it to the agent as a secret. Nobody can see it again: if it is lost, create another."
+      }
+      trigger={trigger}
+      open={isOpen}
+      isSticky={issued !== undefined}
+      onOpenChange={(next) => {
+        if (next) setOpen(true);
+        else if (issued === undefined) close();
+      }}
+    >
+      {issued === undefined ? (
+        <form className="form" onSubmit={submit} noValidate>
+          <TextField
+            label="Name"
+            hint="What it is for, such as “Refund agent, production”."
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            error={fieldError(issuing.error, "name")}
+            autoFocus
+          />
+          <FormProblem error={otherError(issuing.error, ["name"])} />
+          <DialogActions>
+            <Button onClick={close}>Cancel</Button>
+            <Button type="submit" variant="primary" isBusy={issuing.isPending}>
+              Create key
+            </Button>
+          </DialogActions>
+        </form>
+      ) : (
+        <IssuedKeyView issued={issued} workspaceId={workspaceId} onDone={close} />
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,35 @@
+// Revokes a key, after saying which one and what follows at once.
+
+import type { ApiKey } from "../../../../sdk/src/dashboard-contract.ts";
+import { call } from "../api.ts";
+import { Button } from "../parts/button.tsx";
+import { ConfirmDialog } from "../parts/dialog.tsx";
+import { useToast } from "../parts/toast.tsx";
+import { refresh } from "../queries.ts";
+
+type RevokeKeyProps = { apiKey: ApiKey; workspaceId: string };
+
+export function RevokeKey({ apiKey, workspaceId }: RevokeKeyProps) {
+  const toast = useToast();
+  const revoke = async () => {
+    await call("POST /workspaces/:workspaceId/keys/:keyId/revoke", {
+      params: { workspaceId, keyId: apiKey.id },
+    });
+    await refresh("GET /workspaces/:workspaceId/keys");
+    toast(`Revoked ${apiKey.name}`);
+  };
+  return (
+    <ConfirmDialog
+      title={`Revoke the key “${apiKey.name}” (…${apiKey.lastFour})?`}
+      description="The very next call with this key is refused with 401. Requests that were created with it stay, and can still be decided. A revoked key cannot be brought back."
+      confirmLabel="Revoke this key"
+      isDanger
+      trigger={
+        <Button isSmall variant="danger" aria-label={`Revoke ${apiKey.name}`}>
+          Revoke
+        </Button>
+      }
+      onConfirm={revoke}
+    />
+  );
+}

@@ -1,0 +1,36 @@
+// Starts the dashboard.
+
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { setNonce } from "get-nonce";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { onSignedOut } from "./api.ts";
+import { queryClient } from "./queries.ts";
+import { router } from "./router.tsx";
+import { signInAddress } from "./signing.ts";
+// The review page's styles first: what it shows of a request is shown here in the same frames.
+import "../tokens.css";
+import "../review/review.css";
+import "./dashboard.css";
+
+// Dialogs stop the page behind them from scrolling with a style element, which the page's policy wants to know.
+const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce;
+if (nonce !== undefined && nonce !== "") setNonce(nonce);
+
+onSignedOut(() => {
+  const address = signInAddress();
+  if (address !== null) router.history.replace(address);
+});
+
+const root = document.getElementById("root");
+if (root !== null) {
+  root.replaceChildren();
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}

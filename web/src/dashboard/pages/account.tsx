@@ -1,0 +1,71 @@
+// The person who is signed in: who they are, their passkeys, where they are signed in, and the way out.
+
+import { useMutation } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Visible } from "../../review/visible-text.tsx";
+import { PasskeySection } from "../account/passkey-section.tsx";
+import { SessionSection } from "../account/session-section.tsx";
+import { useMe } from "../membership.ts";
+import { Button } from "../parts/button.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { roleName } from "../role-name.ts";
+import { signOut } from "../signing.ts";
+import "./account.css";
+
+export function AccountPage() {
+  const { email } = useMe();
+  const leaving = useMutation({ mutationFn: signOut });
+  return (
+    <div className="account-page">
+      <PageHead
+        title="Account"
+        subtitle={
+          <>
+            You are signed in as <strong className="account-email">{email}</strong>.
+          </>
+        }
+        actions={
+          <Button isBusy={leaving.isPending || leaving.isSuccess} onClick={() => leaving.mutate()}>
+            <Icon name="leave" />
+            Sign out
+          </Button>
+        }
+      />
+      {leaving.error !== null && <Problem error={leaving.error} />}
+      <WorkspaceSection />
+      <PasskeySection />
+      <SessionSection />
+    </div>
+  );
+}
+
+function WorkspaceSection() {
+  const { workspaces } = useMe();
+  return (
+    <section className="section" aria-labelledby="workspaces-title">
+      <div className="section-head">
+        <h2 id="workspaces-title">Your workspaces</h2>
+      </div>
+      {workspaces.length === 0 ? (
+        <p className="entry-none">You belong to none. Ask an owner or admin for an invitation.</p>
+      ) : (
+        <ul className="entries">
+          {workspaces.map(({ id, name, role }) => (
+            <li key={id} className="entry">
+              <div className="entry-words">
+                <p className="entry-name">
+                  <Link to="/app/w/$workspaceId" params={{ workspaceId: id }}>
+                    <Visible text={name} />
+                  </Link>
+                </p>
+              </div>
+              <span className="badge">{roleName[role]}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,124 @@
+// One delivery: where it stands, every attempt with what came back, and exactly what is sent.
+
+import { Link, useParams } from "@tanstack/react-router";
+import type { DeliveryDetail } from "../../../../sdk/src/dashboard-contract.ts";
+import { CopyButton } from "../../review/payload/copy-button.tsx";
+import { Visible } from "../../review/visible-text.tsx";
+import { useMembership } from "../membership.ts";
+import { NotFound } from "../not-found.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Loading } from "../parts/loading.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { When } from "../parts/when.tsx";
+import { Attempts } from "../requests/attempts.tsx";
+import { canResend } from "../requests/can-resend.ts";
+import { DeliveryMark } from "../requests/delivery-mark.tsx";
+import { DeliveryNote } from "../requests/delivery-note.tsx";
+import { isNotFound } from "../requests/is-not-found.ts";
+import { ResendButton } from "../requests/resend-button.tsx";
+import { SentRequest } from "../requests/sent-request.tsx";
+import { useDelivery } from "../requests/use-delivery.ts";
+import { mailTitle } from "../requests/words.ts";
+import "./request.css";
+
+export function DeliveryPage() {
+  const { workspaceId, canChange } = useMembership();
+  const { deliveryId = "" } = useParams({ strict: false });
+  const { data: delivery, error, refetch } = useDelivery(workspaceId, deliveryId);
+  if (delivery === undefined && isNotFound(error)) return <NotFound />;
+  return (
+    <>
+      <PageHead
+        title={delivery === undefined ? "Delivery" : titleOf(delivery)}
+        documentTitle="Delivery"
+        back={<Back workspaceId={workspaceId} requestId={delivery?.requestId ?? null} />}
+        subtitle={
+          <span className="request-state">
+            {delivery === undefined ? "…" : <DeliveryMark state={delivery.state} />}
+          </span>
+        }
+        actions={
+          delivery !== undefined && canChange && canResend(delivery, null) ? (
+            <ResendButton workspaceId={workspaceId} delivery={delivery} />
+          ) : undefined
+        }
+      />
+      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
+      {delivery === undefined ? (
+        error === null && <Loading label="Loading the delivery" lines={8} />
+      ) : (
+        <DeliveryStory workspaceId={workspaceId} delivery={delivery} />
+      )}
+    </>
+  );
+}
+
+function titleOf({ destination, event }: DeliveryDetail) {
+  return destination.kind === "mailbox" ? mailTitle(event) : <code>{event}</code>;
+}
+
+function Back({ workspaceId, requestId }: { workspaceId: string; requestId: string | null }) {
+  return requestId === null ? (
+    <Link to="/app/w/$workspaceId/endpoints" params={{ workspaceId }}>
+      <Icon name="back" />
+      Webhooks
+    </Link>
+  ) : (
+    <Link to="/app/w/$workspaceId/requests/$requestId" params={{ workspaceId, requestId }}>
+      <Icon name="back" />
+      Request
+    </Link>
+  );
+}
+
+type DeliveryStoryProps = { workspaceId: string; delivery: DeliveryDetail };
+
+function DeliveryStory({ workspaceId, delivery }: DeliveryStoryProps) {
+  const { id, destination, createdAt, request, attemptList } = delivery;
+  return (
+    <div className="request-story">
+      <DeliveryNote delivery={delivery} />
+      <dl className="facts">
+        <div>
+          <dt>To</dt>
+          <dd>
+            {destination.kind === "mailbox" ? (
+              <Visible text={destination.email} />
+            ) : (
+              <Link
+                to="/app/w/$workspaceId/endpoints/$endpointId"
+                params={{ workspaceId, endpointId: destination.id }}
+              >
+                <Visible text={destination.url} />
+              </Link>
+            )}
+          </dd>
+        </div>
+        <div>
+          <dt>Since</dt>
+          <dd>
+            <When at={createdAt} />
+          </dd>
+        </div>
+        <div className="request-id">
+          <dt>Id</dt>
+          <dd>
+            <code>{id}</code>
+            <CopyButton label="Copy the id" text={() => id} />
+          </dd>
+        </div>
+      </dl>
+      <section className="said" aria-labelledby="attempts-title">
+        <h2 id="attempts-title">Attempts</h2>
+        <Attempts kind={destination.kind} attempts={attemptList} />
+      </section>
+      {request !== null && (
+        <section className="said" aria-labelledby="sent-title">
+          <h2 id="sent-title">What is sent</h2>
+          <SentRequest request={request} />
+        </section>
+      )}
+    </div>
+  );
+}

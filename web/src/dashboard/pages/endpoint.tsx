@@ -1,0 +1,110 @@
+// One webhook endpoint: how it is doing, what it gets, a test, its last days, and what did not arrive.
+
+import { Link, useParams } from "@tanstack/react-router";
+import type { EndpointDetail } from "../../../../sdk/src/dashboard-contract.ts";
+import { ChangeEndpointDialog } from "../endpoints/change-endpoint-dialog.tsx";
+import { DaysView } from "../endpoints/days-view.tsx";
+import { DeliveryList } from "../endpoints/delivery-list.tsx";
+import { EndpointState } from "../endpoints/endpoint-state.tsx";
+import { describeKinds } from "../endpoints/event-kinds.ts";
+import { HealthMark } from "../endpoints/health-mark.tsx";
+import { RotateSecretDialog } from "../endpoints/rotate-secret-dialog.tsx";
+import { TestEvent } from "../endpoints/test-event.tsx";
+import { TurnOffDialog } from "../endpoints/turn-off-dialog.tsx";
+import { UrlText } from "../endpoints/url-text.tsx";
+import { useMembership } from "../membership.ts";
+import { Empty } from "../parts/empty.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Loading } from "../parts/loading.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { When } from "../parts/when.tsx";
+import { useCall } from "../queries.ts";
+import { isNotFound } from "../requests/is-not-found.ts";
+import "./manage.css";
+import "./endpoints.css";
+
+export function EndpointPage() {
+  const { workspaceId, canChange } = useMembership();
+  const { endpointId = "" } = useParams({ strict: false });
+  const endpoint = useCall("GET /workspaces/:workspaceId/endpoints/:endpointId", {
+    params: { workspaceId, endpointId },
+  });
+  if (endpoint.isPending) return <Loading label="Loading the endpoint" lines={8} />;
+  if (endpoint.isSuccess) {
+    return <Story workspaceId={workspaceId} endpoint={endpoint.data} canChange={canChange} />;
+  }
+  return (
+    <>
+      <PageHead title="Webhook endpoint" back={<Back workspaceId={workspaceId} />} />
+      {isNotFound(endpoint.error) ? (
+        <Empty title="There is no such endpoint">
+          It is not one of this workspace. The list has all of them.
+        </Empty>
+      ) : (
+        <Problem error={endpoint.error} onRetry={() => endpoint.refetch()} />
+      )}
+    </>
+  );
+}
+
+function Back({ workspaceId }: { workspaceId: string }) {
+  return (
+    <Link to="/app/w/$workspaceId/endpoints" params={{ workspaceId }}>
+      <Icon name="back" />
+      Webhook endpoints
+    </Link>
+  );
+}
+
+type StoryProps = { workspaceId: string; endpoint: EndpointDetail; canChange: boolean };
+
+function Story({ workspaceId, endpoint, canChange }: StoryProps) {
+  const isDisabled = endpoint.disabledAt !== null;
+  return (
+    <>
+      <PageHead
+        back={<Back workspaceId={workspaceId} />}
+        title={<UrlText url={endpoint.url} />}
+        documentTitle={endpoint.url}
+        subtitle={<HealthMark endpoint={endpoint} />}
+        actions={
+          canChange ? (
+            <>
+              <ChangeEndpointDialog workspaceId={workspaceId} endpoint={endpoint} />
+              <RotateSecretDialog workspaceId={workspaceId} endpointId={endpoint.id} />
+              {!isDisabled && <TurnOffDialog workspaceId={workspaceId} endpoint={endpoint} />}
+            </>
+          ) : undefined
+        }
+      />
+      <EndpointState workspaceId={workspaceId} endpoint={endpoint} canChange={canChange} />
+      <dl className="endpoint-facts">
+        <div>
+          <dt>Events</dt>
+          <dd>{describeKinds(endpoint.eventKinds)}</dd>
+        </div>
+        <div>
+          <dt>Added</dt>
+          <dd>
+            <When at={endpoint.createdAt} />
+          </dd>
+        </div>
+        <div>
+          <dt>Id</dt>
+          <dd>
+            <code>{endpoint.id}</code>
+          </dd>
+        </div>
+      </dl>
+      {canChange && (
+        <TestEvent workspaceId={workspaceId} endpointId={endpoint.id} isDisabled={isDisabled} />
+      )}
+      <section className="section" aria-labelledby="days-title">
+        <h2 id="days-title">Last {endpoint.perDay.length} days</h2>
+        <DaysView days={endpoint.perDay} />
+      </section>
+      <DeliveryList workspaceId={workspaceId} endpoint={endpoint} canChange={canChange} />
+    </>
+  );
+}

@@ -1,0 +1,47 @@
+// Webhook endpoints: where events are sent, and whether they arrive.
+
+import { AddEndpointDialog } from "../endpoints/add-endpoint-dialog.tsx";
+import { EndpointList } from "../endpoints/endpoint-list.tsx";
+import { useMembership } from "../membership.ts";
+import { Button } from "../parts/button.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Loading } from "../parts/loading.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useCall } from "../queries.ts";
+import "./manage.css";
+import "./endpoints.css";
+
+export function EndpointsPage() {
+  const { workspaceId, canChange } = useMembership();
+  const list = useCall("GET /workspaces/:workspaceId/endpoints", { params: { workspaceId } });
+  return (
+    <>
+      <PageHead
+        title="Webhook endpoints"
+        subtitle="Each change of a request is sent there, signed, usually within milliseconds."
+        actions={
+          canChange ? (
+            <AddEndpointDialog
+              workspaceId={workspaceId}
+              trigger={<Button variant="primary">Add endpoint</Button>}
+            />
+          ) : undefined
+        }
+      />
+      {list.isPending && <Loading label="Loading the endpoints" />}
+      {list.isError && <Problem error={list.error} onRetry={() => list.refetch()} />}
+      {list.isSuccess && list.data.endpoints.length === 0 && (
+        <Empty title="No endpoint yet">
+          <p>
+            Add one, and your own server is told the moment somebody decides. Webhooks are optional:
+            an agent can also wait for the answer of <code>GET /v1/requests/:id?wait=60</code>.
+          </p>
+        </Empty>
+      )}
+      {list.isSuccess && list.data.endpoints.length > 0 && (
+        <EndpointList endpoints={list.data.endpoints} workspaceId={workspaceId} />
+      )}
+    </>
+  );
+}

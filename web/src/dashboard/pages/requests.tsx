@@ -1,0 +1,81 @@
+// Every request of the workspace, newest first and alive: new ones appear by themselves. The filter is in the address.
+
+import { useEffect, useMemo } from "react";
+import { useMembership } from "../membership.ts";
+import { usePageSearch } from "../page-search.ts";
+import { Button } from "../parts/button.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Loading } from "../parts/loading.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { countChosen, filterOf } from "../requests/filter-state.ts";
+import { Filters } from "../requests/filters.tsx";
+import { FirstRequest } from "../requests/first-request.tsx";
+import { rememberFilter } from "../requests/last-filter.ts";
+import { PendingNote } from "../requests/pending-note.tsx";
+import { RequestList } from "../requests/request-list.tsx";
+import { useRequests } from "../requests/use-requests.ts";
+import "./requests.css";
+
+const nothingChosen = {
+  status: undefined,
+  agent: undefined,
+  approver: undefined,
+  from: undefined,
+  to: undefined,
+  search: undefined,
+};
+
+export function RequestsPage() {
+  const { workspaceId } = useMembership();
+  const [search, change] = usePageSearch();
+  const listKey = JSON.stringify(filterOf(search));
+  const filter = useMemo(() => filterOf(search), [listKey]);
+  const list = useRequests(workspaceId, filter);
+  const reset = () => change(nothingChosen, true);
+  useEffect(() => rememberFilter(workspaceId, filter), [workspaceId, filter]);
+  const isFiltered = countChosen(filter) > 0;
+  const isEmpty = !list.isLoading && list.rows.length === 0;
+  if (isEmpty && !isFiltered && list.error === null && !list.isOutdated) {
+    return (
+      <>
+        <PageHead title="Requests" />
+        <FirstRequest />
+      </>
+    );
+  }
+  return (
+    <div className="requests">
+      <PageHead
+        title="Requests"
+        actions={
+          <PendingNote
+            pending={list.pending}
+            reading={list.reading}
+            isChosen={filter.status === "PENDING"}
+            onChoose={() =>
+              change({ status: filter.status === "PENDING" ? undefined : "PENDING" }, true)
+            }
+          />
+        }
+      />
+      <Filters filter={filter} rows={list.rows} onChange={change} onReset={reset} />
+      {list.error !== null && <Problem error={list.error} onRetry={list.retry} />}
+      {list.isLoading && list.error === null && <Loading label="Loading requests" lines={8} />}
+      {isEmpty && list.error === null && (
+        <Empty
+          title="No request matches"
+          actions={<Button onClick={reset}>Reset the filters</Button>}
+        >
+          <p>
+            Nothing that was asked fits all of the filters. The search finds the beginnings of words
+            in summaries, and ids.
+          </p>
+        </Empty>
+      )}
+      {list.rows.length > 0 && (
+        <RequestList workspaceId={workspaceId} list={list} listKey={listKey} />
+      )}
+    </div>
+  );
+}

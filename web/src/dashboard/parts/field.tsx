@@ -1,0 +1,117 @@
+// One question of a form: its label, what helps to answer it, and what is wrong with the answer.
+
+import { type ComponentProps, type ReactNode, useId } from "react";
+
+/** What a control needs so that its label, hint and error are read with it. */
+export type ControlProps = {
+  id: string;
+  "aria-describedby": string | undefined;
+  "aria-invalid": true | undefined;
+};
+
+type Question = {
+  label: ReactNode;
+  hint?: ReactNode;
+  error?: ReactNode;
+};
+
+type FieldProps = Question & {
+  /** A control of one's own; without it, one line of text. */
+  children?: (control: ControlProps) => ReactNode;
+} & Omit<ComponentProps<"input">, "children" | "id">;
+
+export function Field({ label, hint, error, children, ...input }: FieldProps) {
+  const { control, notes } = useQuestion({ label, hint, error });
+  return (
+    <div className="form-field">
+      <label htmlFor={control.id}>{label}</label>
+      {children === undefined ? (
+        <input {...input} {...control} className={classes("field", input.className)} />
+      ) : (
+        children(control)
+      )}
+      {notes}
+    </div>
+  );
+}
+
+type TextFieldProps = Question & Omit<ComponentProps<"input">, "children" | "id">;
+
+export function TextField(props: TextFieldProps) {
+  return <Field {...props} />;
+}
+
+type TextAreaFieldProps = Question & Omit<ComponentProps<"textarea">, "id">;
+
+export function TextAreaField({ label, hint, error, ...area }: TextAreaFieldProps) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(control) => (
+        <textarea {...area} {...control} className={classes("field", area.className)} />
+      )}
+    </Field>
+  );
+}
+
+/** The children are its options. */
+type SelectFieldProps = Question & Omit<ComponentProps<"select">, "id">;
+
+export function SelectField({ label, hint, error, ...select }: SelectFieldProps) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(control) => (
+        <select
+          {...select}
+          {...control}
+          className={classes("field field-select", select.className)}
+        />
+      )}
+    </Field>
+  );
+}
+
+type CheckFieldProps = Question & Omit<ComponentProps<"input">, "children" | "id" | "type">;
+
+export function CheckField({ label, hint, error, ...input }: CheckFieldProps) {
+  const { control, notes } = useQuestion({ label, hint, error });
+  return (
+    <div className="check-field">
+      <input {...input} {...control} type="checkbox" />
+      <div className="check-words">
+        <label htmlFor={control.id}>{label}</label>
+        {notes}
+      </div>
+    </div>
+  );
+}
+
+function useQuestion({ hint, error }: Question): { control: ControlProps; notes: ReactNode } {
+  const id = useId();
+  const hasHint = hint !== undefined && hint !== null;
+  const hasError = error !== undefined && error !== null && error !== "";
+  const told = [hasError ? `${id}-error` : "", hasHint ? `${id}-hint` : ""].filter(Boolean);
+  const notes = (
+    <>
+      {hasError && (
+        <p className="field-error" id={`${id}-error`} role="alert">
+          {error}
+        </p>
+      )}
+      {hasHint && (
+        <p className="field-hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </>
+  );
+  const control: ControlProps = {
+    id,
+    "aria-describedby": told.length === 0 ? undefined : told.join(" "),
+    "aria-invalid": hasError ? true : undefined,
+  };
+  return { control, notes };
+}
+
+function classes(own: string, given: string | undefined): string {
+  return given === undefined ? own : `${own} ${given}`;
+}

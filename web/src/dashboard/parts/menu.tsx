@@ -1,0 +1,69 @@
+// A menu behind a button, on Radix's: arrow keys walk, letters jump, Escape closes.
+
+import * as Dropdown from "@radix-ui/react-dropdown-menu";
+import { type ReactNode, useState } from "react";
+
+type MenuProps = {
+  /** One button. */
+  trigger: ReactNode;
+  children: ReactNode;
+  align?: "start" | "end";
+  side?: "top" | "bottom";
+};
+
+export function Menu({ trigger, children, align = "end", side = "bottom" }: MenuProps) {
+  // Known here, so that the place it floats in is looked for when it opens: before, there may be none yet.
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Dropdown.Root modal={false} open={isOpen} onOpenChange={setOpen}>
+      <Dropdown.Trigger asChild>{trigger}</Dropdown.Trigger>
+      <Dropdown.Portal container={landmark()}>
+        <Dropdown.Content
+          className="menu"
+          align={align}
+          side={side}
+          sideOffset={6}
+          collisionPadding={8}
+        >
+          {children}
+        </Dropdown.Content>
+      </Dropdown.Portal>
+    </Dropdown.Root>
+  );
+}
+
+/** A menu floats over the page, and is still a part of it for those who walk from landmark to landmark. */
+function landmark(): HTMLElement {
+  return document.getElementById("main") ?? document.body;
+}
+
+type MenuItemProps = {
+  onSelect?: () => void;
+  isDanger?: boolean;
+  isDisabled?: boolean;
+  /** The one child is a link. */
+  isLink?: boolean;
+  children: ReactNode;
+};
+
+export function MenuItem(props: MenuItemProps) {
+  const { onSelect, isDanger = false, isDisabled = false, isLink = false, children } = props;
+  return (
+    <Dropdown.Item
+      className={isDanger ? "menu-item menu-item-danger" : "menu-item"}
+      disabled={isDisabled}
+      asChild={isLink}
+      {...(onSelect === undefined ? {} : { onSelect })}
+    >
+      {children}
+    </Dropdown.Item>
+  );
+}
+
+export function MenuLabel({ children }: { children: ReactNode }) {
+  return <Dropdown.Label className="menu-label">{children}</Dropdown.Label>;
+}
+
+export function MenuLine() {
+  return <Dropdown.Separator className="menu-line" />;
+}

@@ -1,0 +1,23 @@
+// What went wrong, in the service's own sentence, and a way to try again.
+
+import { ApiError } from "../api.ts";
+import { Button } from "./button.tsx";
+import { Icon } from "./icon.tsx";
+
+type ProblemProps = { error: unknown; onRetry?: () => void };
+
+const unforeseen = "Something went wrong on this page. Load it again; nothing you saved is lost.";
+
+export function Problem({ error, onRetry }: ProblemProps) {
+  return (
+    <div className="problem" role="alert">
+      <Icon name="alert" />
+      <p>{error instanceof ApiError ? error.message : unforeseen}</p>
+      {onRetry !== undefined && (
+        <Button isSmall onClick={() => onRetry()}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+// A moment in the reader's own words, and on demand the exact one in UTC.
+
+import { useState, useSyncExternalStore } from "react";
+import { toLocalTime } from "../../review/local-time.ts";
+import { toExactTime, toRelativeTime } from "./relative-time.ts";
+
+type WhenProps = {
+  at: string;
+  /** "3 minutes ago" instead of day and time. */
+  isRelative?: boolean;
+  /** No button of its own: inside a link or another button. */
+  isPlain?: boolean;
+};
+
+export function When({ at, isRelative = false, isPlain = false }: WhenProps) {
+  const [isExact, setExact] = useState(false);
+  const now = useMinute();
+  const exact = toExactTime(at);
+  const said = isRelative ? toRelativeTime(at, now) : toLocalTime(at);
+  if (isPlain) {
+    return (
+      <time className="when" dateTime={at} title={exact}>
+        {said}
+      </time>
+    );
+  }
+  return (
+    <button
+      type="button"
+      className="instant"
+      aria-pressed={isExact}
+      title={isExact ? undefined : exact}
+      onClick={() => setExact(!isExact)}
+    >
+      <time dateTime={at}>{isExact ? exact : said}</time>
+      <span className="sr-only">. Show the exact time in UTC</span>
+    </button>
+  );
+}
+
+const tickMs = 30_000;
+const staleMs = 1_000;
+const listeners = new Set<() => void>();
+let now = Date.now();
+let timer: ReturnType<typeof setInterval> | null = null;
+
+/** One clock for all moments of a page: it runs while somebody looks at one. */
+function useMinute(): number {
+  return useSyncExternalStore(subscribe, () => now);
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  // What has just happened must not lie ahead of a clock that ticks seldom.
+  if (Date.now() - now > staleMs) now = Date.now();
+  timer ??= setInterval(tick, tickMs);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0 || timer === null) return;
+    clearInterval(timer);
+    timer = null;
+  };
+}
+
+function tick(): void {
+  now = Date.now();
+  for (const listener of listeners) listener();
+}

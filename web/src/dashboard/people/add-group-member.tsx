@@ -1,0 +1,50 @@
+// Adds an address to a group. The field keeps the focus, because people are added one after another.
+
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
+import { call, fieldError, otherError } from "../api.ts";
+import { Button } from "../parts/button.tsx";
+import { TextField } from "../parts/field.tsx";
+import { FormProblem } from "../parts/form-problem.tsx";
+import { refresh } from "../queries.ts";
+
+type AddGroupMemberProps = { workspaceId: string; group: Group };
+
+export function AddGroupMember({ workspaceId, group }: AddGroupMemberProps) {
+  const [email, setEmail] = useState("");
+  const adding = useMutation({
+    mutationFn: () =>
+      call("POST /workspaces/:workspaceId/groups/:groupId/members", {
+        params: { workspaceId, groupId: group.id },
+        body: { email: email.trim() },
+      }),
+    onSuccess: async () => {
+      setEmail("");
+      await refresh("GET /workspaces/:workspaceId/groups");
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!adding.isPending) adding.mutate();
+  };
+  return (
+    <form className="group-add" onSubmit={submit} noValidate>
+      <TextField
+        label={`Add somebody to ${group.name}`}
+        type="email"
+        inputMode="email"
+        placeholder="name@example.com"
+        value={email}
+        onChange={(event) => setEmail(event.currentTarget.value)}
+        error={fieldError(adding.error, "email")}
+        autoComplete="off"
+        spellCheck={false}
+      />
+      <Button type="submit" isBusy={adding.isPending}>
+        Add
+      </Button>
+      <FormProblem error={otherError(adding.error, ["email"])} />
+    </form>
+  );
+}

@@ -1,0 +1,49 @@
+// One group: how agents address it, and who is in it.
+
+import { useId } from "react";
+import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
+import { CopyBox } from "../parts/copy-box.tsx";
+import { AddGroupMember } from "./add-group-member.tsx";
+import { RemoveGroupMember } from "./remove-group-member.tsx";
+import { RenameGroupDialog } from "./rename-group-dialog.tsx";
+
+type GroupCardProps = {
+  workspaceId: string;
+  group: Group;
+  /** May rename it and add people: that takes a plan with groups. */
+  canExtend: boolean;
+  /** May take people out, which is never a question of the plan. */
+  canRemove: boolean;
+};
+
+export function GroupCard({ workspaceId, group, canExtend, canRemove }: GroupCardProps) {
+  const titleId = useId();
+  return (
+    <section className="panel group" aria-labelledby={titleId}>
+      <div className="section-head">
+        <h2 id={titleId}>
+          <bdi>{group.name}</bdi>
+        </h2>
+        {canExtend && <RenameGroupDialog workspaceId={workspaceId} group={group} />}
+      </div>
+      <CopyBox label="Agents ask this group with" text={`"notify": "group:${group.key}"`} />
+      {group.members.length === 0 ? (
+        <p className="attention-note">
+          Nobody is in this group, so requests to it are refused with <code>empty_group</code>.
+        </p>
+      ) : (
+        <ul className="group-people" aria-label={`Members of ${group.name}`}>
+          {group.members.map((email) => (
+            <li key={email}>
+              <bdi>{email}</bdi>
+              {canRemove && (
+                <RemoveGroupMember workspaceId={workspaceId} group={group} email={email} />
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      {canExtend && <AddGroupMember workspaceId={workspaceId} group={group} />}
+    </section>
+  );
+}

@@ -1,0 +1,91 @@
+// Who runs this workspace, in which role, and who was invited and has not come yet.
+
+import type { Member, Role } from "../../../../sdk/src/dashboard-contract.ts";
+import { Loading } from "../parts/loading.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { When } from "../parts/when.tsx";
+import { useCall } from "../queries.ts";
+import { roleName } from "../role-name.ts";
+import { ChangeRoleDialog } from "./change-role-dialog.tsx";
+import { RemoveMember } from "./remove-member.tsx";
+import { RoleList } from "./role-list.tsx";
+
+type MembersViewProps = { workspaceId: string; role: Role };
+
+export function MembersView({ workspaceId, role }: MembersViewProps) {
+  const list = useCall("GET /workspaces/:workspaceId/members", { params: { workspaceId } });
+  if (list.isPending) return <Loading label="Loading the members" />;
+  if (list.isError) return <Problem error={list.error} onRetry={() => list.refetch()} />;
+  return (
+    <>
+      <div className="table-frame">
+        <table className="table">
+          <caption className="sr-only">Members</caption>
+          <thead>
+            <tr>
+              <th scope="col">Address</th>
+              <th scope="col">Role</th>
+              <th scope="col">Since</th>
+              {role !== "viewer" && (
+                <th scope="col">
+                  <span className="sr-only">Change</span>
+                </th>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {list.data.members.map((member) => (
+              <tr key={member.id}>
+                <td className="cell-main">
+                  <span className="row">
+                    <bdi>{member.email}</bdi>
+                    {member.isYou && <span className="badge">You</span>}
+                  </span>
+                </td>
+                <td data-label="Role">{roleName[member.role]}</td>
+                <td data-label="Since">
+                  <Arrival member={member} />
+                </td>
+                {role !== "viewer" && (
+                  <td className="cell-actions">
+                    {mayChange(role, member) && (
+                      <>
+                        <ChangeRoleDialog
+                          workspaceId={workspaceId}
+                          member={member}
+                          ownRole={role}
+                        />
+                        <RemoveMember workspaceId={workspaceId} member={member} />
+                      </>
+                    )}
+                  </td>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <RoleList />
+    </>
+  );
+}
+
+function Arrival({ member }: { member: Member }) {
+  if (member.joinedAt === null) {
+    return (
+      <span className="quiet">
+        Invited <When at={member.invitedAt} isRelative />, not joined yet
+      </span>
+    );
+  }
+  return (
+    <span>
+      Joined <When at={member.joinedAt} isRelative />
+    </span>
+  );
+}
+
+/** The service has the last word; this only spares people a button that it would refuse. */
+function mayChange(role: Role, member: Member): boolean {
+  return role === "owner" || (role === "admin" && member.role !== "owner");
+}

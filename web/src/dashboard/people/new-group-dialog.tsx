@@ -1,0 +1,91 @@
+// Creates a group: its name, the key that agents write, and who is in it.
+
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { call, fieldError, otherError } from "../api.ts";
+import { Button } from "../parts/button.tsx";
+import { Dialog, DialogActions } from "../parts/dialog.tsx";
+import { TextAreaField, TextField } from "../parts/field.tsx";
+import { FormProblem } from "../parts/form-problem.tsx";
+import { useToast } from "../parts/toast.tsx";
+import { refresh } from "../queries.ts";
+import { addressesOf, keyOfName } from "./address-list.ts";
+
+export function NewGroupDialog({ workspaceId }: { workspaceId: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const [name, setName] = useState("");
+  const [typedKey, setTypedKey] = useState<string | null>(null);
+  const [members, setMembers] = useState("");
+  const toast = useToast();
+  const key = typedKey ?? keyOfName(name);
+  const creating = useMutation({
+    mutationFn: () =>
+      call("POST /workspaces/:workspaceId/groups", {
+        params: { workspaceId },
+        body: { key, name, members: addressesOf(members) },
+      }),
+    onSuccess: async (group) => {
+      await refresh("GET /workspaces/:workspaceId/groups");
+      change(false);
+      toast(`Created the group ${group.name}`);
+    },
+  });
+  const change = (next: boolean) => {
+    setOpen(next);
+    setName("");
+    setTypedKey(null);
+    setMembers("");
+    creating.reset();
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!creating.isPending) creating.mutate();
+  };
+  return (
+    <Dialog
+      title="Create an approver group"
+      description="All of its members are asked, and the first one to decide decides."
+      trigger={<Button variant="primary">Create group</Button>}
+      open={isOpen}
+      onOpenChange={change}
+    >
+      <form className="form" onSubmit={submit} noValidate>
+        <TextField
+          label="Name"
+          hint="Approvers read it, such as “Finance”."
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          error={fieldError(creating.error, "name")}
+          autoFocus
+        />
+        <TextField
+          label="Key"
+          hint={`Agents write it: "notify": "group:${key === "" ? "finance" : key}". It cannot be changed later.`}
+          value={key}
+          onChange={(event) => setTypedKey(event.currentTarget.value)}
+          error={fieldError(creating.error, "key")}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+        />
+        <TextAreaField
+          label="Members"
+          hint="One address per line. You can add more later."
+          rows={3}
+          placeholder={"ann@example.com\nben@example.com"}
+          value={members}
+          onChange={(event) => setMembers(event.currentTarget.value)}
+          error={fieldError(creating.error, "members")}
+          spellCheck={false}
+        />
+        <FormProblem error={otherError(creating.error, ["name", "key", "members"])} />
+        <DialogActions>
+          <Button onClick={() => change(false)}>Cancel</Button>
+          <Button type="submit" variant="primary" isBusy={creating.isPending}>
+            Create group
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,36 @@
+// Takes an address out of a group, after saying what that does to requests they were asked already.
+
+import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
+import { call } from "../api.ts";
+import { Button } from "../parts/button.tsx";
+import { ConfirmDialog } from "../parts/dialog.tsx";
+import { useToast } from "../parts/toast.tsx";
+import { refresh } from "../queries.ts";
+
+type RemoveGroupMemberProps = { workspaceId: string; group: Group; email: string };
+
+export function RemoveGroupMember({ workspaceId, group, email }: RemoveGroupMemberProps) {
+  const toast = useToast();
+  const remove = async () => {
+    await call("POST /workspaces/:workspaceId/groups/:groupId/members/remove", {
+      params: { workspaceId, groupId: group.id },
+      body: { email },
+    });
+    toast(`Removed ${email} from ${group.name}`);
+    await refresh("GET /workspaces/:workspaceId/groups");
+  };
+  return (
+    <ConfirmDialog
+      title={`Remove ${email} from “${group.name}”?`}
+      description="They can no longer decide for this group, not even what they were asked before: their links stop working at once."
+      confirmLabel="Remove them"
+      isDanger
+      trigger={
+        <Button isSmall variant="danger" aria-label={`Remove ${email} from ${group.name}`}>
+          Remove
+        </Button>
+      }
+      onConfirm={remove}
+    />
+  );
+}

@@ -1,0 +1,11 @@
+// What each role may do, in a sentence. The rules themselves are the service's.
+
+import type { Role } from "../../../../sdk/src/dashboard-contract.ts";
+
+export const roleSentence: Record<Role, string> = {
+  owner: "May do everything, decides about owners, and is told by mail when an endpoint fails.",
+  admin: "May change keys, endpoints, people, groups and settings, but no owners.",
+  viewer: "May look at everything and change nothing.",
+};
+
+export const rolesInOrder: readonly Role[] = ["owner", "admin", "viewer"];

@@ -1,0 +1,61 @@
+// Calls that read, kept and refreshed by the query library. A call's name and input are its key, so what is shown on
+// two pages is asked for once, and `invalidate` by name reaches every page that shows it.
+
+import {
+  keepPreviousData,
+  QueryClient,
+  queryOptions,
+  type UseQueryResult,
+  useQuery,
+} from "@tanstack/react-query";
+import { type AnswerOf, ApiError, type CallInput, type CallName, send } from "./api.ts";
+
+/** How long an answer counts as fresh when one comes back to a page. */
+const freshMs = 10_000;
+const retriesMax = 2;
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: freshMs,
+      // A browser that believes to be offline would wait in silence: the call fails and says so.
+      networkMode: "always",
+      retry: (failures, error) => failures < retriesMax && isPassing(error),
+    },
+    mutations: { networkMode: "always" },
+  },
+});
+
+/** For `useQuery`, `prefetchQuery` and `setQueryData`: `queryFor("GET /me")`. */
+export function queryFor<Name extends CallName>(name: Name, ...[input]: CallInput<Name>) {
+  return queryOptions<AnswerOf<Name>>({
+    queryKey: [name, input?.params ?? {}, input?.query ?? {}],
+    queryFn: ({ signal }) => send(name, input ?? {}, signal),
+  });
+}
+
+/** Reads while the component is there: `useCall("GET /workspaces/:workspaceId/keys", { params: { workspaceId } })`. */
+export function useCall<Name extends CallName>(
+  name: Name,
+  ...input: CallInput<Name>
+): UseQueryResult<AnswerOf<Name>> {
+  return useQuery(queryFor(name, ...input));
+}
+
+/** Like `useCall`, and shows the last answer until the next is there: for filters and pages of a list. */
+export function useCallKept<Name extends CallName>(
+  name: Name,
+  ...input: CallInput<Name>
+): UseQueryResult<AnswerOf<Name>> {
+  return useQuery({ ...queryFor(name, ...input), placeholderData: keepPreviousData });
+}
+
+/** Reads again whatever is shown of these calls, whichever their input. */
+export async function refresh(...names: CallName[]): Promise<void> {
+  await Promise.all(names.map((name) => queryClient.invalidateQueries({ queryKey: [name] })));
+}
+
+/** What the service refused stays refused; what did not reach it may work in a moment. */
+function isPassing(error: Error): boolean {
+  return !(error instanceof ApiError) || error.status === 0 || error.status >= 500;
+}

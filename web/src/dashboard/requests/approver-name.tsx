@@ -1,0 +1,15 @@
+// Who is asked: an address, or a group by its name.
+
+import type { RequestRow } from "../../../../sdk/src/dashboard-contract.ts";
+import { Visible } from "../../review/visible-text.tsx";
+
+type ApproverNameProps = Pick<RequestRow, "approverEmail" | "approverGroup">;
+
+export function ApproverName({ approverEmail, approverGroup }: ApproverNameProps) {
+  if (approverGroup === null) return <Visible text={approverEmail ?? "–"} />;
+  return (
+    <>
+      <Visible text={approverGroup.name} /> <span className="quiet">group</span>
+    </>
+  );
+}

@@ -1,0 +1,62 @@
+// Every try of a delivery, newest first: when, how it ended in words, how long it took, and what came back.
+
+import type { Delivery, DeliveryAttempt } from "../../../../sdk/src/dashboard-contract.ts";
+import { Quote } from "../../review/quote.tsx";
+import { Visible } from "../../review/visible-text.tsx";
+import { When } from "../parts/when.tsx";
+import { isSuccess, outcomeSentence } from "./outcome-words.ts";
+import { describeDuration } from "./spans.ts";
+
+type AttemptsProps = {
+  kind: Delivery["destination"]["kind"];
+  attempts: readonly DeliveryAttempt[];
+};
+
+export function Attempts({ kind, attempts }: AttemptsProps) {
+  if (attempts.length === 0) return <p className="quiet">It was not tried yet.</p>;
+  return (
+    <ol className="attempts" aria-label="Attempts, newest first">
+      {[...attempts].reverse().map((attempt) => (
+        <Attempt key={attempt.number} kind={kind} attempt={attempt} />
+      ))}
+    </ol>
+  );
+}
+
+type AttemptProps = { kind: AttemptsProps["kind"]; attempt: DeliveryAttempt };
+
+function Attempt({ kind, attempt }: AttemptProps) {
+  const { number, startedAt, finishedAt, httpStatus, durationMs, responseStart } = attempt;
+  return (
+    <li className={isSuccess(attempt.outcome) ? "attempt attempt-good" : "attempt"}>
+      <div className="attempt-head">
+        <span className="attempt-number">Attempt {number}</span>
+        {httpStatus !== null && <code className="attempt-status">HTTP {httpStatus}</code>}
+        {durationMs !== null && (
+          <span className="attempt-took">{describeDuration(durationMs)}</span>
+        )}
+        <span className="attempt-when">
+          <When at={startedAt} />
+        </span>
+      </div>
+      <p>{finishedAt === null ? "Under way …" : outcomeSentence(kind, attempt)}</p>
+      {responseStart !== null && responseStart !== "" && (
+        <details className="attempt-response">
+          <summary>What came back</summary>
+          <Quote
+            label={
+              kind === "endpoint"
+                ? "Your server answered, from the beginning"
+                : "The mail server answered"
+            }
+          >
+            <pre>
+              <Visible text={responseStart} isMultiLine />
+            </pre>
+          </Quote>
+        </details>
+      )}
+      {responseStart === "" && <p className="quiet small">The answer had no body.</p>}
+    </li>
+  );
+}

@@ -1,0 +1,57 @@
+// What became of the request: who decided it and when, their note, and what they changed.
+
+import type { RequestDetail } from "../../../../sdk/src/dashboard-contract.ts";
+import type { JsonChange } from "../../../../server/src/domain/json-diff.ts";
+import { ChangeList } from "../../review/change-list.tsx";
+import { Quote } from "../../review/quote.tsx";
+import { Visible } from "../../review/visible-text.tsx";
+import { words } from "../../review/words.ts";
+import { When } from "../parts/when.tsx";
+import { describeWait } from "./spans.ts";
+
+type DecisionProps = { request: RequestDetail; changes: readonly JsonChange[] };
+
+export function Decision({ request, changes }: DecisionProps) {
+  const { status, resolvedAt, createdAt, resolutionNote } = request;
+  if (resolvedAt === null) return null;
+  const took = describeWait(Date.parse(resolvedAt) - Date.parse(createdAt));
+  return (
+    <section className={`outcome outcome-${status.toLowerCase()}`} aria-labelledby="decision-title">
+      <h2 className="request-decision" id="decision-title">
+        <Sentence request={request} />
+      </h2>
+      <p>
+        <When at={resolvedAt} /> <span className="quiet">after {took}</span>
+      </p>
+      {resolutionNote !== null && (
+        <Quote label={words.approverWrote}>
+          <Visible text={resolutionNote} isMultiLine />
+        </Quote>
+      )}
+      {changes.length > 0 && (
+        <div className="outcome-changes">
+          <p>{words.outcome.edited(changes.length)}</p>
+          <ChangeList changes={changes} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Sentence({ request: { status, resolvedByEmail } }: { request: RequestDetail }) {
+  const by = <Visible text={resolvedByEmail ?? "somebody"} />;
+  switch (status) {
+    case "APPROVED":
+      return <span>Approved by {by}</span>;
+    case "REJECTED":
+      return <span>Rejected by {by}</span>;
+    case "EXPIRED":
+      return <span>Nobody decided in time, so nothing was approved</span>;
+    case "CANCELLED":
+      return <span>Withdrawn before anybody decided, so nothing was approved</span>;
+    case "PENDING":
+      return null;
+    default:
+      return status satisfies never;
+  }
+}

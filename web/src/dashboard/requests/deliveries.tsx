@@ -1,0 +1,37 @@
+// Everything that was sent because of the request: webhooks first, because they are what usually needs a look.
+
+import type { Delivery, RequestDetail } from "../../../../sdk/src/dashboard-contract.ts";
+import { DeliveryItem } from "./delivery-item.tsx";
+
+/** More are folded: a group may have hundreds of members, each with a mail. */
+const shownMax = 12;
+
+export function Deliveries({ request }: { request: RequestDetail }) {
+  const { deliveries, status } = request;
+  const sorted = [...deliveries].sort((one, other) => rank(one) - rank(other));
+  const row = (delivery: Delivery) => (
+    <DeliveryItem key={delivery.id} delivery={delivery} status={status} />
+  );
+  return (
+    <section className="said" aria-labelledby="deliveries-title">
+      <h2 id="deliveries-title">Deliveries</h2>
+      {deliveries.length === 0 ? (
+        <p className="quiet">
+          Nothing was sent because of this request: no endpoint listens to its events.
+        </p>
+      ) : (
+        <ul className="deliveries">{sorted.slice(0, shownMax).map(row)}</ul>
+      )}
+      {sorted.length > shownMax && (
+        <details className="request-rest">
+          <summary>{sorted.length - shownMax} more</summary>
+          <ul className="deliveries">{sorted.slice(shownMax).map(row)}</ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+function rank({ destination, state }: Delivery): number {
+  return (destination.kind === "endpoint" ? 0 : 2) + (state === "failed" ? 0 : 1);
+}

@@ -1,0 +1,39 @@
+// Where a delivery stands, in a sentence: how often it was tried, how that ended, and what comes next.
+
+import type { Delivery } from "../../../../sdk/src/dashboard-contract.ts";
+import { When } from "../parts/when.tsx";
+import { outcomeSentence } from "./outcome-words.ts";
+import { attemptsWord } from "./words.ts";
+
+export function DeliveryNote({ delivery }: { delivery: Delivery }) {
+  const { state, destination, attempts, nextAttemptAt, finishedAt } = delivery;
+  const { lastOutcome: outcome, lastHttpStatus: httpStatus } = delivery;
+  return (
+    <p className="delivery-note">
+      {outcome !== null && (
+        <span>{outcomeSentence(destination.kind, { outcome, httpStatus })} </span>
+      )}
+      {state === "skipped" && <span>{skippedBecause(destination.kind)} </span>}
+      <span className="quiet delivery-counts">
+        {state === "delivered" && httpStatus !== null && <span>HTTP {httpStatus}</span>}
+        <span>{attemptsWord(attempts)}</span>
+        {state === "due" && nextAttemptAt !== null && (
+          <span>
+            next try <When at={nextAttemptAt} isRelative />
+          </span>
+        )}
+        {finishedAt !== null && (
+          <span>
+            <When at={finishedAt} isRelative />
+          </span>
+        )}
+      </span>
+    </p>
+  );
+}
+
+function skippedBecause(kind: Delivery["destination"]["kind"]): string {
+  return kind === "endpoint"
+    ? "Not sent, because the endpoint was disabled. Enable it, then resend."
+    : "Not sent, because there was nothing left to decide or this person was no longer asked.";
+}

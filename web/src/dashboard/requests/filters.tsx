@@ -1,0 +1,55 @@
+// What the list is narrowed to: search and status always in sight, the rest behind a button that says how many are set.
+
+import { useId, useState } from "react";
+import type { RequestRow } from "../../../../sdk/src/dashboard-contract.ts";
+import { type ChosenFilter, countBehind, countChosen } from "./filter-state.ts";
+import { MoreFilters } from "./more-filters.tsx";
+import { SearchField } from "./search-field.tsx";
+import { StatusFilter } from "./status-filter.tsx";
+
+export type FilterChanges = { [Key in keyof ChosenFilter]?: ChosenFilter[Key] | undefined };
+
+type FiltersProps = {
+  filter: ChosenFilter;
+  rows: readonly RequestRow[];
+  onChange: (changes: FilterChanges, isStep?: boolean) => void;
+  onReset: () => void;
+};
+
+export function Filters({ filter, rows, onChange, onReset }: FiltersProps) {
+  const behind = countBehind(filter);
+  const [isOpen, setOpen] = useState(behind > 0);
+  const id = useId();
+  return (
+    <section className="requests-filters" aria-label="Filters">
+      <SearchField
+        value={filter.search ?? ""}
+        onSearch={(text) => onChange({ search: text === "" ? undefined : text })}
+      />
+      <div className="requests-filter-tools">
+        <button
+          type="button"
+          className="button"
+          aria-expanded={isOpen}
+          aria-controls={id}
+          onClick={() => setOpen(!isOpen)}
+        >
+          Filters
+          {behind > 0 && (
+            <span className="requests-count">
+              {behind}
+              <span className="sr-only"> set</span>
+            </span>
+          )}
+        </button>
+        {countChosen(filter) > 0 && (
+          <button type="button" className="link-button" onClick={onReset}>
+            Reset
+          </button>
+        )}
+      </div>
+      <StatusFilter status={filter.status} onChoose={(status) => onChange({ status }, true)} />
+      {isOpen && <MoreFilters id={id} filter={filter} rows={rows} onChange={onChange} />}
+    </section>
+  );
+}

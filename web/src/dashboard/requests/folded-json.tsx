@@ -1,0 +1,19 @@
+// JSON that few readers need: a line that says what it is, and everything once it is opened.
+
+import { useState } from "react";
+import { JsonView } from "./json-view.tsx";
+
+type FoldedJsonProps = { title: string; hint: string; text: string };
+
+export function FoldedJson({ title, hint, text }: FoldedJsonProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className="request-folded" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <h2>{title}</h2>
+        <span className="quiet small">{hint}</span>
+      </summary>
+      {isOpen && <JsonView title={`${title} in full`} text={text} isSubordinate />}
+    </details>
+  );
+}

@@ -1,0 +1,28 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { HistoryEntry } from "../../../../sdk/src/dashboard-contract.ts";
+import { linesOf } from "./history-lines.ts";
+
+const at = "2026-01-01T00:00:00.000Z";
+const mailed = (email: string): HistoryEntry => ({
+  kind: "mailed",
+  at,
+  email,
+  deliveryId: "dlv_1",
+});
+
+test("three or more of a kind in a row are one line, and fewer stay apart", () => {
+  const history: HistoryEntry[] = [
+    { kind: "created", at },
+    mailed("a@x.example"),
+    mailed("b@x.example"),
+    mailed("c@x.example"),
+    { kind: "opened", at, email: "a@x.example" },
+    { kind: "opened", at, email: "b@x.example" },
+    mailed("d@x.example"),
+  ];
+  assert.deepEqual(
+    linesOf(history).map((line) => (line.kind === "entry" ? line.entry.kind : line.entries.length)),
+    ["created", 3, "opened", "opened", "mailed"],
+  );
+});

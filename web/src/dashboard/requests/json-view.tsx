@@ -1,0 +1,88 @@
+// JSON that is only read: the review page's readable view, and the exact text one press away.
+
+import { useId, useMemo, useState } from "react";
+import type { JsonChange } from "../../../../server/src/domain/json-diff.ts";
+import { rootOf, textOf } from "../../../../server/src/domain/json-tree.ts";
+import { CopyButton } from "../../review/payload/copy-button.tsx";
+import { noChanges } from "../../review/payload/draft-state.ts";
+import { useOpening } from "../../review/payload/opening.ts";
+import { RawJson } from "../../review/payload/raw-json.tsx";
+import { type Tree, TreeContext } from "../../review/payload/tree-context.ts";
+import { ValueRow } from "../../review/payload/value-row.tsx";
+import { words } from "../../review/words.ts";
+
+type JsonViewProps = {
+  title: string;
+  text: string;
+  /** What an edit changed in it, marked in place. */
+  changes?: readonly JsonChange[];
+  isSubordinate?: boolean;
+};
+
+export function JsonView({
+  title,
+  text,
+  changes = noChanges,
+  isSubordinate = false,
+}: JsonViewProps) {
+  const [isRaw, setRaw] = useState(false);
+  const headingId = useId();
+  const Heading = isSubordinate ? "h3" : "h2";
+  // Several bodies can be open at once, and a landmark must be one of its name.
+  const Frame = isSubordinate ? "div" : "section";
+  return (
+    <Frame className="payload" {...(isSubordinate ? {} : { "aria-labelledby": headingId })}>
+      <div className="payload-head">
+        <Heading id={headingId}>{title}</Heading>
+        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would be read as a form */}
+        <div className="views" role="group" aria-label={`View of ${title}`}>
+          <button type="button" aria-pressed={!isRaw} onClick={() => setRaw(false)}>
+            {words.readable}
+          </button>
+          <button type="button" aria-pressed={isRaw} onClick={() => setRaw(true)}>
+            {words.raw}
+          </button>
+        </div>
+        <CopyButton label={`Copy ${title} as JSON`} text={() => text} isWide />
+      </div>
+      {isRaw ? <RawJson text={text} label={title} /> : <Readable text={text} changes={changes} />}
+    </Frame>
+  );
+}
+
+const nothing = () => {};
+const noFields: Tree["fields"] = new Map();
+
+function Readable({ text, changes }: { text: string; changes: readonly JsonChange[] }) {
+  const opening = useOpening(text);
+  const tree = useMemo<Tree>(
+    () => ({
+      ...opening.rows,
+      isEditable: false,
+      onReplace: nothing,
+      onRestore: nothing,
+      fields: noFields,
+      onField: nothing,
+      onFieldDone: nothing,
+      onGrowing: nothing,
+    }),
+    [opening.rows],
+  );
+  return (
+    <>
+      <TreeContext.Provider value={tree}>
+        <ul className="rows rows-root">
+          <ValueRow path={[]} text={textOf(text, rootOf(text))} changes={changes} />
+        </ul>
+      </TreeContext.Provider>
+      {opening.unseen > 0 && (
+        <div className="payload-foot">
+          <span className="unopened">{words.foldedPart(opening.unseen)}</span>
+          <button type="button" className="button" onClick={opening.openAll}>
+            {words.openAll}
+          </button>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,31 @@
+// The rows of a list that lives: what is loaded anew meets what the reader already has, and nothing that they read
+// moves away because something newer came in on top.
+
+type Row = { id: string };
+
+/**
+ * What is shown after the loaded pages were read again. Within their reach they are right: what is no longer in them
+ * is gone. Rows further down were pushed out by newer ones, and stay until the reader asks for more.
+ */
+export function mergeRows<R extends Row>(
+  before: readonly R[],
+  fresh: readonly R[],
+  isEnd: boolean,
+): R[] {
+  const last = fresh.at(-1);
+  if (isEnd || last === undefined) return [...fresh];
+  const ids = new Set(fresh.map(({ id }) => id));
+  const reach = before.findIndex(({ id }) => id === last.id);
+  // Nothing in common: so much is new that what was there before would leave a gap.
+  if (reach === -1) return [...fresh];
+  return [...fresh, ...before.slice(reach + 1).filter(({ id }) => !ids.has(id))];
+}
+
+/** How many rows came in on top since the reader saw `newestSeen`. */
+export function countNew(rows: readonly Row[], newestSeen: string | null): number {
+  if (newestSeen === null) return 0;
+  return Math.max(
+    0,
+    rows.findIndex(({ id }) => id === newestSeen),
+  );
+}

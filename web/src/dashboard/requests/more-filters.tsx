@@ -1,0 +1,129 @@
+// The filters that are needed less often: agent, approver and time.
+
+import { useEffect, useId, useState } from "react";
+import type { RequestRow } from "../../../../sdk/src/dashboard-contract.ts";
+import { type ChosenFilter, dayOf, endOfDay, lastDayBefore, startOfDay } from "./filter-state.ts";
+
+const unnamed = "(no name)";
+
+type MoreFiltersProps = {
+  id: string;
+  filter: ChosenFilter;
+  /** Those that are loaded: what is in them can be picked instead of typed. */
+  rows: readonly RequestRow[];
+  onChange: (
+    changes: Partial<Record<"agent" | "approver" | "from" | "to", string | undefined>>,
+  ) => void;
+};
+
+export function MoreFilters({ id, filter, rows, onChange }: MoreFiltersProps) {
+  const { agent, approver, from, to } = filter;
+  return (
+    <div className="requests-more" id={id}>
+      <NamedField
+        label="Agent"
+        hint="Exact name"
+        value={agent === "" ? unnamed : (agent ?? "")}
+        suggestions={[unnamed, ...namesIn(rows.map(({ agentName }) => agentName))]}
+        onValue={(name) =>
+          onChange({ agent: name === unnamed ? "" : name === "" ? undefined : name })
+        }
+      />
+      <NamedField
+        label="Approver"
+        hint="Address or group:key"
+        value={approver ?? ""}
+        suggestions={namesIn(rows.map(approverOf))}
+        onValue={(name) => onChange({ approver: name === "" ? undefined : name.trim() })}
+      />
+      <DayField
+        label="From"
+        value={from === undefined ? "" : dayOf(from)}
+        max={to === undefined ? undefined : lastDayBefore(to)}
+        onDay={(day) => onChange({ from: startOfDay(day) })}
+      />
+      <DayField
+        label="To"
+        value={to === undefined ? "" : lastDayBefore(to)}
+        min={from === undefined ? undefined : dayOf(from)}
+        onDay={(day) => onChange({ to: endOfDay(day) })}
+      />
+    </div>
+  );
+}
+
+const pauseMs = 400;
+
+type NamedFieldProps = {
+  label: string;
+  hint: string;
+  value: string;
+  suggestions: readonly string[];
+  onValue: (value: string) => void;
+};
+
+function NamedField({ label, hint, value, suggestions, onValue }: NamedFieldProps) {
+  const id = useId();
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
+  useEffect(() => {
+    if (typed === value) return;
+    const timer = setTimeout(() => onValue(typed), pauseMs);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return (
+    <div>
+      <label htmlFor={id}>{label}</label>
+      <input
+        id={id}
+        className="field"
+        list={`${id}-known`}
+        placeholder={hint}
+        value={typed}
+        maxLength={320}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+      />
+      <datalist id={`${id}-known`}>
+        {suggestions.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </div>
+  );
+}
+
+type DayFieldProps = {
+  label: string;
+  value: string;
+  min?: string | undefined;
+  max?: string | undefined;
+  onDay: (day: string) => void;
+};
+
+function DayField({ label, value, min, max, onDay }: DayFieldProps) {
+  const id = useId();
+  return (
+    <div>
+      <label htmlFor={id}>{label}</label>
+      <input
+        id={id}
+        className="field"
+        type="date"
+        value={value}
+        min={min}
+        max={max}
+        onChange={(event) => onDay(event.currentTarget.value)}
+      />
+    </div>
+  );
+}
+
+function approverOf({ approverEmail, approverGroup }: RequestRow): string | null {
+  return approverGroup === null ? approverEmail : `group:${approverGroup.key}`;
+}
+
+function namesIn(names: readonly (string | null)[]): string[] {
+  return [...new Set(names)].filter((name) => name !== null && name !== "").sort() as string[];
+}

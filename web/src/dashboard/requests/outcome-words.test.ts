@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  interrupted,
+  mailOutcomes,
+  webhookOutcomes,
+} from "../../../../server/src/domain/attempt.ts";
+import { isSuccess, outcomeSentence } from "./outcome-words.ts";
+
+test("every way in which a webhook or a mail can end has a sentence of its own", () => {
+  for (const [kind, outcomes] of [
+    ["endpoint", [...webhookOutcomes, interrupted]],
+    ["mailbox", [...mailOutcomes, interrupted]],
+  ] as const) {
+    const sentences = outcomes.map((outcome) =>
+      outcomeSentence(kind, { outcome, httpStatus: null }),
+    );
+    assert.equal(new Set(sentences).size, outcomes.length);
+    for (const sentence of sentences) assert.match(sentence, /^[A-Z].+\.$/);
+  }
+});
+
+test("an HTTP status is named, with what it means where that is known", () => {
+  const told = (httpStatus: number) =>
+    outcomeSentence("endpoint", { outcome: "http_status", httpStatus });
+  assert.match(told(404), /HTTP 404: nothing is at this address/);
+  assert.match(told(418), /HTTP 418: your server refused/);
+  assert.match(told(599), /HTTP 599: your server failed/);
+  assert.equal(told(999), "Answered with HTTP 999.");
+});
+
+test("a word of a newer service is shown as it is, and no word of a stranger is looked up", () => {
+  assert.match(
+    outcomeSentence("endpoint", { outcome: "eaten_by_whale", httpStatus: null }),
+    /eaten by whale/,
+  );
+  assert.match(
+    outcomeSentence("mailbox", { outcome: "constructor", httpStatus: null }),
+    /constructor/,
+  );
+});
+
+test("only what arrived or was kept counts as success", () => {
+  assert.deepEqual([...webhookOutcomes, ...mailOutcomes, interrupted].filter(isSuccess), [
+    "delivered",
+    "delivered",
+    "kept",
+  ]);
+  assert.equal(isSuccess(null), false);
+});

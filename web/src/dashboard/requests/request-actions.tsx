@@ -1,0 +1,49 @@
+// What a member can do about a request that nobody has decided yet.
+
+import { useMutation } from "@tanstack/react-query";
+import { call } from "../api.ts";
+import { Button } from "../parts/button.tsx";
+import { ConfirmDialog } from "../parts/dialog.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useToast } from "../parts/toast.tsx";
+import { queryClient, queryFor, refresh } from "../queries.ts";
+
+type RequestActionsProps = { workspaceId: string; requestId: string };
+
+export function RequestActions({ workspaceId, requestId }: RequestActionsProps) {
+  const toast = useToast();
+  const params = { workspaceId, requestId };
+  const mailAgain = useMutation({
+    mutationFn: () =>
+      call("POST /workspaces/:workspaceId/requests/:requestId/mail-again", { params }),
+    onSuccess: async ({ sent }) => {
+      toast(sent === 1 ? "The mail is on its way again." : `${sent} mails are on their way again.`);
+      await refresh("GET /workspaces/:workspaceId/requests/:requestId");
+    },
+  });
+  const withdraw = async () => {
+    const now = await call("POST /workspaces/:workspaceId/requests/:requestId/withdraw", {
+      params,
+    });
+    const { queryKey } = queryFor("GET /workspaces/:workspaceId/requests/:requestId", { params });
+    queryClient.setQueryData(queryKey, now);
+    toast("The request is withdrawn.");
+    await refresh("GET /workspaces/:workspaceId/requests");
+  };
+  return (
+    <>
+      <Button isBusy={mailAgain.isPending} onClick={() => mailAgain.mutate()}>
+        Send the mail again
+      </Button>
+      <ConfirmDialog
+        title="Withdraw this request?"
+        description="Nobody can decide it any more, the links in the mails stop working, and the agent is told that it was withdrawn. This cannot be undone."
+        confirmLabel="Withdraw the request"
+        isDanger
+        trigger={<Button variant="danger">Withdraw</Button>}
+        onConfirm={withdraw}
+      />
+      {mailAgain.error !== null && <Problem error={mailAgain.error} />}
+    </>
+  );
+}

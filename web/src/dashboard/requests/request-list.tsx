@@ -1,0 +1,65 @@
+// The rows, what waits above them, and the way to more.
+
+import { useEffect, useRef } from "react";
+import { Button } from "../parts/button.tsx";
+import { RequestRow } from "./request-row.tsx";
+import { useArrivals } from "./use-arrivals.ts";
+import type { LiveRequests } from "./use-requests.ts";
+import { newRequests } from "./words.ts";
+
+type RequestListProps = { workspaceId: string; list: LiveRequests; listKey: string };
+
+export function RequestList({ workspaceId, list, listKey }: RequestListProps) {
+  const { rows, isOutdated, hasMore, isLoadingMore, loadMore } = list;
+  const arrivals = useArrivals(rows, listKey);
+  const rowsElement = useRef<HTMLOListElement>(null);
+  const isLettingIn = useRef(false);
+  useEffect(() => {
+    // The button is gone with what it let in; the focus goes to the first of it.
+    if (arrivals.waiting > 0 || !isLettingIn.current) return;
+    isLettingIn.current = false;
+    rowsElement.current?.querySelector("a")?.focus({ preventScroll: true });
+  }, [arrivals.waiting]);
+  const letIn = () => {
+    isLettingIn.current = true;
+    arrivals.letIn();
+  };
+  return (
+    <div className="requests-list" aria-busy={isOutdated}>
+      <div className="requests-top" ref={arrivals.top} />
+      <div className="requests-arrivals" role="status">
+        {arrivals.waiting > 0 && (
+          <button type="button" className="button button-strong" onClick={letIn}>
+            <span aria-hidden="true">↑</span> {newRequests(arrivals.waiting)}
+          </button>
+        )}
+      </div>
+      <div className="requests-columns" aria-hidden="true">
+        <span>Status</span>
+        <span>Request</span>
+        <span>Agent</span>
+        <span>Approver</span>
+        <span>Asked</span>
+      </div>
+      <ol className="requests-rows" ref={rowsElement} aria-label="Requests, newest first">
+        {arrivals.shown.map((row) => (
+          <RequestRow
+            key={row.id}
+            workspaceId={workspaceId}
+            row={row}
+            isNew={arrivals.isNew(row.id)}
+          />
+        ))}
+      </ol>
+      {hasMore ? (
+        <div className="requests-foot">
+          <Button isBusy={isLoadingMore} onClick={loadMore}>
+            Load more
+          </Button>
+        </div>
+      ) : (
+        <p className="requests-foot quiet small">That is all of them.</p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,50 @@
+// One request in the list. The whole row leads to it; its name is what the agent wants to do.
+
+import { Link } from "@tanstack/react-router";
+import { memo } from "react";
+import type { RequestRow as Row } from "../../../../sdk/src/dashboard-contract.ts";
+import { Visible } from "../../review/visible-text.tsx";
+import { Status } from "../parts/status.tsx";
+import { When } from "../parts/when.tsx";
+import { ApproverName } from "./approver-name.tsx";
+
+type RequestRowProps = { workspaceId: string; row: Row; isNew: boolean };
+
+export const RequestRow = memo(
+  ({ workspaceId, row, isNew }: RequestRowProps) => (
+    <li className={isNew ? "requests-row requests-row-new" : "requests-row"}>
+      <div className="requests-cells">
+        <span className="requests-status">
+          <Status status={row.status} />
+          {row.isEdited && <span className="badge-edited">edited</span>}
+        </span>
+        <Link
+          className="requests-summary"
+          to="/app/w/$workspaceId/requests/$requestId"
+          params={{ workspaceId, requestId: row.id }}
+        >
+          <Visible text={row.summary} isMultiLine />
+        </Link>
+        <span className="requests-agent">
+          <span className="sr-only">Agent: </span>
+          {row.agentName === null ? (
+            <span className="quiet">no name</span>
+          ) : (
+            <Visible text={row.agentName} />
+          )}
+        </span>
+        <span className="requests-approver">
+          <span className="sr-only">Approver: </span>
+          <ApproverName {...row} />
+        </span>
+        <span className="requests-when">
+          <When at={row.createdAt} isRelative isPlain />
+        </span>
+      </div>
+    </li>
+  ),
+  (one, other) =>
+    one.isNew === other.isNew &&
+    one.workspaceId === other.workspaceId &&
+    JSON.stringify(one.row) === JSON.stringify(other.row),
+);

@@ -1,0 +1,76 @@
+// What the agent asked for, in the order in which an approver reads it.
+
+import { useMemo } from "react";
+import type { RequestDetail } from "../../../../sdk/src/dashboard-contract.ts";
+import { diffJson } from "../../../../server/src/domain/json-diff.ts";
+import type { ClockReading } from "../../review/clock.ts";
+import { Quote } from "../../review/quote.tsx";
+import { Timeline } from "../../review/timeline.tsx";
+import { Visible } from "../../review/visible-text.tsx";
+import { words } from "../../review/words.ts";
+import { Decision } from "./decision.tsx";
+import { FoldedJson } from "./folded-json.tsx";
+import { JsonView } from "./json-view.tsx";
+import { RequestFacts } from "./request-facts.tsx";
+import { Reviewers } from "./reviewers.tsx";
+
+type RequestStoryProps = { request: RequestDetail; reading: ClockReading; onOver: () => void };
+
+export function RequestStory({ request, reading, onOver }: RequestStoryProps) {
+  const { summary, reasoning, recentActions, payload, edit, metadata, agentState } = request;
+  const changes = useMemo(
+    () => (edit === null ? [] : diffJson(payload ?? "null", edit)),
+    [edit, payload],
+  );
+  const shown = edit ?? payload;
+  return (
+    <div className="request-story">
+      <Quote label={words.agentWrote}>
+        <p className="summary">
+          <Visible text={summary} isMultiLine />
+        </p>
+      </Quote>
+      <Decision request={request} changes={changes} />
+      <RequestFacts request={request} reading={reading} onOver={onOver} />
+      {reasoning !== null && (
+        <section className="said" aria-labelledby="reasoning-title">
+          <h2 id="reasoning-title">{words.reasoning}</h2>
+          <Quote label={words.agentWrote}>
+            <p className="prose">
+              <Visible text={reasoning} isMultiLine />
+            </p>
+          </Quote>
+        </section>
+      )}
+      <Timeline actions={recentActions} />
+      {shown === null ? (
+        <section className="said" aria-labelledby="payload-title">
+          <h2 id="payload-title">{payloadTitle(request)}</h2>
+          <p className="quiet">The agent sent no payload: the decision is about its words alone.</p>
+        </section>
+      ) : (
+        <JsonView title={payloadTitle(request)} text={shown} changes={changes} />
+      )}
+      <Reviewers reviewers={request.reviewers} />
+      {metadata !== null && (
+        <FoldedJson
+          title="Metadata"
+          hint="What the agent’s owners attached for themselves."
+          text={metadata}
+        />
+      )}
+      {agentState !== null && (
+        <FoldedJson
+          title="Agent state"
+          hint="What the agent needs to go on. Members of the workspace can see it, approvers never do."
+          text={agentState}
+        />
+      )}
+    </div>
+  );
+}
+
+function payloadTitle({ status }: RequestDetail): string {
+  if (status === "PENDING") return words.payload;
+  return status === "APPROVED" ? words.payloadWas : words.payloadWasAsked;
+}

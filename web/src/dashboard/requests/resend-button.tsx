@@ -1,0 +1,45 @@
+// Sends a delivery once more. Nothing is lost by it: receivers know what they have seen by its id.
+
+import { useMutation } from "@tanstack/react-query";
+import type { Delivery } from "../../../../sdk/src/dashboard-contract.ts";
+import { call } from "../api.ts";
+import { Button } from "../parts/button.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { useToast } from "../parts/toast.tsx";
+import { refresh } from "../queries.ts";
+
+type ResendButtonProps = { workspaceId: string; delivery: Delivery };
+
+export function ResendButton({ workspaceId, delivery }: ResendButtonProps) {
+  const toast = useToast();
+  const { destination } = delivery;
+  const to = destination.kind === "mailbox" ? destination.email : destination.url;
+  const resend = useMutation({
+    mutationFn: () =>
+      call("POST /workspaces/:workspaceId/deliveries/:deliveryId/resend", {
+        params: { workspaceId, deliveryId: delivery.id },
+      }),
+    onSuccess: async () => {
+      toast("It is being sent again.");
+      await refresh(
+        "GET /workspaces/:workspaceId/requests/:requestId",
+        "GET /workspaces/:workspaceId/deliveries/:deliveryId",
+        "GET /workspaces/:workspaceId/deliveries",
+        "GET /workspaces/:workspaceId/endpoints/:endpointId",
+      );
+    },
+  });
+  return (
+    <div className="resend">
+      <Button
+        isSmall
+        isBusy={resend.isPending}
+        aria-label={`Resend ${delivery.event} to ${to}`}
+        onClick={() => resend.mutate()}
+      >
+        Resend
+      </Button>
+      {resend.error !== null && <Problem error={resend.error} />}
+    </div>
+  );
+}

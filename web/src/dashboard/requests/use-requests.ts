@@ -1,0 +1,71 @@
+// The list of requests, alive: read again every few seconds while somebody looks, page by page as they ask for more.
+
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { useMemo, useRef } from "react";
+import type { PendingNow, RequestRow } from "../../../../sdk/src/dashboard-contract.ts";
+import { send } from "../api.ts";
+import type { ChosenFilter } from "./filter-state.ts";
+import { mergeRows } from "./live-rows.ts";
+
+const name = "GET /workspaces/:workspaceId/requests";
+const refreshMs = 4_000;
+/** With this many pages on the screen to read again is no small thing any more. */
+const manyPages = 3;
+const refreshManyMs = 20_000;
+
+export type LiveRequests = {
+  rows: readonly RequestRow[];
+  pending: PendingNow | null;
+  /** The service's clock when it answered last, and our own then. */
+  reading: { now: number; at: number } | null;
+  isLoading: boolean;
+  /** The rows are still those of the filter before. */
+  isOutdated: boolean;
+  error: unknown;
+  retry: () => void;
+  hasMore: boolean;
+  isLoadingMore: boolean;
+  loadMore: () => void;
+};
+
+export function useRequests(workspaceId: string, filter: ChosenFilter): LiveRequests {
+  const query = useInfiniteQuery({
+    queryKey: [name, { workspaceId }, filter, "pages"],
+    queryFn: ({ pageParam, signal }) =>
+      send(
+        name,
+        { params: { workspaceId }, query: { ...filter, cursor: pageParam ?? undefined } },
+        signal,
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.nextCursor,
+    refetchInterval: ({ state }) =>
+      (state.data?.pages.length ?? 0) > manyPages ? refreshManyMs : refreshMs,
+    placeholderData: keepPreviousData,
+  });
+  const { data, isPlaceholderData } = query;
+  const key = `${workspaceId} ${JSON.stringify(filter)}`;
+  const kept = useRef<{ key: string; rows: RequestRow[] }>({ key: "", rows: [] });
+  const rows = useMemo(() => {
+    if (data === undefined) return [];
+    const fresh = data.pages.flatMap(({ items }) => items);
+    if (isPlaceholderData) return fresh;
+    const before = kept.current.key === key ? kept.current.rows : [];
+    const isEnd = data.pages.at(-1)?.nextCursor === null;
+    kept.current = { key, rows: mergeRows(before, fresh, isEnd) };
+    return kept.current.rows;
+  }, [data, isPlaceholderData, key]);
+  const first = data?.pages[0];
+  return {
+    rows,
+    pending: first?.pending ?? null,
+    reading: first === undefined ? null : { now: Date.parse(first.now), at: query.dataUpdatedAt },
+    isLoading: query.isPending,
+    isOutdated: isPlaceholderData,
+    error: query.error,
+    retry: () => void query.refetch(),
+    hasMore: query.hasNextPage,
+    isLoadingMore: query.isFetchingNextPage,
+    loadMore: () => void query.fetchNextPage(),
+  };
+}

@@ -1,0 +1,40 @@
+// What the pages of requests and deliveries call things, in one place. What agents wrote is never in here.
+
+import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";
+import type { DeliveryState } from "../../../../sdk/src/dashboard-contract.ts";
+
+export const statusWords: Record<ApprovalStatus, string> = {
+  PENDING: "Pending",
+  APPROVED: "Approved",
+  REJECTED: "Rejected",
+  EXPIRED: "Expired",
+  CANCELLED: "Withdrawn",
+};
+
+export const stateWords: Record<DeliveryState, string> = {
+  due: "On its way",
+  delivered: "Delivered",
+  failed: "Failed",
+  skipped: "Skipped",
+};
+
+/** Mails are named for what they are about; events by the names that receivers know. */
+export function mailTitle(event: string): string {
+  switch (event) {
+    case "request.created":
+      return "Mail that asks for a decision";
+    case "request.expiring":
+      return "Mail that reminds";
+    default:
+      return `Mail about ${event}`;
+  }
+}
+
+export function attemptsWord(count: number): string {
+  if (count === 0) return "no attempt yet";
+  return `${count} ${count === 1 ? "attempt" : "attempts"}`;
+}
+
+export function newRequests(count: number): string {
+  return `${count} new ${count === 1 ? "request" : "requests"}`;
+}

@@ -1,0 +1,103 @@
+// An entry of the activity as a sentence: who did what to which thing. What people and agents called things is a part
+// of its own, so that it is shown as their word and never read as ours.
+
+import type { Activity, ActivityAction } from "../../../../sdk/src/dashboard-contract.ts";
+
+export type SentencePart = { text: string } | { name: string };
+
+export type ActivitySentence = {
+  parts: SentencePart[];
+  /** What the sentence has no place for, as it was recorded. */
+  rest: { key: string; label: string; value: string }[];
+};
+
+/**
+ * {subject} and {email} are names, {=role} is a plain word. What stands in square brackets is left out when the entry
+ * has no such detail.
+ */
+type Phrase = string | ((entry: Activity) => string);
+
+const phrases: Record<ActivityAction, Phrase> = {
+  "workspace.created": "created the workspace {subject}",
+  "settings.changed": "changed the settings of {subject}",
+  "key.issued": "created the key {subject}[ (…{=lastFour})]",
+  "key.revoked": "revoked the key {subject}[ (…{=lastFour})]",
+  "endpoint.added": "added the endpoint {subject}",
+  "endpoint.changed": "changed the endpoint {subject}",
+  "endpoint.enabled": "enabled the endpoint {subject}",
+  "endpoint.disabled": "disabled the endpoint {subject}[: {reason}]",
+  "endpoint.rotated": "rotated the secret of the endpoint {subject}",
+  "endpoint.tested": "sent a test event to {subject}",
+  "deliveries.resent": ({ detail }) =>
+    detail.count === "1"
+      ? "sent [{event} ]again to {subject}"
+      : "sent [{=count} deliveries ]again to {subject}",
+  "group.created": "created the group {subject}",
+  "group.renamed": "renamed a group to {subject}[, until then {from}]",
+  "group.member_added": "added [{email} ]to the group {subject}",
+  "group.member_removed": "removed [{email} ]from the group {subject}",
+  "member.invited": "invited {subject}[ as {=role}]",
+  "member.joined": "joined[ as {=role}]",
+  "member.declined": "declined the invitation[ as {=role}]",
+  "member.added": "added {subject}[ as {=role}]",
+  "member.role_changed": "changed the role of {subject}[ from {=from}][ to {=to}]",
+  "member.removed": ({ actorEmail, subject }) =>
+    actorEmail === subject ? "left the workspace" : "removed {subject}[, who was {=role}]",
+  "request.withdrawn": "withdrew the request {subject}",
+  "request.mailed_again": "had the mails sent again for the request {subject}",
+};
+
+/** Details that say nothing beside the sentence. */
+const unsaid: readonly string[] = ["count"];
+
+const labels = new Map(
+  Object.entries({
+    url: "URL",
+    eventKinds: "Events",
+    expiryMinutes: "Default expiry in minutes",
+    reminderPercent: "Reminder, per cent of the time left",
+    cap: "Safety cap",
+    mails: "Mails",
+  }),
+);
+
+export const operator = "The operator, at the command line,";
+
+export function sentenceOf(entry: Activity): ActivitySentence {
+  const { actorEmail, action, subject, detail } = entry;
+  // A newer service may know more than this page.
+  const phrase = Object.hasOwn(phrases, action) ? phrases[action] : `${action}: {subject}`;
+  const template = typeof phrase === "string" ? phrase : phrase(entry);
+  const values: Record<string, string> = { ...detail, subject };
+  const said = new Set([...template.matchAll(/\{=?(\w+)\}/g)].map(([, key]) => key));
+  const actor = actorEmail === null ? { text: operator } : { name: actorEmail };
+  return {
+    parts: [actor, { text: " " }, ...partsOf(template, values)],
+    rest: Object.entries(detail)
+      .filter(([key]) => !said.has(key) && !unsaid.includes(key))
+      .map(([key, value]) => ({ key, label: labels.get(key) ?? labelOf(key), value })),
+  };
+}
+
+function partsOf(template: string, values: Record<string, string>): SentencePart[] {
+  const whole = template.replaceAll(/\[([^\]]*)\]/g, (_, inner: string) =>
+    [...inner.matchAll(/\{=?(\w+)\}/g)].every(([, key = ""]) => Object.hasOwn(values, key))
+      ? inner
+      : "",
+  );
+  return whole
+    .split(/(\{=?\w+\})/)
+    .filter((piece) => piece !== "")
+    .map((piece) => {
+      const [, plain, key] = /^\{(=?)(\w+)\}$/.exec(piece) ?? [];
+      if (key === undefined) return { text: piece };
+      const value = values[key] ?? "";
+      return plain === "=" ? { text: value } : { name: value };
+    });
+}
+
+/** failedSince is "Failed since". */
+function labelOf(key: string): string {
+  const words = key.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

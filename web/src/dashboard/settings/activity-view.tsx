@@ -1,0 +1,52 @@
+// Who did what, and when, newest first.
+
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { send } from "../api.ts";
+import { Button } from "../parts/button.tsx";
+import { Empty } from "../parts/empty.tsx";
+import { Loading } from "../parts/loading.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { ActivityEntry } from "./activity-entry.tsx";
+
+const name = "GET /workspaces/:workspaceId/activity";
+
+export function ActivityView({ workspaceId }: { workspaceId: string }) {
+  const params = { workspaceId };
+  const activity = useInfiniteQuery({
+    queryKey: [name, params, "pages"],
+    queryFn: ({ pageParam, signal }) =>
+      send(name, { params, query: pageParam === null ? {} : { cursor: pageParam } }, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: (last) => last.nextCursor,
+  });
+  if (activity.isPending) return <Loading label="Loading the activity" lines={8} />;
+  if (activity.isError)
+    return <Problem error={activity.error} onRetry={() => activity.refetch()} />;
+  const entries = activity.data.pages.flatMap((page) => page.items);
+  if (entries.length === 0) {
+    return (
+      <Empty title="Nothing was changed yet">
+        Every change of keys, endpoints, people, groups and settings will stand here, with who made
+        it and when.
+      </Empty>
+    );
+  }
+  return (
+    <>
+      <ol className="activity" aria-label="Activity, newest first">
+        {entries.map((entry) => (
+          <ActivityEntry key={entry.id} entry={entry} workspaceId={workspaceId} />
+        ))}
+      </ol>
+      {activity.hasNextPage ? (
+        <div className="more">
+          <Button isBusy={activity.isFetchingNextPage} onClick={() => activity.fetchNextPage()}>
+            Load more
+          </Button>
+        </div>
+      ) : (
+        <p className="quiet small">This is where it began.</p>
+      )}
+    </>
+  );
+}

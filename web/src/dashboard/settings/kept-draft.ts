@@ -1,0 +1,36 @@
+// Keeps what was typed into the settings and not saved, for as long as the tab is open: another page, another tab of
+// this page or a reload loses nothing.
+
+import { useState } from "react";
+import type { SettingsDraft } from "./settings-draft.ts";
+
+export function useKeptDraft(workspaceId: string): [SettingsDraft, (draft: SettingsDraft) => void] {
+  const key = `countersign.settings.${workspaceId}`;
+  const [draft, setDraft] = useState(() => read(key));
+  return [
+    draft,
+    (next) => {
+      setDraft(next);
+      write(key, next);
+    },
+  ];
+}
+
+/** A browser may refuse to keep anything; then it is kept in this page alone. */
+function read(key: string): SettingsDraft {
+  try {
+    const kept: unknown = JSON.parse(sessionStorage.getItem(key) ?? "{}");
+    return typeof kept === "object" && kept !== null ? kept : {};
+  } catch {
+    return {};
+  }
+}
+
+function write(key: string, draft: SettingsDraft): void {
+  try {
+    if (Object.keys(draft).length === 0) sessionStorage.removeItem(key);
+    else sessionStorage.setItem(key, JSON.stringify(draft));
+  } catch {
+    // Kept in this page alone.
+  }
+}

@@ -1,0 +1,86 @@
+// What is typed into the settings and not saved yet. Kept apart from what the service said, so that a setting which
+// somebody else changes meanwhile is neither lost nor overwritten: only what was typed is sent.
+
+import type { Settings } from "../../../../sdk/src/dashboard-contract.ts";
+
+/** As the fields hold it: numbers as they are typed, and null where a setting is switched off. */
+export type SettingsForm = {
+  name: string;
+  expiryMinutes: string;
+  reminderPercent: string | null;
+  reviewCode: boolean;
+  cap: string | null;
+};
+
+export type SettingsDraft = Partial<SettingsForm>;
+
+export type SettingsField = keyof SettingsForm;
+
+export function formOf(saved: Settings): SettingsForm {
+  return {
+    name: saved.name,
+    expiryMinutes: String(saved.expiryMinutes),
+    reminderPercent: saved.reminderPercent === null ? null : String(saved.reminderPercent),
+    reviewCode: saved.reviewCode,
+    cap: saved.cap === null ? null : String(saved.cap),
+  };
+}
+
+/** The fields of the draft that say something else than what is saved. */
+export function changedFields(saved: Settings, draft: SettingsDraft): SettingsField[] {
+  const form = formOf(saved);
+  return fieldsOf(form).filter((field) => field in draft && draft[field] !== form[field]);
+}
+
+export type DraftFlaw = { field: SettingsField; message: string };
+
+/** What to send, or which field holds no number. The bounds are the service's to say. */
+export function changesOf(saved: Settings, draft: SettingsDraft): Partial<Settings> | DraftFlaw {
+  const form = { ...formOf(saved), ...draft };
+  const changes: Partial<Settings> = {};
+  for (const field of changedFields(saved, draft)) {
+    switch (field) {
+      case "name":
+        changes.name = form.name;
+        break;
+      case "reviewCode":
+        changes.reviewCode = form.reviewCode;
+        break;
+      default: {
+        const number = numberOf(form[field]);
+        if (number === undefined) return { field, message: "Type a whole number in digits." };
+        if (field !== "expiryMinutes") changes[field] = number;
+        else if (number !== null) changes.expiryMinutes = number;
+      }
+    }
+  }
+  return changes;
+}
+
+export function isFlaw(changes: Partial<Settings> | DraftFlaw): changes is DraftFlaw {
+  return "field" in changes;
+}
+
+/** Undefined is no number at all, null is off. */
+export function numberOf(text: string | null): number | null | undefined {
+  if (text === null) return null;
+  const digits = text.trim();
+  return /^[0-9]{1,15}$/.test(digits) ? Number(digits) : undefined;
+}
+
+/** The service names a field by its key; anything else is said above the button. */
+export function asSettingsField(field: string | undefined): SettingsField | null {
+  return settingsFields.find((each) => each === field) ?? null;
+}
+
+export const settingsFields: readonly SettingsField[] = [
+  "name",
+  "expiryMinutes",
+  "reminderPercent",
+  "reviewCode",
+  "cap",
+];
+
+function fieldsOf(form: SettingsForm): SettingsField[] {
+  return settingsFields.filter((field) => field in form);
+}

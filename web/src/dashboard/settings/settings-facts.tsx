@@ -1,0 +1,48 @@
+// The settings for those who may look at them and not change them.
+
+import type { Workspace } from "../../../../sdk/src/dashboard-contract.ts";
+import { describeCount } from "../figures/shares.ts";
+import { describeMinutes } from "./time-span.ts";
+
+export function SettingsFacts({ workspace }: { workspace: Workspace }) {
+  const { name, expiryMinutes, reminderPercent, reviewCode, cap } = workspace;
+  const facts: [label: string, value: string, sentence: string][] = [
+    ["Name", name, "Approvers read it in every mail and on the review page."],
+    [
+      "Default expiry",
+      describeMinutes(expiryMinutes),
+      "How long a request waits when the agent says nothing else.",
+    ],
+    [
+      "Reminder",
+      reminderPercent === null ? "Off" : `When ${reminderPercent}% of the time is left`,
+      "One more mail to approvers who have not decided.",
+    ],
+    [
+      "Review code",
+      reviewCode ? "On" : "Off",
+      "Six characters from the mail that open the review page, beside the link.",
+    ],
+    [
+      "Safety cap",
+      cap === null ? "By the plan" : `${describeCount(cap)} requests a month`,
+      "No more requests than this are created in a month.",
+    ],
+  ];
+  return (
+    <>
+      <dl className="panel setting-facts">
+        {facts.map(([label, value, sentence]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>
+              <bdi>{value}</bdi>
+              <span className="quiet small">{sentence}</span>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <p className="quiet">Owners and admins of this workspace can change these.</p>
+    </>
+  );
+}

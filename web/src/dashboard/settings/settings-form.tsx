@@ -1,0 +1,165 @@
+// The settings of a workspace: each with what it does, saved with one button. What is typed is kept until then.
+
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import type { Settings, Workspace } from "../../../../sdk/src/dashboard-contract.ts";
+import { call, fieldError, otherError } from "../api.ts";
+import { Button } from "../parts/button.tsx";
+import { CheckField, Field, TextField } from "../parts/field.tsx";
+import { FormProblem } from "../parts/form-problem.tsx";
+import { useToast } from "../parts/toast.tsx";
+import { queryClient, queryFor, refresh } from "../queries.ts";
+import { useKeptDraft } from "./kept-draft.ts";
+import { OptionalNumber } from "./optional-number.tsx";
+import {
+  changedFields,
+  changesOf,
+  type DraftFlaw,
+  formOf,
+  isFlaw,
+  numberOf,
+  type SettingsField,
+  type SettingsForm as SettingsFormState,
+  settingsFields,
+} from "./settings-draft.ts";
+import { describeMinutes } from "./time-span.ts";
+
+export function SettingsForm({ workspace }: { workspace: Workspace }) {
+  const [draft, setDraft] = useKeptDraft(workspace.id);
+  const [flaw, setFlaw] = useState<DraftFlaw | null>(null);
+  const toast = useToast();
+  const saving = useMutation({
+    mutationFn: (body: Partial<Settings>) =>
+      call("POST /workspaces/:workspaceId/settings", {
+        params: { workspaceId: workspace.id },
+        body,
+      }),
+    onSuccess: async (saved) => {
+      const params = { workspaceId: saved.id };
+      queryClient.setQueryData(
+        queryFor("GET /workspaces/:workspaceId", { params }).queryKey,
+        saved,
+      );
+      setDraft({});
+      toast("The settings are saved");
+      // The name stands in the shell, the cap beside the usage.
+      await refresh(
+        "GET /me",
+        "GET /workspaces/:workspaceId/usage",
+        "GET /workspaces/:workspaceId/activity",
+      );
+    },
+  });
+  const form = { ...formOf(workspace), ...draft };
+  const changed = changedFields(workspace, draft);
+  const change = (changes: Partial<SettingsFormState>) => {
+    setFlaw(null);
+    setDraft({ ...draft, ...changes });
+  };
+  const errorAt = (field: SettingsField) =>
+    flaw?.field === field ? flaw.message : fieldError(saving.error, field);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (saving.isPending || changed.length === 0) return;
+    const changes = changesOf(workspace, draft);
+    if (isFlaw(changes)) setFlaw(changes);
+    else saving.mutate(changes);
+  };
+  const discard = () => {
+    setFlaw(null);
+    setDraft({});
+    saving.reset();
+  };
+  return (
+    <form className="settings" onSubmit={submit} noValidate>
+      <TextField
+        label="Name"
+        hint="Approvers read it in every mail and on the review page."
+        value={form.name}
+        onChange={(event) => change({ name: event.currentTarget.value })}
+        error={errorAt("name")}
+        autoComplete="off"
+      />
+      <Field
+        label="Default expiry"
+        hint="How long a request waits for a decision when the agent says nothing else. From 5 minutes to 7 days."
+        error={errorAt("expiryMinutes")}
+      >
+        {(control) => (
+          <span className="with-unit">
+            <input
+              {...control}
+              className="field number-field"
+              inputMode="numeric"
+              autoComplete="off"
+              value={form.expiryMinutes}
+              onChange={(event) => change({ expiryMinutes: event.currentTarget.value })}
+            />
+            <output className="unit" htmlFor={control.id}>
+              minutes{said(form.expiryMinutes)}
+            </output>
+          </span>
+        )}
+      </Field>
+      <OptionalNumber
+        label="Reminder"
+        hint="Approvers who have not decided get one more mail when this share of the time is left."
+        error={errorAt("reminderPercent")}
+        value={form.reminderPercent}
+        onChange={(reminderPercent) => change({ reminderPercent })}
+        switchLabel="Remind"
+        unit={`% of the time left${reminderSaid(form)}`}
+        first="10"
+      />
+      <CheckField
+        label="Review code"
+        hint="Approvers also type six characters that are printed in their mail, so that a link alone, forwarded or leaked, opens nothing. Links that were mailed before ask for none."
+        checked={form.reviewCode}
+        onChange={(event) => change({ reviewCode: event.currentTarget.checked })}
+        error={errorAt("reviewCode")}
+      />
+      <OptionalNumber
+        label="Safety cap"
+        hint="No more requests than this are created in a month; the next one is refused with quota_exceeded. It protects you from an agent that runs wild. Off goes by the plan."
+        error={errorAt("cap")}
+        value={form.cap}
+        onChange={(cap) => change({ cap })}
+        switchLabel="Limit"
+        unit="requests a month"
+        first="10000"
+      />
+      <FormProblem error={otherError(saving.error, settingsFields)} />
+      <div className={changed.length > 0 ? "settings-foot settings-foot-open" : "settings-foot"}>
+        <p role="status" className="quiet">
+          {describeChanges(changed.length)}
+        </p>
+        {changed.length > 0 && <Button onClick={discard}>Discard</Button>}
+        <Button
+          type="submit"
+          variant="primary"
+          isBusy={saving.isPending}
+          disabled={changed.length === 0}
+        >
+          Save changes
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function said(minutes: string): string {
+  const number = numberOf(minutes);
+  return typeof number === "number" && number >= 60 ? `: ${describeMinutes(number)}` : "";
+}
+
+function reminderSaid({ reminderPercent, expiryMinutes }: SettingsFormState): string {
+  const [percent, minutes] = [numberOf(reminderPercent), numberOf(expiryMinutes)];
+  if (typeof percent !== "number" || typeof minutes !== "number") return "";
+  if (percent < 1 || percent > 100) return "";
+  return `: ${describeMinutes(Math.round((minutes * percent) / 100))} before the end`;
+}
+
+function describeChanges(count: number): string {
+  if (count === 0) return "Everything is saved.";
+  return count === 1 ? "1 change is not saved yet." : `${count} changes are not saved yet.`;
+}

@@ -1,0 +1,93 @@
+// The first step: who wants to sign in, or another way than a code.
+
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import type { SignInOptions } from "../../../../sdk/src/dashboard-contract.ts";
+import { call, fieldError, otherError } from "../api.ts";
+import { basePath } from "../base-path.ts";
+import { Button } from "../parts/button.tsx";
+import { TextField } from "../parts/field.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { hasPasskeys } from "../passkeys.ts";
+import { keepNext } from "../signing.ts";
+
+type AddressStepProps = {
+  email: string;
+  onEmail: (email: string) => void;
+  /** Undefined while they are on their way. */
+  options: SignInOptions | undefined;
+  next: string | undefined;
+  onSent: () => void;
+  passkey: { use: () => void; isBusy: boolean };
+};
+
+export function AddressStep(props: AddressStepProps) {
+  const { email, onEmail, options, next, onSent, passkey } = props;
+  const [isMissing, setMissing] = useState(false);
+  const sending = useMutation({
+    mutationFn: () => call("POST /sign-in/code", { body: { email: email.trim() } }),
+    onSuccess: onSent,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const isEmpty = email.trim() === "";
+    setMissing(isEmpty);
+    if (!isEmpty && !sending.isPending) sending.mutate();
+  };
+  const problem = otherError(sending.error, ["email"]);
+  return (
+    <>
+      <form className="form" onSubmit={submit} noValidate>
+        <TextField
+          label="Your e-mail address"
+          type="email"
+          name="email"
+          autoComplete="email"
+          autoCapitalize="none"
+          spellCheck={false}
+          placeholder="you@company.com"
+          autoFocus
+          value={email}
+          onChange={(event) => onEmail(event.currentTarget.value)}
+          error={isMissing ? "Type the address you were invited with." : emailError(sending.error)}
+        />
+        {problem !== null && <Problem error={problem} />}
+        <Button type="submit" variant="primary" isBusy={sending.isPending}>
+          Mail me a code
+        </Button>
+      </form>
+      <OtherWays options={options} next={next} passkey={passkey} />
+    </>
+  );
+}
+
+function emailError(error: unknown): string | null {
+  return fieldError(error, "email");
+}
+
+type OtherWaysProps = Pick<AddressStepProps, "options" | "next" | "passkey">;
+
+function OtherWays({ options, next, passkey }: OtherWaysProps) {
+  const oidcName = options?.oidcName ?? null;
+  if (!hasPasskeys() && oidcName === null) return null;
+  return (
+    <div className="sign-in-others">
+      <p className="sign-in-or">
+        <span>or</span>
+      </p>
+      {hasPasskeys() && (
+        <Button isBusy={passkey.isBusy} onClick={passkey.use}>
+          <Icon name="passkey" />
+          Use a passkey
+        </Button>
+      )}
+      {oidcName !== null && (
+        <a className="button" href={`${basePath}/app/sign-in/oidc`} onClick={() => keepNext(next)}>
+          <Icon name="account" />
+          Continue with {oidcName}
+        </a>
+      )}
+    </div>
+  );
+}
