@@ -53,7 +53,8 @@ export async function goTo(page: Page, place: string): Promise<void> {
 
 /** The text of a box that can be copied. */
 export async function copyBox(page: Page, label: string): Promise<string> {
-  const box = page.locator(".copy-box", { hasText: label });
+  const head = page.locator(".copy-label", { hasText: label });
+  const box = page.locator(".copy-box", { has: head });
   const text = await box.locator("code").textContent();
   assert.ok(text, `nothing to copy in ${label}`);
   return text;

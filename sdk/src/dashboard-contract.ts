@@ -30,6 +30,8 @@ export type DashboardApi = {
   "POST /me/passkeys/:passkeyId/remove": { answer: Done };
   "POST /me/invitations/:workspaceId/accept": { answer: Me };
   "POST /me/invitations/:workspaceId/decline": { answer: Me };
+  /** For any member; the last owner cannot. */
+  "POST /me/workspaces/:workspaceId/leave": { answer: Me };
 
   // One workspace.
   "GET /workspaces/:workspaceId": { answer: Workspace };

@@ -11,6 +11,7 @@ import { flawOfName } from "./domain/name.ts";
 import { type Cidr, loopbackCidrs, parseCidrs } from "./domain/network-address.ts";
 import { flawOfOidcIssuer, type OidcSettings } from "./domain/openid.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
+import { isLoopbackUrl } from "./domain/public-url.ts";
 import type { RateLimit } from "./domain/rate-limit.ts";
 import { flawOfSmtpUrl } from "./domain/smtp-url.ts";
 
@@ -74,7 +75,7 @@ export const variables: readonly (readonly [name: string, meaning: string])[] = 
   ["OIDC_NAME", "what the button to sign in with it says (your company)"],
   [
     "WEBHOOK_ALLOW_CIDRS",
-    "private ranges that webhooks may reach, such as 10.0.0.0/8,::1/128 (none; loopback with the embedded PostgreSQL)",
+    "private ranges that webhooks may reach, such as 10.0.0.0/8,::1/128 (none; loopback with the embedded PostgreSQL while PUBLIC_URL is this machine)",
   ],
   ["WEBHOOK_RETRY_DELAYS", "waits before the second and the third attempt (30s,5m)"],
   ["ROLE", "what this process does: all, api or worker (all)"],
@@ -166,7 +167,8 @@ export function readConfig(
     },
     oidc: readOidc(values),
     webhookAllowed:
-      values.WEBHOOK_ALLOW_CIDRS ?? (values.DATABASE_URL === undefined ? loopbackCidrs : []),
+      values.WEBHOOK_ALLOW_CIDRS ??
+      (values.DATABASE_URL === undefined && isLoopbackUrl(publicUrl) ? loopbackCidrs : []),
     webhookRetryDelaysMs: values.WEBHOOK_RETRY_DELAYS ?? [],
     logLevel: values.LOG_LEVEL,
     logFormat: values.LOG_FORMAT ?? (isTerminal ? "text" : "json"),

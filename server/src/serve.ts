@@ -63,7 +63,9 @@ export async function serve(config: Config): Promise<void> {
     if (address !== null) node.listensAt(address);
     // Only now, when nothing can keep it from being shown: the first key is shown once.
     const firstKey = store.kind === "embedded" ? await runFirst(store.db) : null;
-    const signInUrl = address === null ? null : await makeWelcomeLink(config, store);
+    // A log is no place for it; the very first start has nothing to protect yet.
+    const isRead = process.stdout.isTTY === true || firstKey !== null;
+    const signInUrl = address !== null && isRead ? await makeWelcomeLink(config, store) : null;
     showWelcome(config, store, { address, firstKey, signInUrl }, log);
     warnOfPublicUrl(config, log);
     await isMigrated;

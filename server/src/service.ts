@@ -49,6 +49,7 @@ export type Service = { app: FastifyInstance; resolutions: ResolutionWatch };
 export function assembleService(options: ServiceOptions): Service {
   const { db, listener, keyring, origin, assets, onDue, devMail } = options;
   const resolutions = new ResolutionWatch(db, listener);
+  const background = makeBackground(options.log);
   const policy = makeAddressPolicy(options.webhookAllowed ?? []);
   const routes = routesOf({
     db,
@@ -62,6 +63,7 @@ export function assembleService(options: ServiceOptions): Service {
     devMail,
     onDue,
     isMailKept: options.isMailKept,
+    inBackground: background.begin,
     oidc: options.oidc,
     examineAddress: (url) => examineWebhookUrl(url, policy),
   });
@@ -70,9 +72,24 @@ export function assembleService(options: ServiceOptions): Service {
     ...options,
     routes: noteKeyUse(routes, (digest) => keyUse.note(digest)),
   });
-  app.addHook("onClose", () => keyUse.stop());
+  app.addHook("onClose", async () => {
+    await background.ended();
+    await keyUse.stop();
+  });
   resolutions.start();
   // Waiting callers are answered first; then no call is under way and the database can be let go.
   app.addHook("preClose", async () => resolutions.stop());
   return { app, resolutions };
+}
+
+/** Work that goes on after its call was answered. A stop waits for it. */
+function makeBackground(log: Logger) {
+  const underWay = new Set<Promise<void>>();
+  const begin = (work: () => Promise<void>): void => {
+    const done = work()
+      .catch((error: unknown) => log.error({ err: error }, "work after an answer failed"))
+      .finally(() => underWay.delete(done));
+    underWay.add(done);
+  };
+  return { begin, ended: async () => void (await Promise.all(underWay)) };
 }

@@ -149,9 +149,12 @@ const claimOf: Record<string, Crash["of"]> = {
 
 /** Between a claim's answer and the first use of it there is no other place to stand. */
 function watchClaims(db: Database, reach: Reach): void {
-  const query = db.query.bind(db) as (config: { name?: string }) => Promise<{ rows: unknown[] }>;
-  const watched: typeof query = async (config) => {
-    const result = await query(config);
+  const query = db.query.bind(db) as (
+    config: { name?: string },
+    ...values: unknown[]
+  ) => Promise<{ rows: unknown[] }>;
+  const watched: typeof query = async (config, ...values) => {
+    const result = await query(config, ...values);
     const of = claimOf[config.name ?? ""];
     if (of !== undefined && result.rows.length > 0) reach(of, "claimed");
     return result;

@@ -57,6 +57,7 @@ const calls: DashboardCalls = {
     dueCount += 1;
   },
   isMailKept: true,
+  inBackground: (work) => void work(),
   examineAddress: (url) => examineWebhookUrl(url, makeAddressPolicy([])),
   oidc: null,
 };

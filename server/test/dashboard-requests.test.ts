@@ -33,6 +33,7 @@ const calls: DashboardCalls = {
   resolutions: service.resolutions,
   onDue: () => (dues += 1),
   isMailKept: true,
+  inBackground: (work) => void work(),
   examineAddress: async () => null,
   oidc: null,
 };
@@ -197,6 +198,16 @@ test("a search finds words by their beginnings, in any case and between any sign
   assert.equal((await summaries(workspaceId, { search: "   " })).length, 2);
   const other = await makeWorkspace(db);
   assert.deepEqual(await summaries(other.id, { search: "refund" }), []);
+});
+
+test("no summary is too long or too strange to be asked and found", async () => {
+  const { id: workspaceId, key } = await makeWorkspace(db);
+  for (const summary of ["\u{20bb7}".repeat(500), "\u0130".repeat(500), "x ".repeat(250), "!?"]) {
+    await ask(key, { summary });
+  }
+  assert.equal((await list(workspaceId)).items.length, 4);
+  assert.equal((await list(workspaceId, { search: "\u{20bb7}".repeat(20) })).items.length, 1);
+  assert.equal((await list(workspaceId, { search: "x" })).items.length, 1);
 });
 
 test("a search finds an id by itself and by its beginning", async () => {
@@ -414,6 +425,12 @@ test("mails are sent again to everybody who may still decide, each as a message 
     await until(async () => (await mailed()).length === 2, "both are asked");
     await db.query(
       "delete from group_members where workspace_id = $1 and email = 'bob@example.com'",
+      [workspaceId],
+    );
+    const tooSoon = await requests.mailAgain(calls, visitTo(workspaceId, id));
+    assert.ok(isRefusal(tooSoon), "nobody's mailbox is filled by pressing a button");
+    await db.query(
+      "update deliveries set finished_at = finished_at - interval '2 minutes' where workspace_id = $1 and finished_at is not null",
       [workspaceId],
     );
     const again = told(await requests.mailAgain(calls, visitTo(workspaceId, id)));

@@ -12,7 +12,7 @@ const { db } = service;
 after(() => service.stop());
 
 const names = Object.keys(dashboardTable) as (keyof DashboardApi)[];
-const ofWorkspace = names.filter((name) => name.includes("/workspaces/:workspaceId"));
+const ofWorkspace = names.filter((name) => name.includes(" /workspaces/:workspaceId"));
 
 /** A workspace with one of everything that a path can name. */
 async function makeFurnished() {
@@ -172,4 +172,29 @@ test("nothing of one workspace is reachable through another by its id", async ()
     assert.equal(foreign.json.error.code, "not_found", name);
   }
   assert.equal(await contentsOf(theirs.workspaceId), before);
+});
+
+test("everybody can leave a workspace, except its last owner, and is a stranger there at once", async () => {
+  const { workspaceId } = await makeFurnished();
+  const viewer = await makeCookie(workspaceId, "viewer");
+  const owner = await makeCookie(workspaceId, "owner");
+  const elsewhere = await makeFurnished();
+  const leave = (cookie: string, params = { workspaceId }) =>
+    callDashboard(service, "POST /me/workspaces/:workspaceId/leave", { cookie, params });
+  const foreign = await leave(viewer, { workspaceId: elsewhere.workspaceId });
+  assert.equal(foreign.json.error.code, "not_found");
+  // A member nowhere else is signed out by it.
+  await leave(viewer);
+  const after = await callDashboard(service, "GET /workspaces/:workspaceId", {
+    cookie: viewer,
+    params: { workspaceId },
+  });
+  assert.equal(after.status, 401);
+  const last = await leave(owner);
+  assert.deepEqual([last.status, last.json.error.code], [409, "conflict"]);
+  const { rows } = await db.query(
+    "select action, actor_email = subject as is_own from activity where workspace_id = $1 and action = 'member.removed'",
+    [workspaceId],
+  );
+  assert.deepEqual(rows, [{ action: "member.removed", is_own: true }]);
 });

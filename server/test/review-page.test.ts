@@ -410,13 +410,16 @@ test("under a path, the page works whether or not the proxy takes the path off",
       assert.equal((await node.app.inject({ url: `${prefix}/healthz` })).statusCode, 200);
       assert.equal((await post(node, `${prefix}/review/${token}/status`)).statusCode, 200);
     }
-    for (const url of [
-      "/approvalsx/healthz",
-      "/x/approvals/healthz",
-      "/approvals",
-      "/approvals?a",
-    ]) {
+    for (const url of ["/approvalsx/healthz", "/x/approvals/healthz", "/approvalsx"]) {
       assert.equal((await node.app.inject({ url })).statusCode, 404, url);
+    }
+    for (const url of ["/", "/approvals", "/approvals/", "/approvals?a"]) {
+      const { statusCode, headers } = await node.app.inject({ url });
+      assert.deepEqual(
+        [statusCode, headers.location],
+        [302, "https://x.example/approvals/app"],
+        url,
+      );
     }
     const page = await bare.app.inject({ url: `/review/${token}` });
     assert.match(page.body, /src="\/assets\/review-abc\.js"/);

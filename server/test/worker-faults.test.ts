@@ -242,7 +242,10 @@ describe("many deliveries", () => {
     // It is the same process that has come through all of this.
     worker.signal("SIGTERM");
     assert.equal(await worker.ended, null);
-    assert.equal(worker.log.filter(({ level }) => level === "error").length, 0);
+    assert.deepEqual(
+      worker.log.filter(({ level }) => level === "error"),
+      [],
+    );
   });
 });
 

@@ -16,7 +16,7 @@ export function signInLinkCommand(readConfig: ReadCommandConfig): Command {
     readConfig,
     {
       run: async ({ db, keyring, config }, { email }: { email: string }) => {
-        if ((await people.firstWorkspaceOf(db, email)) === null) {
+        if ((await people.findFirstMembership(db, email)) === null) {
           return refuse(
             "not_found",
             `${email} is a member of no workspace; add them first: countersign member add --help`,

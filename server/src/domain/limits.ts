@@ -125,6 +125,9 @@ export const compressedBytesMin = 1_024;
 /** Approvals that wait are counted up to here; beyond it the dashboard says "or more". */
 export const pendingCountMax = 10_000;
 
+/** How often members may have one mail sent again, once a minute at most. */
+export const mailRoundsMax = 10;
+
 /** A code that was mailed, and how often it may be mistyped: of a million codes, five tries. */
 export const signInCodeMinutes = 10;
 export const signInCodeTriesMax = 5;

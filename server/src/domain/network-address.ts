@@ -60,6 +60,13 @@ export function makeAddressPolicy(allowed: readonly Cidr[]): AddressPolicy {
   };
 }
 
+/** What one household or machine has: an address of IPv4, or a /64 of IPv6. */
+export function networkOf(text: string): string {
+  const address = parseAddress(text);
+  if (address === null || address.kind() === "ipv4") return address?.toString() ?? text;
+  return (address as ipaddr.IPv6).parts.slice(0, 4).join(":");
+}
+
 /** Tells an operator what is wrong with an address, and how to allow it where that is possible. */
 export function describeAddressFlaw(
   address: string,

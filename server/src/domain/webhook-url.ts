@@ -9,7 +9,10 @@ export function flawOfWebhookUrl(text: string): string | null {
     return `must be at most ${webhookUrlCharactersMax} characters, but has ${text.length}`;
   }
   // The parser of URLs drops or encodes them without a word; what is stored and shown would still hold them.
-  if (/[\p{Cc}\p{Cf}\p{Z}]/u.test(text)) {
+  if (
+    !text.isWellFormed() ||
+    /[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text)
+  ) {
     return "must not hold spaces, line breaks or hidden characters; write them as %20 and so on";
   }
   const url = URL.canParse(text) ? new URL(text) : null;

@@ -180,10 +180,11 @@ function addRoute(
   route: Route,
   { guard, log }: { guard: Guard | null; log: Logger },
 ): void {
-  const { onFault } = route;
+  const { onFault, bodyBytesMax: bodyLimit } = route;
   app.route({
     method: route.method,
     url: route.path,
+    ...(bodyLimit === undefined ? {} : { bodyLimit }),
     ...(guard === null ? {} : { onRequest: guard }),
     ...(onFault === undefined
       ? {}

@@ -7,6 +7,8 @@ export type Route = {
   path: string;
   access: "api_key" | "review_link" | "dashboard" | "this_machine" | "anyone";
   handle: (call: Call) => Answer | Promise<Answer>;
+  /** Less than what a request may have elsewhere. */
+  bodyBytesMax?: number;
   /** How an error that is nobody's choice looks here, where the plain envelope would not do. */
   onFault?: (answer: Answer) => Answer;
 };

@@ -7,6 +7,7 @@ import * as activity from "../storage/activity.ts";
 import { type Database, inTransaction } from "../storage/database.ts";
 import * as deliveries from "../storage/deliveries.ts";
 import { findWithExpiry } from "./expire-approvals.ts";
+import { tooOftenMailed } from "./resend-in-workspace.ts";
 import { noSuchRequest } from "./withdraw-approval.ts";
 
 export async function mailAgain(
@@ -41,7 +42,7 @@ export async function mailAgain(
 }
 
 function mailUnderWay(): Refusal<"conflict"> {
-  return refuse("conflict", "The mail is being sent in this very moment. Look again in a moment.");
+  return refuse("conflict", tooOftenMailed);
 }
 
 function nobodyToAsk(): Refusal<"conflict"> {

@@ -102,6 +102,30 @@ export async function declineInvitation(
   });
 }
 
+/** Everybody may go, whatever their role, except the last owner. */
+export async function leaveWorkspace(
+  db: Database,
+  { email, workspaceId }: Invitation,
+): Promise<members.Member | ChangeRefusal> {
+  return inTransaction(db, async (tx) => {
+    await workspaces.lock(tx, workspaceId);
+    const member = await members.findByEmail(tx, { workspaceId, email });
+    if (member === null || member.joinedAt === null) {
+      return refuse("not_found", "you are no member of this workspace");
+    }
+    const refused = await refuseLastOwner(tx, member, "removed");
+    if (refused !== null) return refused;
+    const entry = { workspaceId, actor: email, subject: member.email };
+    await activity.insert(tx, {
+      ...entry,
+      action: "member.removed",
+      detail: { role: member.role },
+    });
+    await members.remove(tx, member);
+    return member;
+  });
+}
+
 async function answerInvitation(
   db: Database,
   invitation: Invitation,

@@ -3,6 +3,7 @@
 
 import { stepAfterFailure } from "../domain/endpoint-health.ts";
 import { endpointFailingDaysMax } from "../domain/limits.ts";
+import * as activity from "../storage/activity.ts";
 import {
   type Database,
   inOneStatement,
@@ -56,6 +57,13 @@ async function disable(
 ): Promise<void> {
   await tellOwners(tx, endpoint, "endpoint.disabled", reason);
   await endpoints.setDisabled(tx, endpoint, reason);
+  await activity.insert(tx, {
+    workspaceId: endpoint.workspaceId,
+    actor: null,
+    action: "endpoint.disabled",
+    subject: endpoint.url,
+    detail: { reason, by: "countersign" },
+  });
 }
 
 async function tellOwners(

@@ -2,10 +2,12 @@
 // workspace, go through resend-delivery.ts.
 
 import type { Actor } from "../domain/activity.ts";
+import { mailRoundsMax } from "../domain/limits.ts";
 import { type Refusal, refuse } from "../domain/refusal.ts";
 import * as activity from "../storage/activity.ts";
 import { type Database, inTransaction } from "../storage/database.ts";
 import * as deliveries from "../storage/deliveries.ts";
+import * as members from "../storage/members.ts";
 import { findWithExpiry } from "./expire-approvals.ts";
 
 type ResendRefusal = Refusal<"not_found" | "conflict" | "validation_error">;
@@ -51,12 +53,21 @@ async function whyNotAgain(db: Database, delivery: deliveries.Delivery): Promise
       ? "This endpoint is disabled. Press Enable on its page first, then Resend."
       : null;
   }
+  const tooOften = await deliveries.isMailedTooOften(db, delivery);
+  if (tooOften) return tooOftenMailed;
+  if (event === "member.invited") {
+    const isOpen = await members.isInvited(db, { workspaceId, email: destination.email });
+    return isOpen ? null : `${destination.email} is not invited any more.`;
+  }
   if (approvalId === null || !event.startsWith("request.")) return null;
   const found = await findWithExpiry(db, workspaceId, approvalId);
   return found?.approval.state.kind === "PENDING"
     ? null
     : `The request is no longer pending, so there is nothing to ask ${destination.email} for.`;
 }
+
+/** Nobody's mailbox is to be filled by pressing a button. */
+export const tooOftenMailed = `This mail was sent less than a minute ago, or ${mailRoundsMax} times already. Wait a little, or write to them yourself.`;
 
 function destinationOf({ destination }: deliveries.Delivery): string {
   return destination.kind === "endpoint" ? destination.url : destination.email;

@@ -25,11 +25,13 @@ export type StartedSession = { token: string; sessionId: string };
 export async function mailSignInCode(
   db: Database,
   keyring: Keyring,
-  email: string,
+  typed: string,
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
-    const workspaceId = await people.firstWorkspaceOf(tx, email);
-    if (workspaceId === null) return false;
+    // To the address as it was invited: another spelling may be another mailbox.
+    const membership = await people.findFirstMembership(tx, typed);
+    if (membership === null) return false;
+    const { workspaceId, email } = membership;
     const nonce = randomBytes(signInNonceBytes);
     const { id: secretKeyId } = keyring.current;
     const expiresAt = await signInSecrets.insertCode(tx, { email, secretKeyId, nonce });
@@ -102,8 +104,9 @@ async function insertSession(
   tx: Transaction,
   { email, method, userAgent, address }: SessionStart,
 ): Promise<StartedSession | null> {
-  if ((await people.firstWorkspaceOf(tx, email)) === null) return null;
-  const person = await people.upsert(tx, email);
+  const membership = await people.findFirstMembership(tx, email);
+  if (membership === null) return null;
+  const person = await people.upsert(tx, membership.email);
   const token = randomBytes(sessionTokenBytes).toString("base64url");
   const { id: sessionId } = await sessions.insert(tx, {
     personId: person.id,

@@ -80,7 +80,8 @@ export async function noteUse(tx: Transaction, digests: Buffer[]): Promise<void>
     text: `
       update api_keys set last_used_at = now_ms()
       where digest = any ($1::bytea[])
-        and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+        and (last_used_at is null or last_used_at < now() - interval '1 minute')
+        and revoked_at is null`,
     values: [digests],
   });
 }

@@ -4,7 +4,7 @@
 import { type AttemptOutcome, interrupted } from "../domain/attempt.ts";
 import type { DeliveryState, NextStep } from "../domain/delivery.ts";
 import type { NoticeKind } from "../domain/event.ts";
-import { mailNoticesPerDayMax } from "../domain/limits.ts";
+import { mailNoticesPerDayMax, mailRoundsMax } from "../domain/limits.ts";
 import type { Queryable, Transaction } from "./database.ts";
 
 /** Wakes workers on other nodes: something became due. Polling alone would find it too, only later. */
@@ -360,6 +360,21 @@ export async function resend(
  * Makes the mails that ask for a decision about a pending approval due again, for everybody who may still decide.
  * Answers how many, and how many were left alone because an attempt is under way.
  */
+export async function isMailedTooOften(
+  db: Queryable,
+  { workspaceId, id }: Pick<Delivery, "workspaceId" | "id">,
+): Promise<boolean> {
+  const { rows } = await db.query<{ is_too_often: boolean }>(
+    `select not (${mayMailAgain}) as is_too_often from deliveries where workspace_id = $1 and id = $2`,
+    [workspaceId, id],
+  );
+  return rows[0]?.is_too_often ?? false;
+}
+
+/** Those who were mailed a moment ago, or very often, are left alone. */
+const mayMailAgain = `round < ${mailRoundsMax}
+  and (state <> 'delivered' or finished_at < now() - interval '1 minute')`;
+
 export async function resendReviewMails(
   tx: Transaction,
   approval: { workspaceId: string; approvalId: string },
@@ -382,6 +397,7 @@ export async function resendReviewMails(
        update deliveries
        set ${beginRound}
        where workspace_id = $1 and id = any (array(select id from mail)) and ${isIdle}
+         and ${mayMailAgain}
        returning workspace_id, id, attempts
      ), cut_short as (
        update attempts a

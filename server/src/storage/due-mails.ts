@@ -149,12 +149,26 @@ picked as (
   select ctid from window_row where not is_leased order by leased + turn, due_at limit $1
 ),
 locked as materialized (
-  select d.ctid, d.workspace_id, d.id, d.attempts, d.event_id, d.reviewer_id from deliveries d
+  select d.ctid, d.workspace_id, d.id, d.attempts, d.event_id, d.reviewer_id, d.recipient from deliveries d
   where d.ctid = any (array(select ctid from picked))
     and d.state = 'due' and d.due_at <= now() and (d.leased_until is null or d.leased_until <= now())
   for update skip locked
 ),
 pointless as materialized (
+  -- A code that is over, an invitation that was answered or taken back.
+  select locked.ctid
+  from locked
+  cross join lateral (
+    select ev.kind, ev.detail from events ev
+    where ev.workspace_id = locked.workspace_id and ev.id = locked.event_id limit 1
+  ) as ev
+  where (ev.kind = 'person.signing_in' and (ev.detail->>'expiresAt')::timestamptz <= now())
+    or (ev.kind = 'member.invited' and not exists (
+      select from members m
+      where m.workspace_id = locked.workspace_id and lower(m.email) = lower(locked.recipient)
+        and m.joined_at is null
+    ))
+  union all
   select locked.ctid
   from locked
   cross join lateral (

@@ -124,11 +124,33 @@ export async function join(
   return rows.map(toMember)[0] as Member;
 }
 
+/** Whether somebody was invited and has neither joined nor declined. */
+export async function isInvited(
+  db: Queryable,
+  { workspaceId, email }: { workspaceId: string; email: string },
+): Promise<boolean> {
+  const { rows } = await db.query(
+    "select from members where workspace_id = $1 and lower(email) = lower($2) and joined_at is null",
+    [workspaceId, email],
+  );
+  return rows.length > 0;
+}
+
+/** With their last membership a person's sessions and passkeys go, too: whoever is invited anew signs in anew. */
 export async function remove(
   tx: Transaction,
-  { workspaceId, id }: { workspaceId: string; id: string },
+  { workspaceId, id, email }: Pick<Member, "workspaceId" | "id" | "email">,
 ): Promise<void> {
   await tx.query("delete from members where workspace_id = $1 and id = $2", [workspaceId, id]);
+  for (const table of ["sessions", "passkeys"]) {
+    await tx.query(
+      `delete from ${table} where person_id = (
+         select id from people where lower(email) = lower($1)
+           and not exists (select from members where lower(email) = lower($1))
+       )`,
+      [email],
+    );
+  }
 }
 
 function toMember(row: MemberRow): Member {

@@ -16,13 +16,17 @@ export async function upsert(tx: Transaction, email: string): Promise<Person> {
   return rows[0] as Person;
 }
 
-/** The workspace through which mails to this person go: the first that they belong to. Null when there is none. */
-export async function firstWorkspaceOf(db: Queryable, email: string): Promise<string | null> {
-  const { rows } = await db.query<{ workspace_id: string }>(
-    "select workspace_id from members where lower(email) = lower($1) order by workspace_id limit 1",
+/** Where somebody belongs first, and their address as it stands there. Null when they are a member nowhere. */
+export async function findFirstMembership(
+  db: Queryable,
+  email: string,
+): Promise<{ workspaceId: string; email: string } | null> {
+  const { rows } = await db.query<{ workspace_id: string; email: string }>(
+    "select workspace_id, email from members where lower(email) = lower($1) order by workspace_id limit 1",
     [email],
   );
-  return rows[0]?.workspace_id ?? null;
+  const [row] = rows;
+  return row === undefined ? null : { workspaceId: row.workspace_id, email: row.email };
 }
 
 /** The address of the owner who has been there longest, of all workspaces. */

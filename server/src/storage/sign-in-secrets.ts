@@ -69,6 +69,11 @@ export async function insertLink(
   tx: Transaction,
   { email, secretKeyId, nonce, digest }: NewSecret & { digest: Buffer },
 ): Promise<void> {
+  // Only the newest is good: older ones may lie about in a log.
+  await tx.query(
+    "delete from sign_in_secrets where kind = 'link' and lower(email) = lower($1) and used_at is null",
+    [email],
+  );
   await tx.query(
     `insert into sign_in_secrets (kind, email, secret_key_id, nonce, digest, expires_at)
      values ('link', $1, $2, $3, $4, now_ms() + interval '${signInLinkHours} hours')`,

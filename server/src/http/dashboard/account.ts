@@ -5,13 +5,21 @@ import { isRefusal, refuse } from "../../domain/refusal.ts";
 import {
   acceptInvitation as accept,
   declineInvitation as decline,
+  leaveWorkspace as leave,
 } from "../../operations/manage-members.ts";
 import { endOtherSessions, endSession } from "../../operations/sign-in.ts";
 import type { Queryable } from "../../storage/database.ts";
 import * as storedPasskeys from "../../storage/passkeys.ts";
 import * as people from "../../storage/people.ts";
 import * as storedSessions from "../../storage/sessions.ts";
-import type { DashboardCalls, DashboardRefusal, Person, Visit } from "./visit.ts";
+import { tellRefusal } from "./change-refusal.ts";
+import {
+  type DashboardCalls,
+  type DashboardRefusal,
+  idIn,
+  type Person,
+  type Visit,
+} from "./visit.ts";
 
 export async function describeMe(db: Queryable, person: Person): Promise<Me> {
   const [memberships, passkeys] = await Promise.all([
@@ -63,7 +71,7 @@ export async function revokeSession(
   { db }: DashboardCalls,
   { call, person }: Visit,
 ): Promise<Done | DashboardRefusal> {
-  const sessionId = call.params.sessionId ?? "";
+  const sessionId = idIn(call, "sessionId");
   const wasThere = await endSession(db, { personId: person.id, sessionId });
   return wasThere ? { done: true } : refuse("not_found", "This session has ended already.");
 }
@@ -81,7 +89,7 @@ export async function acceptInvitation(
   { db }: DashboardCalls,
   { call, person }: Visit,
 ): Promise<Me | DashboardRefusal> {
-  const invitation = { email: person.email, workspaceId: call.params.workspaceId ?? "" };
+  const invitation = { email: person.email, workspaceId: idIn(call, "workspaceId") };
   const refused = await accept(db, invitation);
   return isRefusal(refused) ? refused : describeMe(db, person);
 }
@@ -90,7 +98,15 @@ export async function declineInvitation(
   { db }: DashboardCalls,
   { call, person }: Visit,
 ): Promise<Me | DashboardRefusal> {
-  const invitation = { email: person.email, workspaceId: call.params.workspaceId ?? "" };
+  const invitation = { email: person.email, workspaceId: idIn(call, "workspaceId") };
   const refused = await decline(db, invitation);
   return isRefusal(refused) ? refused : describeMe(db, person);
+}
+
+export async function leaveWorkspace(
+  { db }: DashboardCalls,
+  { call, person }: Visit,
+): Promise<Me | DashboardRefusal> {
+  const left = await leave(db, { email: person.email, workspaceId: idIn(call, "workspaceId") });
+  return isRefusal(left) ? tellRefusal(left) : describeMe(db, person);
 }

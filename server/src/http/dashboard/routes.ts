@@ -3,6 +3,7 @@
 
 import { hash } from "node:crypto";
 import { signInCallsPerMinuteMax } from "../../domain/limits.ts";
+import { networkOf } from "../../domain/network-address.ts";
 import { isRefusal, refuse } from "../../domain/refusal.ts";
 import { isAtLeast } from "../../domain/role.ts";
 import { digestOfToken } from "../../domain/sign-in.ts";
@@ -20,6 +21,8 @@ import { type DashboardTable, dashboardTable, type Row } from "./table.ts";
 import type { DashboardCalls, DashboardRefusal, WithHeaders } from "./visit.ts";
 
 const apiPath = "/app/api";
+/** No form is larger than this. */
+const formBytesMax = 256 * 1024;
 const signInRate = { perSecond: signInCallsPerMinuteMax / 60, burst: signInCallsPerMinuteMax };
 
 export function dashboardRoutes(calls: DashboardCalls): Route[] {
@@ -31,6 +34,7 @@ export function dashboardRoutes(calls: DashboardCalls): Route[] {
       method,
       path: `${apiPath}${path}`,
       access: "dashboard",
+      bodyBytesMax: formBytesMax,
       onFault: dashboardFault,
       handle: async (call) => compressed(call, await answer(calls, limiter, row, call)),
     };
@@ -101,7 +105,10 @@ function isWithHeaders(told: unknown): told is WithHeaders<unknown> {
 }
 
 function refuseTooMany(limiter: RateLimiter, call: Call): Answer | null {
-  const rate = limiter.take(hash("sha256", call.address ?? "", "buffer"), performance.now());
+  const rate = limiter.take(
+    hash("sha256", networkOf(call.address ?? ""), "buffer"),
+    performance.now(),
+  );
   return rate.allowed ? null : tooMany(Math.ceil(rate.retryAfterMs / 1_000));
 }
 

@@ -58,6 +58,7 @@ export const dashboardTable: DashboardTable = {
   "POST /me/passkeys/:passkeyId/remove": { who: "person", handle: passkeys.remove },
   "POST /me/invitations/:workspaceId/accept": { who: "person", handle: account.acceptInvitation },
   "POST /me/invitations/:workspaceId/decline": { who: "person", handle: account.declineInvitation },
+  "POST /me/workspaces/:workspaceId/leave": { who: "person", handle: account.leaveWorkspace },
 
   "GET /workspaces/:workspaceId": { who: "viewer", handle: workspace.show },
   "POST /workspaces/:workspaceId/settings": { who: "admin", handle: workspace.changeSettings },

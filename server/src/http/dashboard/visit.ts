@@ -21,6 +21,8 @@ export type DashboardCalls = {
   resolutions: ResolutionWatch;
   /** Called when something became due that a worker should look at. */
   onDue: () => void;
+  /** Does something after the answer; what goes wrong with it is logged. */
+  inBackground: (work: () => Promise<void>) => void;
   /** There is no mail server. */
   isMailKept: boolean;
   /** Says what is wrong with the address behind a webhook's URL, or null when it may be registered. */
