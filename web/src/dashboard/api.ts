@@ -6,6 +6,7 @@ import type {
   DashboardErrorCode,
 } from "../../../sdk/src/dashboard-contract.ts";
 import { basePath } from "./base-path.ts";
+import { fieldSentence, isAtField } from "./field-sentence.ts";
 
 export type CallName = keyof DashboardApi;
 export type AnswerOf<Name extends CallName> = DashboardApi[Name]["answer"];
@@ -99,17 +100,14 @@ export async function send<Name extends CallName>(
 
 /** The sentence about one field of a form, when the service found that field wrong. */
 export function fieldError(error: unknown, field: string): string | null {
-  if (!(error instanceof ApiError) || error.field !== field) return null;
-  const said = error.message.replace(`${field}: `, "");
-  // An address at its beginning stays as it was typed.
-  return /^\S+@/.test(said) ? said : said.charAt(0).toUpperCase() + said.slice(1);
+  return error instanceof ApiError && isAtField(error.field, field)
+    ? fieldSentence(error.message)
+    : null;
 }
 
 /** The error, unless it is already said beside one of these fields. */
 export function otherError(error: unknown, fields: readonly string[]): unknown {
-  if (error instanceof ApiError && error.field !== null && fields.includes(error.field))
-    return null;
-  return error;
+  return fields.some((field) => fieldError(error, field) !== null) ? null : error;
 }
 
 function addressOf(path: string, { params, query }: { params?: unknown; query?: unknown }): string {

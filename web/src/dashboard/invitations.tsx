@@ -72,7 +72,7 @@ function InvitationBar({ invitation }: { invitation: Invitation }) {
           Join
         </Button>
       </div>
-      {error !== null && <Problem error={error} />}
+      <Problem error={error} />
     </section>
   );
 }

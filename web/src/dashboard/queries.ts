@@ -1,13 +1,7 @@
 // Calls that read, kept and refreshed by the query library. A call's name and input are its key, so what is shown on
 // two pages is asked for once, and `invalidate` by name reaches every page that shows it.
 
-import {
-  keepPreviousData,
-  QueryClient,
-  queryOptions,
-  type UseQueryResult,
-  useQuery,
-} from "@tanstack/react-query";
+import { QueryClient, queryOptions, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { type AnswerOf, ApiError, type CallInput, type CallName, send } from "./api.ts";
 
 /** How long an answer counts as fresh when one comes back to a page. */
@@ -40,14 +34,6 @@ export function useCall<Name extends CallName>(
   ...input: CallInput<Name>
 ): UseQueryResult<AnswerOf<Name>> {
   return useQuery(queryFor(name, ...input));
-}
-
-/** Like `useCall`, and shows the last answer until the next is there: for filters and pages of a list. */
-export function useCallKept<Name extends CallName>(
-  name: Name,
-  ...input: CallInput<Name>
-): UseQueryResult<AnswerOf<Name>> {
-  return useQuery({ ...queryFor(name, ...input), placeholderData: keepPreviousData });
 }
 
 /** Reads again whatever is shown of these calls, whichever their input. */

@@ -8,6 +8,7 @@ import { Brand } from "../review/brand.tsx";
 import { AccountMenu } from "./account-menu.tsx";
 import { ApiError } from "./api.ts";
 import { Invitations } from "./invitations.tsx";
+import { useKeptFocus } from "./kept-focus.ts";
 import { lastWorkspace, rememberWorkspace } from "./last-workspace.ts";
 import { MeContext, useMembershipOrNone } from "./membership.ts";
 import { Icon, type IconName } from "./parts/icon.tsx";
@@ -51,6 +52,7 @@ function Frame({ me }: { me: Me }) {
   const workspace = membership?.workspaceId ?? lastWorkspace(me)?.id ?? null;
   const { pathname } = useLocation();
   const lastPath = useRef(pathname);
+  useKeptFocus(main);
   useEffect(() => {
     if (membership !== null) rememberWorkspace(membership.workspaceId);
   }, [membership?.workspaceId]);

@@ -1,13 +1,13 @@
 // Adds a passkey: a name to recognise it by, then the browser asks.
 
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { fieldError, otherError } from "../api.ts";
+import { useState } from "react";
+import { fieldError } from "../api.ts";
 import { Button } from "../parts/button.tsx";
-import { Dialog, DialogActions } from "../parts/dialog.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { DialogForm } from "../parts/dialog-form.tsx";
 import { TextField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { useToast } from "../parts/toast.tsx";
 import { addPasskey } from "../passkeys.ts";
 import { refresh } from "../queries.ts";
@@ -44,13 +44,14 @@ function AddPasskeyForm({ onDone }: { onDone: () => void }) {
       onDone();
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!adding.isPending) adding.mutate();
-  };
-  const problem = otherError(adding.error, ["name"]);
   return (
-    <form className="form" onSubmit={submit}>
+    <DialogForm
+      sending={adding}
+      fields={["name"]}
+      submitLabel="Go on"
+      onSubmit={() => adding.mutate()}
+      onCancel={onDone}
+    >
       <TextField
         label="Name"
         hint="To know it from others: the device or the password manager that keeps it."
@@ -59,13 +60,6 @@ function AddPasskeyForm({ onDone }: { onDone: () => void }) {
         onChange={(event) => setName(event.currentTarget.value)}
         error={fieldError(adding.error, "name")}
       />
-      {problem !== null && <Problem error={problem} />}
-      <DialogActions>
-        <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" variant="primary" isBusy={adding.isPending}>
-          Go on
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }

@@ -1,6 +1,7 @@
 // The passkeys of whoever is signed in: add one, remove one.
 
 import type { Passkey } from "../../../../sdk/src/dashboard-contract.ts";
+import { Visible } from "../../review/visible-text.tsx";
 import { call } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { ConfirmDialog } from "../parts/dialog.tsx";
@@ -64,7 +65,9 @@ function PasskeyEntry({ passkey: { id, name, createdAt, lastUsedAt } }: { passke
     <li className="entry">
       <Icon name="passkey" />
       <div className="entry-words">
-        <p className="entry-name">{name}</p>
+        <p className="entry-name">
+          <Visible text={name} />
+        </p>
         <p className="entry-facts">
           <span>
             Added <When at={createdAt} isRelative />

@@ -90,7 +90,7 @@ function SessionEntry({ session }: { session: Session }) {
         <p className="entry-name">
           <span title={userAgent ?? undefined}>{name}</span>
           {isThis && (
-            <span className="badge badge-approved">
+            <span className="badge">
               <Icon name="check" />
               This session
             </span>

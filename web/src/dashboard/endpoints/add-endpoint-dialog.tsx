@@ -41,8 +41,7 @@ export function AddEndpointDialog({ workspaceId, trigger }: AddEndpointDialogPro
       {added === undefined ? (
         <EndpointForm
           first={{ url: "", eventKinds: null }}
-          error={adding.error}
-          isBusy={adding.isPending}
+          sending={adding}
           submitLabel="Add endpoint"
           onCancel={close}
           onSubmit={adding.mutate}

@@ -43,8 +43,7 @@ export function ChangeEndpointDialog({ workspaceId, endpoint }: ChangeEndpointDi
     >
       <EndpointForm
         first={{ url: endpoint.url, eventKinds: endpoint.eventKinds }}
-        error={changing.error}
-        isBusy={changing.isPending}
+        sending={changing}
         submitLabel="Save"
         onCancel={() => setOpen(false)}
         onSubmit={changing.mutate}

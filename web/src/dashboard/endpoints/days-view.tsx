@@ -1,9 +1,9 @@
 // The last days of an endpoint: how much arrived and how fast it answered, as numbers with a picture beside each.
 
+import { describeDuration } from "../duration.ts";
 import { Bars } from "../figures/bars.tsx";
 import { shortDay } from "../figures/days.ts";
 import { describeCount } from "../figures/shares.ts";
-import { describeDuration } from "../requests/spans.ts";
 import { describeRate, type EndpointDay, figuresOfDays } from "./figures-of-days.ts";
 
 export function DaysView({ days }: { days: readonly EndpointDay[] }) {
@@ -30,7 +30,7 @@ export function DaysView({ days }: { days: readonly EndpointDay[] }) {
           rows={days.map((day) => ({
             label: shortDay(day.day),
             parts: [
-              { name: "Arrived", value: day.succeeded, tone: "good" },
+              { name: "Arrived", value: day.succeeded, tone: "neutral" },
               { name: "Failed", value: day.failed, tone: "bad" },
             ],
           }))}

@@ -7,29 +7,30 @@ import type {
   EndpointDetail,
 } from "../../../../sdk/src/dashboard-contract.ts";
 import { usePageSearch } from "../page-search.ts";
-import { Button } from "../parts/button.tsx";
+import { ChoiceRow } from "../parts/choice-row.tsx";
+import { LoadMore } from "../parts/load-more.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { When } from "../parts/when.tsx";
+import { outcomeSentence } from "../requests/outcome-words.ts";
 import { ResendButton } from "../requests/resend-button.tsx";
-import { describeOutcome } from "./attempt-words.ts";
 import { ResendSinceDialog } from "./resend-since-dialog.tsx";
 import { useDeliveries } from "./use-deliveries.ts";
 
-const states: readonly { state: DeliveryState; word: string; none: string }[] = [
-  { state: "failed", word: "Failed", none: "No delivery failed. Nothing needs to be sent again." },
-  { state: "skipped", word: "Skipped", none: "No event was skipped while this was disabled." },
-  { state: "due", word: "On their way", none: "Nothing is on its way." },
-  { state: "delivered", word: "Delivered", none: "Nothing was delivered yet." },
+const states: readonly { value: DeliveryState; word: string; none: string }[] = [
+  { value: "failed", word: "Failed", none: "No delivery failed. Nothing needs to be sent again." },
+  { value: "skipped", word: "Skipped", none: "No event was skipped while this was disabled." },
+  { value: "due", word: "On their way", none: "Nothing is on its way." },
+  { value: "delivered", word: "Delivered", none: "Nothing was delivered yet." },
 ];
 
 type DeliveryListProps = { workspaceId: string; endpoint: EndpointDetail; canChange: boolean };
 
 export function DeliveryList({ workspaceId, endpoint, canChange }: DeliveryListProps) {
   const [search, change] = usePageSearch();
-  const chosen = states.find(({ state }) => state === search.state) ?? states[0];
+  const chosen = states.find(({ value }) => value === search.state) ?? states[0];
   if (chosen === undefined) return null;
-  const { state, none } = chosen;
+  const { value: state, none } = chosen;
   return (
     <section className="section" aria-labelledby="deliveries-title">
       <div className="section-head">
@@ -38,18 +39,12 @@ export function DeliveryList({ workspaceId, endpoint, canChange }: DeliveryListP
           <ResendSinceDialog workspaceId={workspaceId} endpoint={endpoint} />
         )}
       </div>
-      <fieldset className="delivery-states" aria-label="Which deliveries">
-        {states.map((each) => (
-          <button
-            key={each.state}
-            type="button"
-            aria-pressed={each.state === state}
-            onClick={() => change({ state: each.state === "failed" ? undefined : each.state })}
-          >
-            {each.word}
-          </button>
-        ))}
-      </fieldset>
+      <ChoiceRow
+        label="Which deliveries"
+        choices={states}
+        chosen={state}
+        onChoose={(value) => change({ state: value === "failed" ? undefined : value })}
+      />
       <Deliveries
         key={state}
         asked={{ workspaceId, endpointId: endpoint.id, state }}
@@ -108,19 +103,13 @@ function Deliveries({ asked, none, canResend }: DeliveriesProps) {
           </tbody>
         </table>
       </div>
-      {deliveries.hasNextPage && (
-        <div className="more">
-          <Button isBusy={deliveries.isFetchingNextPage} onClick={() => deliveries.fetchNextPage()}>
-            Load more
-          </Button>
-        </div>
-      )}
+      <LoadMore list={deliveries} end="That is all of them." />
     </>
   );
 }
 
 function DeliveryCells({ delivery, workspaceId }: { delivery: Delivery; workspaceId: string }) {
-  const { id, event, attempts, createdAt, lastOutcome, lastHttpStatus } = delivery;
+  const { id, event, attempts, createdAt, lastOutcome: outcome, lastHttpStatus } = delivery;
   return (
     <>
       <td className="cell-main">
@@ -133,7 +122,9 @@ function DeliveryCells({ delivery, workspaceId }: { delivery: Delivery; workspac
           <span className="sr-only">, delivery {id}</span>
         </Link>
       </td>
-      <td data-label="Last attempt">{describeOutcome(lastOutcome, lastHttpStatus)}</td>
+      <td data-label="Last attempt">
+        {outcomeSentence("endpoint", { outcome, httpStatus: lastHttpStatus })}
+      </td>
       <td className="number" data-label="Attempts">
         {attempts}
       </td>

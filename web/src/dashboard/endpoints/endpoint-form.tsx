@@ -1,27 +1,25 @@
 // The two things one chooses for an endpoint: where, and which events. Used to add one and to change one.
 
-import { type FormEvent, type ReactNode, useId, useState } from "react";
+import { useId, useState } from "react";
 import type { EventKind } from "../../../../sdk/src/contract.ts";
-import { fieldError, otherError } from "../api.ts";
-import { Button } from "../parts/button.tsx";
-import { DialogActions } from "../parts/dialog.tsx";
+import { fieldError } from "../api.ts";
+import { DialogForm } from "../parts/dialog-form.tsx";
 import { CheckField, TextField } from "../parts/field.tsx";
-import { FormProblem } from "../parts/form-problem.tsx";
 import { eventKinds } from "./event-kinds.ts";
 
 export type EndpointChoice = { url: string; eventKinds: EventKind[] | null };
 
 type EndpointFormProps = {
   first: EndpointChoice;
-  error: unknown;
-  isBusy: boolean;
-  submitLabel: ReactNode;
+  sending: { isPending: boolean; error: unknown };
+  submitLabel: string;
   onCancel: () => void;
   onSubmit: (choice: EndpointChoice) => void;
 };
 
 export function EndpointForm(props: EndpointFormProps) {
-  const { first, error, isBusy, submitLabel, onCancel, onSubmit } = props;
+  const { first, sending, submitLabel, onCancel, onSubmit } = props;
+  const { error } = sending;
   const [url, setUrl] = useState(first.url);
   const [isEvery, setEvery] = useState(first.eventKinds === null);
   const [kinds, setKinds] = useState<readonly EventKind[]>(
@@ -29,9 +27,7 @@ export function EndpointForm(props: EndpointFormProps) {
   );
   const problemId = useId();
   const kindsProblem = fieldError(error, "eventKinds");
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (isBusy) return;
+  const submit = () => {
     // In the order of the list, not of the clicks.
     const chosen = eventKinds.map(({ kind }) => kind).filter((kind) => kinds.includes(kind));
     onSubmit({ url: url.trim(), eventKinds: isEvery ? null : chosen });
@@ -39,7 +35,11 @@ export function EndpointForm(props: EndpointFormProps) {
   const toggle = (kind: EventKind, isOn: boolean) =>
     setKinds(isOn ? [...kinds, kind] : kinds.filter((each) => each !== kind));
   return (
-    <form className="form" onSubmit={submit} noValidate>
+    <DialogForm
+      fields={["url", "eventKinds"]}
+      onSubmit={submit}
+      {...{ sending, submitLabel, onCancel }}
+    >
       <TextField
         label="URL"
         type="url"
@@ -77,13 +77,6 @@ export function EndpointForm(props: EndpointFormProps) {
           {kindsProblem}
         </p>
       </fieldset>
-      <FormProblem error={otherError(error, ["url", "eventKinds"])} />
-      <DialogActions>
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" variant="primary" isBusy={isBusy}>
-          {submitLabel}
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }

@@ -1,6 +1,7 @@
 // What is the matter with an endpoint, and what to do about it. Nothing is said while it works.
 
 import type { Endpoint } from "../../../../sdk/src/dashboard-contract.ts";
+import { Visible } from "../../review/visible-text.tsx";
 import { When } from "../parts/when.tsx";
 import { TurnOnButton } from "./turn-on-button.tsx";
 
@@ -18,7 +19,7 @@ export function EndpointState({ workspaceId, endpoint, canChange }: EndpointStat
             </strong>
             {disabledReason !== null && (
               <>
-                : <bdi>{disabledReason}</bdi>
+                : <Visible text={disabledReason} />
               </>
             )}
           </p>

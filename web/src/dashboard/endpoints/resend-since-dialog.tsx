@@ -1,13 +1,13 @@
 // Sends again everything that did not arrive since a moment: by default all of it.
 
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { EndpointDetail } from "../../../../sdk/src/dashboard-contract.ts";
-import { call, fieldError, otherError } from "../api.ts";
+import { call, fieldError } from "../api.ts";
 import { Button } from "../parts/button.tsx";
-import { Dialog, DialogActions } from "../parts/dialog.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { DialogForm } from "../parts/dialog-form.tsx";
 import { TextField } from "../parts/field.tsx";
-import { FormProblem } from "../parts/form-problem.tsx";
 import { useToast } from "../parts/toast.tsx";
 import { refresh } from "../queries.ts";
 import { fromLocalInput, toLocalInput } from "./local-input.ts";
@@ -28,21 +28,20 @@ export function ResendSinceDialog({ workspaceId, endpoint }: ResendSinceDialogPr
         body: { since: from },
       }),
     onSuccess: async ({ resent }) => {
+      await refresh(
+        "GET /workspaces/:workspaceId/deliveries",
+        "GET /workspaces/:workspaceId/endpoints/:endpointId",
+      );
       setOpen(false);
       toast(
         resent === 1
           ? "1 delivery is on its way again"
           : `${resent} deliveries are on their way again`,
       );
-      await refresh(
-        "GET /workspaces/:workspaceId/deliveries",
-        "GET /workspaces/:workspaceId/endpoints/:endpointId",
-      );
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (since !== null && !resending.isPending) resending.mutate(since);
+  const submit = () => {
+    if (since !== null) resending.mutate(since);
   };
   const howMany = `${count}${isMore ? " or more" : ""} ${count === 1 ? "delivery" : "deliveries"}`;
   return (
@@ -57,7 +56,13 @@ export function ResendSinceDialog({ workspaceId, endpoint }: ResendSinceDialogPr
         resending.reset();
       }}
     >
-      <form className="form" onSubmit={submit} noValidate>
+      <DialogForm
+        sending={resending}
+        fields={["since"]}
+        submitLabel="Resend"
+        onSubmit={submit}
+        onCancel={() => setOpen(false)}
+      >
         <TextField
           label="Since"
           type="datetime-local"
@@ -73,14 +78,7 @@ export function ResendSinceDialog({ workspaceId, endpoint }: ResendSinceDialogPr
             The endpoint is disabled: enable it first, or they are skipped again.
           </p>
         )}
-        <FormProblem error={otherError(resending.error, ["since"])} />
-        <DialogActions>
-          <Button onClick={() => setOpen(false)}>Cancel</Button>
-          <Button type="submit" variant="primary" isBusy={resending.isPending}>
-            Resend
-          </Button>
-        </DialogActions>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { call } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog, DialogActions } from "../parts/dialog.tsx";
-import { FormProblem } from "../parts/form-problem.tsx";
+import { Problem } from "../parts/problem.tsx";
 import { refresh } from "../queries.ts";
 import { SecretView } from "./secret-view.tsx";
 
@@ -44,7 +44,7 @@ export function RotateSecretDialog({ workspaceId, endpointId }: RotateSecretDial
     >
       {rotated === undefined ? (
         <>
-          <FormProblem error={rotating.error} />
+          <Problem error={rotating.error} />
           <DialogActions>
             <Button onClick={close}>Cancel</Button>
             <Button variant="primary" isBusy={rotating.isPending} onClick={() => rotating.mutate()}>

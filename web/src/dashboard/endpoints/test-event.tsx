@@ -4,13 +4,13 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Delivery } from "../../../../sdk/src/dashboard-contract.ts";
 import { call } from "../api.ts";
+import { describeDuration } from "../duration.ts";
 import { Button } from "../parts/button.tsx";
-import { FormProblem } from "../parts/form-problem.tsx";
+import { Problem } from "../parts/problem.tsx";
 import { When } from "../parts/when.tsx";
 import { queryFor, refresh } from "../queries.ts";
 import { DeliveryMark } from "../requests/delivery-mark.tsx";
 import { outcomeSentence } from "../requests/outcome-words.ts";
-import { describeDuration } from "../requests/spans.ts";
 
 /** An attempt takes 10 seconds at most; most take less than one. */
 const pollMs = 700;
@@ -40,7 +40,7 @@ export function TestEvent({ workspaceId, endpointId, isDisabled }: TestEventProp
         </Button>
       </div>
       {isDisabled && <p className="quiet small">Enable the endpoint first.</p>}
-      <FormProblem error={sending.error} />
+      <Problem error={sending.error} />
       <div role="status">
         {sending.isSuccess && (
           <TestResult workspaceId={workspaceId} deliveryId={sending.data.deliveryId} />
@@ -57,7 +57,7 @@ function TestResult({ workspaceId, deliveryId }: { workspaceId: string; delivery
     }),
     refetchInterval: ({ state: { data } }) => (data !== undefined && isOver(data) ? false : pollMs),
   });
-  if (delivery.isError) return <FormProblem error={delivery.error} />;
+  if (delivery.isError) return <Problem error={delivery.error} />;
   if (delivery.data === undefined || !isOver(delivery.data)) {
     return <p className="test-result">On its way …</p>;
   }

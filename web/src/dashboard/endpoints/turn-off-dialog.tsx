@@ -1,13 +1,13 @@
 // Disables an endpoint, with a reason that everybody who looks at it later can read.
 
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { Endpoint } from "../../../../sdk/src/dashboard-contract.ts";
-import { call, fieldError, otherError } from "../api.ts";
+import { call, fieldError } from "../api.ts";
 import { Button } from "../parts/button.tsx";
-import { Dialog, DialogActions } from "../parts/dialog.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { DialogForm } from "../parts/dialog-form.tsx";
 import { TextField } from "../parts/field.tsx";
-import { FormProblem } from "../parts/form-problem.tsx";
 import { useToast } from "../parts/toast.tsx";
 import { refresh } from "../queries.ts";
 
@@ -34,10 +34,6 @@ export function TurnOffDialog({ workspaceId, endpoint }: TurnOffDialogProps) {
       toast("The endpoint is disabled");
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!disabling.isPending) disabling.mutate();
-  };
   return (
     <Dialog
       title="Disable this endpoint?"
@@ -49,7 +45,14 @@ export function TurnOffDialog({ workspaceId, endpoint }: TurnOffDialogProps) {
         disabling.reset();
       }}
     >
-      <form className="form" onSubmit={submit} noValidate>
+      <DialogForm
+        sending={disabling}
+        fields={["reason"]}
+        submitLabel="Disable this endpoint"
+        isDanger
+        onSubmit={() => disabling.mutate()}
+        onCancel={() => setOpen(false)}
+      >
         <TextField
           label="Reason"
           hint="Shown here and in the activity, such as “moves to the new cluster on Friday”."
@@ -58,14 +61,7 @@ export function TurnOffDialog({ workspaceId, endpoint }: TurnOffDialogProps) {
           error={fieldError(disabling.error, "reason")}
           autoFocus
         />
-        <FormProblem error={otherError(disabling.error, ["reason"])} />
-        <DialogActions>
-          <Button onClick={() => setOpen(false)}>Cancel</Button>
-          <Button type="submit" variant="danger" isBusy={disabling.isPending}>
-            Disable this endpoint
-          </Button>
-        </DialogActions>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -3,7 +3,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { call } from "../api.ts";
 import { Button } from "../parts/button.tsx";
-import { FormProblem } from "../parts/form-problem.tsx";
+import { Problem } from "../parts/problem.tsx";
 import { useToast } from "../parts/toast.tsx";
 import { refresh } from "../queries.ts";
 
@@ -29,7 +29,7 @@ export function TurnOnButton({ workspaceId, endpointId }: TurnOnButtonProps) {
       <Button variant="primary" isBusy={enabling.isPending} onClick={() => enabling.mutate()}>
         Enable
       </Button>
-      <FormProblem error={enabling.error} />
+      <Problem error={enabling.error} />
     </>
   );
 }

@@ -3,7 +3,7 @@
 import { Fragment } from "react";
 
 export function UrlText({ url }: { url: string }) {
-  const parts = url.split(/(?<=[/?&=])(?!\/)/);
+  const parts = url.split(/(?<=[/?&=])(?<!\/\/)(?!\/)/);
   return (
     <bdi className="url" dir="ltr">
       {parts.map((part, at) => (

@@ -3,7 +3,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Overview } from "../../../../sdk/src/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
-import { describeDuration } from "./duration.ts";
+import { describeDuration } from "../duration.ts";
 import { approvedShare, partsOf } from "./outcomes.ts";
 import { PartBar } from "./part-bar.tsx";
 import { describeCount } from "./shares.ts";

@@ -9,7 +9,8 @@ const height = 208;
 const above = 20;
 const below = 24;
 const plotHeight = height - above - below;
-const letterWidth = 6.8;
+/** About: fonts differ, and numbers are bold. Rather too much, so that what stands at an edge is never cut off. */
+const letterWidth = 8;
 const barWidthMax = 36;
 /** Beneath this a bar's own number would touch its neighbour's; then only the highest has one. */
 const roomPerNumber = 30;
@@ -92,15 +93,14 @@ export function BarPlot(props: BarPlotProps) {
         <text
           key={at}
           className="bar-plot-number"
-          x={inside(left + pitch * (at + 0.5), format(totals[at] ?? 0), left, width)}
           y={toY(totals[at] ?? 0) - 6}
-          textAnchor="middle"
+          {...placeOf(left + pitch * (at + 0.5), format(totals[at] ?? 0), left, width)}
         >
           {format(totals[at] ?? 0)}
         </text>
       ))}
-      {axisNames(rows, left, width).map(({ at, name, x }) => (
-        <text key={at} x={x} y={height - 6} textAnchor="middle">
+      {axisNames(rows, left, width).map(({ at, name, middle }) => (
+        <text key={at} y={height - 6} {...placeOf(middle, name, left, width)}>
           {name}
         </text>
       ))}
@@ -157,7 +157,7 @@ function numbered(totals: readonly number[], pitch: number): number[] {
   return filled.filter((at) => totals[at] === highest).slice(-1);
 }
 
-type AxisName = { at: number; name: string; x: number };
+type AxisName = { at: number; name: string; middle: number };
 
 /** Of a bar that stands for a week, the axis names the first day. */
 function axisNames(rows: readonly BarRow[], left: number, width: number): AxisName[] {
@@ -168,7 +168,7 @@ function axisNames(rows: readonly BarRow[], left: number, width: number): AxisNa
   return labelledAt(middles, widths).map((at) => ({
     at,
     name: names[at] ?? "",
-    x: middles[at] ?? 0,
+    middle: middles[at] ?? 0,
   }));
 }
 
@@ -176,4 +176,12 @@ function axisNames(rows: readonly BarRow[], left: number, width: number): AxisNa
 function inside(middle: number, text: string, left: number, right: number): number {
   const half = (text.length * letterWidth) / 2;
   return Math.max(left + half, Math.min(right - half, middle));
+}
+
+/** Where a word stands: over the middle, or with its end at the edge that it would stand over. */
+function placeOf(middle: number, text: string, left: number, right: number) {
+  const half = (text.length * letterWidth) / 2;
+  if (middle + half >= right) return { x: right, textAnchor: "end" } as const;
+  if (middle - half <= left) return { x: left, textAnchor: "start" } as const;
+  return { x: middle, textAnchor: "middle" } as const;
 }

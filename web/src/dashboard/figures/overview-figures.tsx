@@ -1,10 +1,10 @@
 // The figures of a workspace over a time, from the most urgent to the most detailed.
 
 import type { Overview } from "../../../../sdk/src/dashboard-contract.ts";
+import { describeDuration } from "../duration.ts";
 import { AgentsTable } from "./agents-table.tsx";
 import { Bars } from "./bars.tsx";
 import { shortDay } from "./days.ts";
-import { describeDuration } from "./duration.ts";
 import "./figures.css";
 import "./overview.css";
 import { OutcomeShares } from "./outcome-shares.tsx";
@@ -52,7 +52,7 @@ export function OverviewFigures({ workspaceId, overview }: OverviewFiguresProps)
               label: shortDay(day),
               parts: [{ name: "Median", value: medianMs ?? 0, tone: "neutral" }],
             }))}
-            format={(ms) => (ms === 0 ? "0" : describeDuration(ms))}
+            format={describeDuration}
             ticks={durationTicks}
             isAdditive={false}
           />

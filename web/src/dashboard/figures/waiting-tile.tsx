@@ -3,7 +3,7 @@
 
 import { Link } from "@tanstack/react-router";
 import type { PendingNow } from "../../../../sdk/src/dashboard-contract.ts";
-import { describeDuration } from "./duration.ts";
+import { describeDuration } from "../duration.ts";
 import { describeCount } from "./shares.ts";
 
 const circlesMax = 12;

@@ -4,13 +4,10 @@ import { Link } from "@tanstack/react-router";
 import type { IssuedKey, Workspace } from "../../../../sdk/src/dashboard-contract.ts";
 import { Quote } from "../../review/quote.tsx";
 import { Visible } from "../../review/visible-text.tsx";
-import { curlOfFirstRequest } from "../keys/first-request.ts";
+import { curlOfFirstRequest, keyVariable } from "../keys/first-request.ts";
 import { CopyBox } from "../parts/copy-box.tsx";
 import { Awaited } from "./awaited.tsx";
 import type { Place } from "./place.ts";
-
-/** Stands in the line where the key's text is not known any more; a shell fills it in. */
-const keyUnknown = "YOUR_API_KEY";
 
 type AskStepProps = {
   workspace: Workspace;
@@ -38,15 +35,15 @@ export function AskStep({ workspace, place, issued, email }: AskStepProps) {
             {issued === null && (
               <>
                 {" "}
-                Put your key in the place of <code>{keyUnknown}</code>.
+                The key must be in the variable <code>{keyVariable}</code>.
               </>
             )}
           </p>
           <CopyBox
-            label="Ask for an approval"
+            label={issued === null ? "Ask with your key" : "Ask for an approval"}
             text={curlOfFirstRequest({
               apiUrl: workspace.apiUrl,
-              key: issued?.key ?? keyUnknown,
+              key: issued?.key ?? null,
               notify: email,
             })}
           />

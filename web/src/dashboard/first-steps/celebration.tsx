@@ -2,21 +2,25 @@
 
 import { Link } from "@tanstack/react-router";
 import type { RequestRow, Workspace } from "../../../../sdk/src/dashboard-contract.ts";
-import { describeDuration } from "../figures/duration.ts";
+import { describeDuration } from "../duration.ts";
 import { Button } from "../parts/button.tsx";
 
 type CelebrationProps = {
   workspace: Workspace;
   request: RequestRow;
   email: string;
+  canChange: boolean;
   onHide: (() => void) | null;
 };
 
-export function Celebration({ workspace, request, email, onHide }: CelebrationProps) {
+export function Celebration({ workspace, request, email, canChange, onHide }: CelebrationProps) {
   const { id: workspaceId, apiUrl } = workspace;
   const isApproved = request.status === "APPROVED";
   return (
-    <section className="celebration" aria-labelledby="celebration-title">
+    <section
+      className={isApproved ? "celebration celebration-approved" : "celebration"}
+      aria-labelledby="celebration-title"
+    >
       <div className="celebration-head">
         <svg
           className="celebration-mark"
@@ -38,25 +42,29 @@ export function Celebration({ workspace, request, email, onHide }: CelebrationPr
         </div>
       </div>
       <ul className="next-steps">
+        {canChange && (
+          <li>
+            <Link to="/app/w/$workspaceId/endpoints" params={{ workspaceId }}>
+              Add a webhook endpoint
+            </Link>
+            <p>Your service is told the moment somebody decides.</p>
+          </li>
+        )}
         <li>
-          <Link to="/app/w/$workspaceId/endpoints" params={{ workspaceId }}>
-            Add a webhook endpoint
-          </Link>
-          <p>Your service is told the moment somebody decides.</p>
-        </li>
-        <li>
-          <a href={`${originOf(apiUrl)}/v1/openapi.json`} target="_blank" rel="noreferrer">
+          <a href={`${apiUrl}/v1/openapi.json`} target="_blank" rel="noreferrer">
             Connect your agent
             <span className="sr-only"> (opens a new tab)</span>
           </a>
           <p>Every call and field, as OpenAPI 3.1, for your code and your tools.</p>
         </li>
-        <li>
-          <Link to="/app/w/$workspaceId/people" params={{ workspaceId }}>
-            Invite your people
-          </Link>
-          <p>Others who look after keys, endpoints and requests.</p>
-        </li>
+        {canChange && (
+          <li>
+            <Link to="/app/w/$workspaceId/people" params={{ workspaceId }}>
+              Invite your people
+            </Link>
+            <p>Others who look after keys, endpoints and requests.</p>
+          </li>
+        )}
       </ul>
       {onHide !== null && (
         <div>
@@ -78,9 +86,4 @@ function titleOf({ status, resolvedByEmail }: RequestRow, email: string): string
 function tookOf({ createdAt, resolvedAt }: RequestRow): string {
   if (resolvedAt === null) return "";
   return `, ${describeDuration(Date.parse(resolvedAt) - Date.parse(createdAt))} after it asked`;
-}
-
-/** Where the API lives, whether or not its path is given with it. */
-function originOf(apiUrl: string): string {
-  return apiUrl.replace(/\/+$/, "").replace(/\/v1(?:\/requests)?$/, "");
 }

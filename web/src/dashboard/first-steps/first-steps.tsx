@@ -29,13 +29,17 @@ export function FirstSteps({ workspace, place, onHide }: FirstStepsProps) {
         {announcementOf(place)}
       </p>
       {place.kind === "done" ? (
-        <Celebration {...{ workspace, email, onHide }} request={place.request} />
+        <Celebration {...{ workspace, email, canChange, onHide }} request={place.request} />
       ) : (
         <section className="first-steps" aria-labelledby="first-steps-title">
           <div className="first-steps-head">
             <div>
               <h2 id="first-steps-title">First steps</h2>
-              <p>In about two minutes you will have approved your first request.</p>
+              <p>
+                {canChange
+                  ? "In about two minutes you will have approved your first request."
+                  : "How a first request is asked and approved. An owner or admin creates the key; the rest you can do or watch here."}
+              </p>
             </div>
             {onHide !== null && (
               <button type="button" className="first-steps-skip" onClick={onHide}>

@@ -1,10 +1,14 @@
-// The line that creates a first request with a new key: complete, so that it runs as it is pasted.
+// The line that creates a first request: complete, so that it runs as it is pasted.
+
+/** Where the line takes the key from when its text is not known. */
+export const keyVariable = "COUNTERSIGN_API_KEY";
 
 type FirstRequest = {
   /** What requests are created at. */
   apiUrl: string;
-  key: string;
-  /** Who is asked: whoever made the key, so that they can approve it themselves. */
+  /** Null when its text is not known (any more): then the shell puts it in. */
+  key: string | null;
+  /** Who is asked: whoever reads this, so that they can approve it themselves. */
   notify: string;
 };
 
@@ -14,17 +18,16 @@ export function curlOfFirstRequest({ apiUrl, key, notify }: FirstRequest): strin
     payload: { orderId: 1042, amount: 49 },
     notify,
   });
+  const authorization =
+    key === null
+      ? `"Authorization: Bearer $${keyVariable}"`
+      : inShell(`Authorization: Bearer ${key}`);
   return [
-    `curl ${inShell(requestsUrl(apiUrl))}`,
-    `  -H ${inShell(`Authorization: Bearer ${key}`)}`,
+    `curl ${inShell(`${apiUrl}/v1/requests`)}`,
+    `  -H ${authorization}`,
     `  -H ${inShell("Content-Type: application/json")}`,
     `  -d ${inShell(body)}`,
   ].join(" \\\n");
-}
-
-function requestsUrl(apiUrl: string): string {
-  const base = apiUrl.replace(/\/+$/, "").replace(/\/v1(?:\/requests)?$/, "");
-  return `${base}/v1/requests`;
 }
 
 /** In single quotes a shell reads nothing but the closing one, and an address may hold one. */

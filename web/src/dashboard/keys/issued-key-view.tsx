@@ -1,6 +1,7 @@
 // A new key, shown once, with a line to paste that creates a first request with it.
 
 import type { IssuedKey } from "../../../../sdk/src/dashboard-contract.ts";
+import { basePath } from "../base-path.ts";
 import { useMe } from "../membership.ts";
 import { Button } from "../parts/button.tsx";
 import { CopyBox } from "../parts/copy-box.tsx";
@@ -14,7 +15,7 @@ export function IssuedKeyView({ issued, workspaceId, onDone }: IssuedKeyViewProp
   const workspace = useCall("GET /workspaces/:workspaceId", { params: { workspaceId } });
   const { email } = useMe();
   const line = curlOfFirstRequest({
-    apiUrl: workspace.data?.apiUrl ?? location.origin,
+    apiUrl: workspace.data?.apiUrl ?? `${location.origin}${basePath}`,
     key: issued.key,
     notify: email,
   });

@@ -1,6 +1,7 @@
 // The keys of a workspace: those that work, and folded away those that were revoked, whose names stand in the activity.
 
 import type { ApiKey } from "../../../../sdk/src/dashboard-contract.ts";
+import { Visible } from "../../review/visible-text.tsx";
 import { When } from "../parts/when.tsx";
 import { RevokeKey } from "./revoke-key.tsx";
 
@@ -86,7 +87,7 @@ function KeyCells({ apiKey: { name, lastFour, lastUsedAt } }: { apiKey: ApiKey }
   return (
     <>
       <td className="cell-main">
-        <bdi>{name}</bdi>
+        <Visible text={name} />
       </td>
       <td className="mono" data-label="Key">
         <span>

@@ -2,12 +2,11 @@
 // click or Escape would lose it for good.
 
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, type ReactElement, useState } from "react";
-import { call, fieldError, otherError } from "../api.ts";
-import { Button } from "../parts/button.tsx";
-import { Dialog, DialogActions } from "../parts/dialog.tsx";
+import { type ReactElement, useState } from "react";
+import { call, fieldError } from "../api.ts";
+import { Dialog } from "../parts/dialog.tsx";
+import { DialogForm } from "../parts/dialog-form.tsx";
 import { TextField } from "../parts/field.tsx";
-import { FormProblem } from "../parts/form-problem.tsx";
 import { refresh } from "../queries.ts";
 import { IssuedKeyView } from "./issued-key-view.tsx";
 
@@ -25,10 +24,6 @@ export function NewKeyDialog({ workspaceId, trigger }: NewKeyDialogProps) {
     setOpen(false);
     setName("");
     issuing.reset();
-  };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!issuing.isPending) issuing.mutate();
   };
   const issued = issuing.data;
   return (
@@ -48,7 +43,13 @@ export function NewKeyDialog({ workspaceId, trigger }: NewKeyDialogProps) {
       }}
     >
       {issued === undefined ? (
-        <form className="form" onSubmit={submit} noValidate>
+        <DialogForm
+          sending={issuing}
+          fields={["name"]}
+          submitLabel="Create key"
+          onSubmit={() => issuing.mutate()}
+          onCancel={close}
+        >
           <TextField
             label="Name"
             hint="What it is for, such as “Refund agent, production”."
@@ -57,14 +58,7 @@ export function NewKeyDialog({ workspaceId, trigger }: NewKeyDialogProps) {
             error={fieldError(issuing.error, "name")}
             autoFocus
           />
-          <FormProblem error={otherError(issuing.error, ["name"])} />
-          <DialogActions>
-            <Button onClick={close}>Cancel</Button>
-            <Button type="submit" variant="primary" isBusy={issuing.isPending}>
-              Create key
-            </Button>
-          </DialogActions>
-        </form>
+        </DialogForm>
       ) : (
         <IssuedKeyView issued={issued} workspaceId={workspaceId} onDone={close} />
       )}

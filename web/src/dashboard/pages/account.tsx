@@ -33,7 +33,7 @@ export function AccountPage() {
           </Button>
         }
       />
-      {leaving.error !== null && <Problem error={leaving.error} />}
+      <Problem error={leaving.error} />
       <WorkspaceSection />
       <PasskeySection />
       <SessionSection />

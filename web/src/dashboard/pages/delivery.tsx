@@ -2,11 +2,11 @@
 
 import { Link, useParams } from "@tanstack/react-router";
 import type { DeliveryDetail } from "../../../../sdk/src/dashboard-contract.ts";
-import { CopyButton } from "../../review/payload/copy-button.tsx";
 import { Visible } from "../../review/visible-text.tsx";
 import { useMembership } from "../membership.ts";
 import { NotFound } from "../not-found.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { IdFact } from "../parts/id-fact.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -31,7 +31,7 @@ export function DeliveryPage() {
     <>
       <PageHead
         title={delivery === undefined ? "Delivery" : titleOf(delivery)}
-        documentTitle="Delivery"
+        documentTitle={delivery === undefined ? "Delivery" : `Delivery of ${delivery.event}`}
         back={<Back workspaceId={workspaceId} requestId={delivery?.requestId ?? null} />}
         subtitle={
           <span className="request-state">
@@ -44,7 +44,7 @@ export function DeliveryPage() {
           ) : undefined
         }
       />
-      {error !== null && <Problem error={error} onRetry={() => void refetch()} />}
+      <Problem error={error} onRetry={() => void refetch()} />
       {delivery === undefined ? (
         error === null && <Loading label="Loading the delivery" lines={8} />
       ) : (
@@ -101,13 +101,7 @@ function DeliveryStory({ workspaceId, delivery }: DeliveryStoryProps) {
             <When at={createdAt} />
           </dd>
         </div>
-        <div className="request-id">
-          <dt>Id</dt>
-          <dd>
-            <code>{id}</code>
-            <CopyButton label="Copy the id" text={() => id} />
-          </dd>
-        </div>
+        <IdFact id={id} />
       </dl>
       <section className="said" aria-labelledby="attempts-title">
         <h2 id="attempts-title">Attempts</h2>

@@ -13,7 +13,7 @@ import { TestEvent } from "../endpoints/test-event.tsx";
 import { TurnOffDialog } from "../endpoints/turn-off-dialog.tsx";
 import { UrlText } from "../endpoints/url-text.tsx";
 import { useMembership } from "../membership.ts";
-import { Empty } from "../parts/empty.tsx";
+import { NotFound } from "../not-found.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { PageHead } from "../parts/page-head.tsx";
@@ -30,20 +30,15 @@ export function EndpointPage() {
   const endpoint = useCall("GET /workspaces/:workspaceId/endpoints/:endpointId", {
     params: { workspaceId, endpointId },
   });
-  if (endpoint.isPending) return <Loading label="Loading the endpoint" lines={8} />;
   if (endpoint.isSuccess) {
     return <Story workspaceId={workspaceId} endpoint={endpoint.data} canChange={canChange} />;
   }
+  if (isNotFound(endpoint.error)) return <NotFound />;
   return (
     <>
       <PageHead title="Webhook endpoint" back={<Back workspaceId={workspaceId} />} />
-      {isNotFound(endpoint.error) ? (
-        <Empty title="There is no such endpoint">
-          It is not one of this workspace. The list has all of them.
-        </Empty>
-      ) : (
-        <Problem error={endpoint.error} onRetry={() => endpoint.refetch()} />
-      )}
+      {endpoint.isPending && <Loading label="Loading the endpoint" lines={8} />}
+      <Problem error={endpoint.error} onRetry={() => endpoint.refetch()} />
     </>
   );
 }

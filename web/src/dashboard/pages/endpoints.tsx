@@ -34,8 +34,9 @@ export function EndpointsPage() {
       {list.isSuccess && list.data.endpoints.length === 0 && (
         <Empty title="No endpoint yet">
           <p>
-            Add one, and your own server is told the moment somebody decides. Webhooks are optional:
-            an agent can also wait for the answer of <code>GET /v1/requests/:id?wait=60</code>.
+            {canChange ? "Add one" : "An owner or admin can add one"}, and your own server is told
+            the moment somebody decides. Webhooks are optional: an agent can also wait for the
+            answer of <code>GET /v1/requests/:id?wait=60</code>.
           </p>
         </Empty>
       )}

@@ -15,6 +15,7 @@ import { isNotFound } from "../requests/is-not-found.ts";
 import { lastFilter } from "../requests/last-filter.ts";
 import { RequestActions } from "../requests/request-actions.tsx";
 import { RequestStory } from "../requests/request-story.tsx";
+import { tabTitle } from "../requests/tab-title.ts";
 import { useRequest } from "../requests/use-request.ts";
 import "./request.css";
 
@@ -33,6 +34,7 @@ export function RequestPage() {
     <>
       <PageHead
         title="Request"
+        documentTitle={request === undefined ? "Request" : tabTitle(request.summary)}
         back={
           <Link
             to="/app/w/$workspaceId/requests"
@@ -54,7 +56,7 @@ export function RequestPage() {
           ) : undefined
         }
       />
-      {error !== null && <Problem error={error} onRetry={again} />}
+      <Problem error={error} onRetry={again} />
       {request === undefined ? (
         error === null && <Loading label="Loading the request" lines={10} />
       ) : (

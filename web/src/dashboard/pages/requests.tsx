@@ -60,7 +60,7 @@ export function RequestsPage() {
         }
       />
       <Filters filter={filter} rows={list.rows} onChange={change} onReset={reset} />
-      {list.error !== null && <Problem error={list.error} onRetry={list.retry} />}
+      <Problem error={list.error} onRetry={list.retry} />
       {list.isLoading && list.error === null && <Loading label="Loading requests" lines={8} />}
       {isEmpty && list.error === null && (
         <Empty

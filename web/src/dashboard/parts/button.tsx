@@ -3,7 +3,7 @@
 import type { ComponentProps, MouseEvent } from "react";
 
 export type ButtonProps = ComponentProps<"button"> & {
-  variant?: "primary" | "quiet" | "danger";
+  variant?: "primary" | "danger";
   isBusy?: boolean;
   /** For rows of a list. */
   isSmall?: boolean;

@@ -112,7 +112,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
             <div className="window-description">{description}</div>
           </AlertDialog.Description>
           {children}
-          {error !== null && <Problem error={error} />}
+          <Problem error={error} />
           <DialogActions>
             <AlertDialog.Cancel asChild>
               <Button disabled={isBusy}>{cancelLabel}</Button>

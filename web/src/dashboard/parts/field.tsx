@@ -15,30 +15,28 @@ type Question = {
   error?: ReactNode;
 };
 
-type FieldProps = Question & {
-  /** A control of one's own; without it, one line of text. */
-  children?: (control: ControlProps) => ReactNode;
-} & Omit<ComponentProps<"input">, "children" | "id">;
+type FieldProps = Question & { children: (control: ControlProps) => ReactNode };
 
-export function Field({ label, hint, error, children, ...input }: FieldProps) {
+export function Field({ label, hint, error, children }: FieldProps) {
   const { control, notes } = useQuestion({ label, hint, error });
   return (
     <div className="form-field">
       <label htmlFor={control.id}>{label}</label>
-      {children === undefined ? (
-        <input {...input} {...control} className={classes("field", input.className)} />
-      ) : (
-        children(control)
-      )}
+      {children(control)}
       {notes}
     </div>
   );
 }
 
+/** One line of text. */
 type TextFieldProps = Question & Omit<ComponentProps<"input">, "children" | "id">;
 
-export function TextField(props: TextFieldProps) {
-  return <Field {...props} />;
+export function TextField({ label, hint, error, ...input }: TextFieldProps) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(control) => <input {...input} {...control} className="field" />}
+    </Field>
+  );
 }
 
 type TextAreaFieldProps = Question & Omit<ComponentProps<"textarea">, "id">;
@@ -46,26 +44,7 @@ type TextAreaFieldProps = Question & Omit<ComponentProps<"textarea">, "id">;
 export function TextAreaField({ label, hint, error, ...area }: TextAreaFieldProps) {
   return (
     <Field label={label} hint={hint} error={error}>
-      {(control) => (
-        <textarea {...area} {...control} className={classes("field", area.className)} />
-      )}
-    </Field>
-  );
-}
-
-/** The children are its options. */
-type SelectFieldProps = Question & Omit<ComponentProps<"select">, "id">;
-
-export function SelectField({ label, hint, error, ...select }: SelectFieldProps) {
-  return (
-    <Field label={label} hint={hint} error={error}>
-      {(control) => (
-        <select
-          {...select}
-          {...control}
-          className={classes("field field-select", select.className)}
-        />
-      )}
+      {(control) => <textarea {...area} {...control} className="field" />}
     </Field>
   );
 }
@@ -110,8 +89,4 @@ function useQuestion({ hint, error }: Question): { control: ControlProps; notes:
     "aria-invalid": hasError ? true : undefined,
   };
   return { control, notes };
-}
-
-function classes(own: string, given: string | undefined): string {
-  return given === undefined ? own : `${own} ${given}`;
 }

@@ -1,4 +1,4 @@
-// What went wrong, in the service's own sentence, and a way to try again.
+// What went wrong, in the service's own sentence, and a way to try again. Nothing stands here while nothing did.
 
 import { ApiError } from "../api.ts";
 import { Button } from "./button.tsx";
@@ -9,6 +9,7 @@ type ProblemProps = { error: unknown; onRetry?: () => void };
 const unforeseen = "Something went wrong on this page. Load it again; nothing you saved is lost.";
 
 export function Problem({ error, onRetry }: ProblemProps) {
+  if (error === null || error === undefined) return null;
   return (
     <div className="problem" role="alert">
       <Icon name="alert" />

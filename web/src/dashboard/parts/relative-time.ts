@@ -6,6 +6,9 @@ const day = 24 * hour;
 /** Longer ago, a date says more than a count of days. */
 const daysMax = 30;
 
+/** What has just happened may lie ahead of a clock that is read seldom or goes slow. */
+const clockLeewayMs = 2_000;
+
 const units: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, ms: number])[] = [
   ["day", day],
   ["hour", hour],
@@ -22,7 +25,7 @@ export function toRelativeTime(at: string, now: number): string {
   const [unit, size] = units.find(([, each]) => distance >= each) ?? ["minute", minute];
   // Towards now: nothing is said to be older, or further off, than it is.
   const count = Math.trunc(ms / size);
-  if (count === 0) return ms > 0 ? "in less than a minute" : "just now";
+  if (count === 0) return ms > clockLeewayMs ? "in less than a minute" : "just now";
   return spans.format(count, unit);
 }
 

@@ -6,7 +6,7 @@ import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
 import { call, fieldError, otherError } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { TextField } from "../parts/field.tsx";
-import { FormProblem } from "../parts/form-problem.tsx";
+import { Problem } from "../parts/problem.tsx";
 import { refresh } from "../queries.ts";
 
 type AddGroupMemberProps = { workspaceId: string; group: Group };
@@ -44,7 +44,7 @@ export function AddGroupMember({ workspaceId, group }: AddGroupMemberProps) {
       <Button type="submit" isBusy={adding.isPending}>
         Add
       </Button>
-      <FormProblem error={otherError(adding.error, ["email"])} />
+      <Problem error={otherError(adding.error, ["email"])} />
     </form>
   );
 }

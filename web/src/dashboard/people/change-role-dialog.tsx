@@ -1,12 +1,12 @@
 // Changes what a member may do.
 
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { Member, Role } from "../../../../sdk/src/dashboard-contract.ts";
-import { call, fieldError, otherError } from "../api.ts";
+import { call, fieldError } from "../api.ts";
 import { Button } from "../parts/button.tsx";
-import { Dialog, DialogActions } from "../parts/dialog.tsx";
-import { FormProblem } from "../parts/form-problem.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { DialogForm } from "../parts/dialog-form.tsx";
 import { useToast } from "../parts/toast.tsx";
 import { refresh } from "../queries.ts";
 import { roleName } from "../role-name.ts";
@@ -34,10 +34,6 @@ export function ChangeRoleDialog({ workspaceId, member, ownRole }: ChangeRoleDia
       toast(`${changed.email} is ${roleName[changed.role].toLowerCase()} now`);
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!changing.isPending) changing.mutate();
-  };
   return (
     <Dialog
       title={`Role of ${member.email}`}
@@ -47,7 +43,7 @@ export function ChangeRoleDialog({ workspaceId, member, ownRole }: ChangeRoleDia
           : "It counts from their next click on."
       }
       trigger={
-        <Button isSmall aria-label={`Change the role of ${member.email}`}>
+        <Button isSmall aria-label={`Change role of ${member.email}`}>
           Change role
         </Button>
       }
@@ -58,21 +54,20 @@ export function ChangeRoleDialog({ workspaceId, member, ownRole }: ChangeRoleDia
         changing.reset();
       }}
     >
-      <form className="form" onSubmit={submit} noValidate>
+      <DialogForm
+        sending={changing}
+        fields={["role"]}
+        submitLabel="Save"
+        onSubmit={() => changing.mutate()}
+        onCancel={() => setOpen(false)}
+      >
         <RoleChoice
           role={role}
           ownRole={ownRole}
           error={fieldError(changing.error, "role")}
           onChange={setRole}
         />
-        <FormProblem error={otherError(changing.error, ["role"])} />
-        <DialogActions>
-          <Button onClick={() => setOpen(false)}>Cancel</Button>
-          <Button type="submit" variant="primary" isBusy={changing.isPending}>
-            Save
-          </Button>
-        </DialogActions>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -2,6 +2,7 @@
 
 import { useId } from "react";
 import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
+import { Visible } from "../../review/visible-text.tsx";
 import { CopyBox } from "../parts/copy-box.tsx";
 import { AddGroupMember } from "./add-group-member.tsx";
 import { RemoveGroupMember } from "./remove-group-member.tsx";
@@ -22,7 +23,7 @@ export function GroupCard({ workspaceId, group, canExtend, canRemove }: GroupCar
     <section className="panel group" aria-labelledby={titleId}>
       <div className="section-head">
         <h2 id={titleId}>
-          <bdi>{group.name}</bdi>
+          <Visible text={group.name} />
         </h2>
         {canExtend && <RenameGroupDialog workspaceId={workspaceId} group={group} />}
       </div>

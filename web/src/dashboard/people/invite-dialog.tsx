@@ -1,13 +1,13 @@
 // Invites somebody by their address, in a role. They join when they sign in and accept.
 
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { Role } from "../../../../sdk/src/dashboard-contract.ts";
-import { call, fieldError, otherError } from "../api.ts";
+import { call, fieldError } from "../api.ts";
 import { Button } from "../parts/button.tsx";
-import { Dialog, DialogActions } from "../parts/dialog.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { DialogForm } from "../parts/dialog-form.tsx";
 import { TextField } from "../parts/field.tsx";
-import { FormProblem } from "../parts/form-problem.tsx";
 import { useToast } from "../parts/toast.tsx";
 import { refresh } from "../queries.ts";
 import { RoleChoice } from "./role-choice.tsx";
@@ -37,10 +37,6 @@ export function InviteDialog({ workspaceId, ownRole }: InviteDialogProps) {
     setRole("viewer");
     inviting.reset();
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!inviting.isPending) inviting.mutate();
-  };
   return (
     <Dialog
       title="Invite somebody"
@@ -49,7 +45,13 @@ export function InviteDialog({ workspaceId, ownRole }: InviteDialogProps) {
       open={isOpen}
       onOpenChange={change}
     >
-      <form className="form" onSubmit={submit} noValidate>
+      <DialogForm
+        sending={inviting}
+        fields={["email", "role"]}
+        submitLabel="Send invitation"
+        onSubmit={() => inviting.mutate()}
+        onCancel={() => change(false)}
+      >
         <TextField
           label="Mail address"
           type="email"
@@ -67,14 +69,7 @@ export function InviteDialog({ workspaceId, ownRole }: InviteDialogProps) {
           error={fieldError(inviting.error, "role")}
           onChange={setRole}
         />
-        <FormProblem error={otherError(inviting.error, ["email", "role"])} />
-        <DialogActions>
-          <Button onClick={() => change(false)}>Cancel</Button>
-          <Button type="submit" variant="primary" isBusy={inviting.isPending}>
-            Send invitation
-          </Button>
-        </DialogActions>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -7,6 +7,7 @@ import { When } from "../parts/when.tsx";
 import { useCall } from "../queries.ts";
 import { roleName } from "../role-name.ts";
 import { ChangeRoleDialog } from "./change-role-dialog.tsx";
+import { LeaveWorkspace } from "./leave-workspace.tsx";
 import { RemoveMember } from "./remove-member.tsx";
 import { RoleList } from "./role-list.tsx";
 
@@ -26,18 +27,16 @@ export function MembersView({ workspaceId, role }: MembersViewProps) {
               <th scope="col">Address</th>
               <th scope="col">Role</th>
               <th scope="col">Since</th>
-              {role !== "viewer" && (
-                <th scope="col">
-                  <span className="sr-only">Change</span>
-                </th>
-              )}
+              <th scope="col">
+                <span className="sr-only">Change</span>
+              </th>
             </tr>
           </thead>
           <tbody>
             {list.data.members.map((member) => (
               <tr key={member.id}>
                 <td className="cell-main">
-                  <span className="row">
+                  <span className="in-line">
                     <bdi>{member.email}</bdi>
                     {member.isYou && <span className="badge">You</span>}
                   </span>
@@ -46,20 +45,15 @@ export function MembersView({ workspaceId, role }: MembersViewProps) {
                 <td data-label="Since">
                   <Arrival member={member} />
                 </td>
-                {role !== "viewer" && (
-                  <td className="cell-actions">
-                    {mayChange(role, member) && (
-                      <>
-                        <ChangeRoleDialog
-                          workspaceId={workspaceId}
-                          member={member}
-                          ownRole={role}
-                        />
-                        <RemoveMember workspaceId={workspaceId} member={member} />
-                      </>
-                    )}
-                  </td>
-                )}
+                <td className="cell-actions">
+                  {mayChange(role, member) && (
+                    <ChangeRoleDialog workspaceId={workspaceId} member={member} ownRole={role} />
+                  )}
+                  {mayChange(role, member) && !member.isYou && (
+                    <RemoveMember workspaceId={workspaceId} member={member} />
+                  )}
+                  {member.isYou && <LeaveWorkspace />}
+                </td>
               </tr>
             ))}
           </tbody>

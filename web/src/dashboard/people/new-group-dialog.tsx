@@ -1,12 +1,12 @@
 // Creates a group: its name, the key that agents write, and who is in it.
 
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
-import { call, fieldError, otherError } from "../api.ts";
+import { useState } from "react";
+import { call, fieldError } from "../api.ts";
 import { Button } from "../parts/button.tsx";
-import { Dialog, DialogActions } from "../parts/dialog.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { DialogForm } from "../parts/dialog-form.tsx";
 import { TextAreaField, TextField } from "../parts/field.tsx";
-import { FormProblem } from "../parts/form-problem.tsx";
 import { useToast } from "../parts/toast.tsx";
 import { refresh } from "../queries.ts";
 import { addressesOf, keyOfName } from "./address-list.ts";
@@ -37,10 +37,6 @@ export function NewGroupDialog({ workspaceId }: { workspaceId: string }) {
     setMembers("");
     creating.reset();
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!creating.isPending) creating.mutate();
-  };
   return (
     <Dialog
       title="Create an approver group"
@@ -49,7 +45,13 @@ export function NewGroupDialog({ workspaceId }: { workspaceId: string }) {
       open={isOpen}
       onOpenChange={change}
     >
-      <form className="form" onSubmit={submit} noValidate>
+      <DialogForm
+        sending={creating}
+        fields={["name", "key", "members"]}
+        submitLabel="Create group"
+        onSubmit={() => creating.mutate()}
+        onCancel={() => change(false)}
+      >
         <TextField
           label="Name"
           hint="Approvers read it, such as “Finance”."
@@ -78,14 +80,7 @@ export function NewGroupDialog({ workspaceId }: { workspaceId: string }) {
           error={fieldError(creating.error, "members")}
           spellCheck={false}
         />
-        <FormProblem error={otherError(creating.error, ["name", "key", "members"])} />
-        <DialogActions>
-          <Button onClick={() => change(false)}>Cancel</Button>
-          <Button type="submit" variant="primary" isBusy={creating.isPending}>
-            Create group
-          </Button>
-        </DialogActions>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -16,8 +16,8 @@ export function RemoveGroupMember({ workspaceId, group, email }: RemoveGroupMemb
       params: { workspaceId, groupId: group.id },
       body: { email },
     });
-    toast(`Removed ${email} from ${group.name}`);
     await refresh("GET /workspaces/:workspaceId/groups");
+    toast(`Removed ${email} from ${group.name}`);
   };
   return (
     <ConfirmDialog

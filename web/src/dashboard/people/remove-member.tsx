@@ -1,4 +1,4 @@
-// Takes somebody out of the workspace, after saying who and what stays.
+// Takes somebody else out of the workspace, or their invitation back, after saying who and what stays.
 
 import type { Member } from "../../../../sdk/src/dashboard-contract.ts";
 import { call } from "../api.ts";
@@ -9,32 +9,24 @@ import { refresh } from "../queries.ts";
 
 type RemoveMemberProps = { workspaceId: string; member: Member };
 
-export function RemoveMember({ workspaceId, member }: RemoveMemberProps) {
+export function RemoveMember({ workspaceId, member: { id, email, joinedAt } }: RemoveMemberProps) {
   const toast = useToast();
-  const isInvited = member.joinedAt === null;
+  const isInvited = joinedAt === null;
   const remove = async () => {
     await call("POST /workspaces/:workspaceId/members/:memberId/remove", {
-      params: { workspaceId, memberId: member.id },
+      params: { workspaceId, memberId: id },
     });
-    toast(isInvited ? `Withdrew the invitation of ${member.email}` : `Removed ${member.email}`);
-    await refresh(
-      "GET /workspaces/:workspaceId/members",
-      ...(member.isYou ? (["GET /me"] as const) : []),
-    );
+    await refresh("GET /workspaces/:workspaceId/members");
+    toast(isInvited ? `Withdrew the invitation of ${email}` : `Removed ${email}`);
   };
+  const words = isInvited ? invitationWords(email) : memberWords(email);
   return (
     <ConfirmDialog
-      title={titleOf(member)}
-      description={descriptionOf(member)}
-      confirmLabel={confirmLabelOf(member)}
+      {...words}
       isDanger
       trigger={
-        <Button
-          isSmall
-          variant="danger"
-          aria-label={member.isYou ? "Leave this workspace" : `Remove ${member.email}`}
-        >
-          {member.isYou ? "Leave" : "Remove"}
+        <Button isSmall variant="danger" aria-label={`Remove ${email}`}>
+          Remove
         </Button>
       }
       onConfirm={remove}
@@ -42,20 +34,20 @@ export function RemoveMember({ workspaceId, member }: RemoveMemberProps) {
   );
 }
 
-function confirmLabelOf({ isYou, joinedAt }: Member): string {
-  if (joinedAt === null) return "Withdraw the invitation";
-  return isYou ? "Leave" : "Remove them";
+function invitationWords(email: string) {
+  return {
+    title: `Withdraw the invitation of ${email}?`,
+    description:
+      "The invitation they were mailed does not work any more. You can invite them again.",
+    confirmLabel: "Withdraw the invitation",
+  };
 }
 
-function descriptionOf({ isYou, joinedAt }: Member): string {
-  if (joinedAt === null) {
-    return "The invitation they were mailed does not work any more. You can invite them again.";
-  }
-  if (isYou) return "You cannot open it any more, until somebody invites you again.";
-  return "They cannot open it any more, from the next click on. Keys and endpoints they made go on working, and as an approver they can still decide what they are asked.";
-}
-
-function titleOf({ email, isYou, joinedAt }: Member): string {
-  if (joinedAt === null) return `Withdraw the invitation of ${email}?`;
-  return isYou ? "Leave this workspace?" : `Remove ${email} from this workspace?`;
+function memberWords(email: string) {
+  return {
+    title: `Remove ${email} from this workspace?`,
+    description:
+      "They cannot open it any more, from the next click on. Keys and endpoints they made go on working, and as an approver they can still decide what they are asked.",
+    confirmLabel: "Remove them",
+  };
 }

@@ -1,13 +1,13 @@
 // Gives a group another name. Its key stays, because agents have it in their code.
 
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
-import { call, fieldError, otherError } from "../api.ts";
+import { call, fieldError } from "../api.ts";
 import { Button } from "../parts/button.tsx";
-import { Dialog, DialogActions } from "../parts/dialog.tsx";
+import { Dialog } from "../parts/dialog.tsx";
+import { DialogForm } from "../parts/dialog-form.tsx";
 import { TextField } from "../parts/field.tsx";
-import { FormProblem } from "../parts/form-problem.tsx";
 import { refresh } from "../queries.ts";
 
 type RenameGroupDialogProps = { workspaceId: string; group: Group };
@@ -26,10 +26,6 @@ export function RenameGroupDialog({ workspaceId, group }: RenameGroupDialogProps
       setOpen(false);
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!renaming.isPending) renaming.mutate();
-  };
   return (
     <Dialog
       title={`Rename “${group.name}”`}
@@ -46,7 +42,13 @@ export function RenameGroupDialog({ workspaceId, group }: RenameGroupDialogProps
         renaming.reset();
       }}
     >
-      <form className="form" onSubmit={submit} noValidate>
+      <DialogForm
+        sending={renaming}
+        fields={["name"]}
+        submitLabel="Save"
+        onSubmit={() => renaming.mutate()}
+        onCancel={() => setOpen(false)}
+      >
         <TextField
           label="Name"
           value={name}
@@ -54,14 +56,7 @@ export function RenameGroupDialog({ workspaceId, group }: RenameGroupDialogProps
           error={fieldError(renaming.error, "name")}
           autoFocus
         />
-        <FormProblem error={otherError(renaming.error, ["name"])} />
-        <DialogActions>
-          <Button onClick={() => setOpen(false)}>Cancel</Button>
-          <Button type="submit" variant="primary" isBusy={renaming.isPending}>
-            Save
-          </Button>
-        </DialogActions>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

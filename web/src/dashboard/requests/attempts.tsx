@@ -3,9 +3,9 @@
 import type { Delivery, DeliveryAttempt } from "../../../../sdk/src/dashboard-contract.ts";
 import { Quote } from "../../review/quote.tsx";
 import { Visible } from "../../review/visible-text.tsx";
+import { describeDuration } from "../duration.ts";
 import { When } from "../parts/when.tsx";
 import { isSuccess, outcomeSentence } from "./outcome-words.ts";
-import { describeDuration } from "./spans.ts";
 
 type AttemptsProps = {
   kind: Delivery["destination"]["kind"];
@@ -41,7 +41,8 @@ function Attempt({ kind, attempt }: AttemptProps) {
       </div>
       <p>{finishedAt === null ? "Under way …" : outcomeSentence(kind, attempt)}</p>
       {responseStart !== null && responseStart !== "" && (
-        <details className="attempt-response">
+        // Why it failed mostly stands there.
+        <details className="attempt-response" open={!isSuccess(attempt.outcome)}>
           <summary>What came back</summary>
           <Quote
             label={

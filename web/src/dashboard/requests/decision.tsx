@@ -6,15 +6,15 @@ import { ChangeList } from "../../review/change-list.tsx";
 import { Quote } from "../../review/quote.tsx";
 import { Visible } from "../../review/visible-text.tsx";
 import { words } from "../../review/words.ts";
+import { describeDuration } from "../duration.ts";
 import { When } from "../parts/when.tsx";
-import { describeWait } from "./spans.ts";
 
 type DecisionProps = { request: RequestDetail; changes: readonly JsonChange[] };
 
 export function Decision({ request, changes }: DecisionProps) {
   const { status, resolvedAt, createdAt, resolutionNote } = request;
   if (resolvedAt === null) return null;
-  const took = describeWait(Date.parse(resolvedAt) - Date.parse(createdAt));
+  const took = describeDuration(Date.parse(resolvedAt) - Date.parse(createdAt));
   return (
     <section className={`outcome outcome-${status.toLowerCase()}`} aria-labelledby="decision-title">
       <h2 className="request-decision" id="decision-title">

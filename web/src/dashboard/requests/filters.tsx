@@ -2,12 +2,18 @@
 
 import { useId, useState } from "react";
 import type { RequestRow } from "../../../../sdk/src/dashboard-contract.ts";
-import { type ChosenFilter, countBehind, countChosen } from "./filter-state.ts";
+import { ChoiceRow } from "../parts/choice-row.tsx";
+import { type ChosenFilter, countBehind, countChosen, statuses } from "./filter-state.ts";
 import { MoreFilters } from "./more-filters.tsx";
 import { SearchField } from "./search-field.tsx";
-import { StatusFilter } from "./status-filter.tsx";
+import { statusWords } from "./words.ts";
 
 export type FilterChanges = { [Key in keyof ChosenFilter]?: ChosenFilter[Key] | undefined };
+
+const statusChoices = [
+  { value: undefined, word: "All" },
+  ...statuses.map((value) => ({ value, word: statusWords[value] })),
+];
 
 type FiltersProps = {
   filter: ChosenFilter;
@@ -48,7 +54,12 @@ export function Filters({ filter, rows, onChange, onReset }: FiltersProps) {
           </button>
         )}
       </div>
-      <StatusFilter status={filter.status} onChoose={(status) => onChange({ status }, true)} />
+      <ChoiceRow
+        label="Status"
+        choices={statusChoices}
+        chosen={filter.status}
+        onChoose={(status) => onChange({ status }, true)}
+      />
       {isOpen && <MoreFilters id={id} filter={filter} rows={rows} onChange={onChange} />}
     </section>
   );

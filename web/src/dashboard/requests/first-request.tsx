@@ -1,12 +1,13 @@
 // What an empty list says: how the first request comes about, with a command that can be pasted.
 
 import { Link } from "@tanstack/react-router";
+import { curlOfFirstRequest, keyVariable } from "../keys/first-request.ts";
 import { useMe, useMembership } from "../membership.ts";
 import { CopyBox } from "../parts/copy-box.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Loading } from "../parts/loading.tsx";
+import { Problem } from "../parts/problem.tsx";
 import { useCall } from "../queries.ts";
-import { firstCommand } from "./first-command.ts";
 
 export function FirstRequest() {
   const { workspaceId, canChange } = useMembership();
@@ -23,14 +24,16 @@ export function FirstRequest() {
         ) : (
           "an API key that an admin gives you"
         )}{" "}
-        in <code>COUNTERSIGN_API_KEY</code>, and the request is mailed to you.
+        in <code>{keyVariable}</code>, and the request is mailed to you.
       </p>
-      {workspace.data === undefined ? (
-        <Loading label="Loading the command" lines={4} />
-      ) : (
+      {workspace.isError && (
+        <Problem error={workspace.error} onRetry={() => void workspace.refetch()} />
+      )}
+      {workspace.isPending && <Loading label="Loading the command" lines={4} />}
+      {workspace.isSuccess && (
         <CopyBox
           label="Command"
-          text={firstCommand({ apiUrl: workspace.data.apiUrl, notify: email })}
+          text={curlOfFirstRequest({ apiUrl: workspace.data.apiUrl, key: null, notify: email })}
         />
       )}
     </Empty>

@@ -94,7 +94,7 @@ function severalWords({ kind }: HistoryEntry, count: number): string {
     case "mail_failed":
       return `${count} mails failed`;
     case "opened":
-      return `${count} people opened it`;
+      return `${count} links opened`;
     case "delivered":
       return `${count} webhooks delivered`;
     case "delivery_failed":
@@ -134,7 +134,7 @@ function sentenceOf(entry: HistoryEntry, workspaceId: string): ReactNode {
     case "opened":
       return (
         <>
-          Opened by <Visible text={entry.email} />
+          Link of <Visible text={entry.email} /> opened
         </>
       );
     case "approved":

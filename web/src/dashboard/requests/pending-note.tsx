@@ -2,7 +2,8 @@
 
 import { useEffect, useState } from "react";
 import type { PendingNow } from "../../../../sdk/src/dashboard-contract.ts";
-import { describeWait } from "./spans.ts";
+import { describeDuration } from "../duration.ts";
+import { describeCount } from "../figures/shares.ts";
 
 const tickMs = 15_000;
 
@@ -26,14 +27,12 @@ export function PendingNote({ pending, reading, isChosen, onChoose }: PendingNot
     >
       <span className="requests-figure">
         <span className="requests-figure-label">Pending now</span>
-        <strong>
-          {count === null ? "–" : `${count.toLocaleString("en")}${isMore ? "+" : ""}`}
-        </strong>
+        <strong>{count === null ? "–" : `${describeCount(count)}${isMore ? "+" : ""}`}</strong>
       </span>{" "}
       <span className="requests-figure">
         <span className="requests-figure-label">Oldest waits for</span>
         <strong>
-          {oldestCreatedAt === null ? "–" : describeWait(now - Date.parse(oldestCreatedAt))}
+          {oldestCreatedAt === null ? "–" : describeDuration(now - Date.parse(oldestCreatedAt))}
         </strong>
       </span>
     </button>

@@ -43,7 +43,7 @@ export function RequestActions({ workspaceId, requestId }: RequestActionsProps) 
         trigger={<Button variant="danger">Withdraw</Button>}
         onConfirm={withdraw}
       />
-      {mailAgain.error !== null && <Problem error={mailAgain.error} />}
+      <Problem error={mailAgain.error} />
     </>
   );
 }

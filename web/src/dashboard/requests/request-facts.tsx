@@ -3,9 +3,9 @@
 import type { RequestDetail } from "../../../../sdk/src/dashboard-contract.ts";
 import type { ClockReading } from "../../review/clock.ts";
 import { Countdown } from "../../review/countdown.tsx";
-import { CopyButton } from "../../review/payload/copy-button.tsx";
 import { Visible } from "../../review/visible-text.tsx";
 import { words } from "../../review/words.ts";
+import { IdFact } from "../parts/id-fact.tsx";
 import { When } from "../parts/when.tsx";
 import { ApproverName } from "./approver-name.tsx";
 
@@ -51,13 +51,7 @@ export function RequestFacts({ request, reading, onOver }: RequestFactsProps) {
           )}
         </dd>
       </div>
-      <div className="request-id">
-        <dt>Id</dt>
-        <dd>
-          <code>{id}</code>
-          <CopyButton label="Copy the id" text={() => id} />
-        </dd>
-      </div>
+      <IdFact id={id} />
     </dl>
   );
 }

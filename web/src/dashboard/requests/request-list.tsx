@@ -1,7 +1,7 @@
 // The rows, what waits above them, and the way to more.
 
 import { useEffect, useRef } from "react";
-import { Button } from "../parts/button.tsx";
+import { LoadMore } from "../parts/load-more.tsx";
 import { RequestRow } from "./request-row.tsx";
 import { useArrivals } from "./use-arrivals.ts";
 import type { LiveRequests } from "./use-requests.ts";
@@ -10,7 +10,7 @@ import { newRequests } from "./words.ts";
 type RequestListProps = { workspaceId: string; list: LiveRequests; listKey: string };
 
 export function RequestList({ workspaceId, list, listKey }: RequestListProps) {
-  const { rows, isOutdated, hasMore, isLoadingMore, loadMore } = list;
+  const { rows, isOutdated } = list;
   const arrivals = useArrivals(rows, listKey);
   const rowsElement = useRef<HTMLOListElement>(null);
   const isLettingIn = useRef(false);
@@ -51,15 +51,7 @@ export function RequestList({ workspaceId, list, listKey }: RequestListProps) {
           />
         ))}
       </ol>
-      {hasMore ? (
-        <div className="requests-foot">
-          <Button isBusy={isLoadingMore} onClick={loadMore}>
-            Load more
-          </Button>
-        </div>
-      ) : (
-        <p className="requests-foot quiet small">That is all of them.</p>
-      )}
+      <LoadMore list={list} end="That is all of them." />
     </div>
   );
 }

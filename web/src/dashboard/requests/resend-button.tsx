@@ -39,7 +39,7 @@ export function ResendButton({ workspaceId, delivery }: ResendButtonProps) {
       >
         Resend
       </Button>
-      {resend.error !== null && <Problem error={resend.error} />}
+      <Problem error={resend.error} />
     </div>
   );
 }

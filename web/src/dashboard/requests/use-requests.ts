@@ -23,9 +23,9 @@ export type LiveRequests = {
   isOutdated: boolean;
   error: unknown;
   retry: () => void;
-  hasMore: boolean;
-  isLoadingMore: boolean;
-  loadMore: () => void;
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  fetchNextPage: () => unknown;
 };
 
 export function useRequests(workspaceId: string, filter: ChosenFilter): LiveRequests {
@@ -64,8 +64,8 @@ export function useRequests(workspaceId: string, filter: ChosenFilter): LiveRequ
     isOutdated: isPlaceholderData,
     error: query.error,
     retry: () => void query.refetch(),
-    hasMore: query.hasNextPage,
-    isLoadingMore: query.isFetchingNextPage,
-    loadMore: () => void query.fetchNextPage(),
+    hasNextPage: query.hasNextPage,
+    isFetchingNextPage: query.isFetchingNextPage,
+    fetchNextPage: query.fetchNextPage,
   };
 }

@@ -48,7 +48,7 @@ const phrases: Record<ActivityAction, Phrase> = {
 };
 
 /** Details that say nothing beside the sentence. */
-const unsaid: readonly string[] = ["count"];
+const unsaid: readonly string[] = ["by", "count"];
 
 const labels = new Map(
   Object.entries({
@@ -61,6 +61,9 @@ const labels = new Map(
   }),
 );
 
+/** What the service does by itself, such as disabling an endpoint that only fails. */
+const itself = "Countersign itself";
+
 export const operator = "The operator, at the command line,";
 
 export function sentenceOf(entry: Activity): ActivitySentence {
@@ -70,7 +73,10 @@ export function sentenceOf(entry: Activity): ActivitySentence {
   const template = typeof phrase === "string" ? phrase : phrase(entry);
   const values: Record<string, string> = { ...detail, subject };
   const said = new Set([...template.matchAll(/\{=?(\w+)\}/g)].map(([, key]) => key));
-  const actor = actorEmail === null ? { text: operator } : { name: actorEmail };
+  const actor =
+    actorEmail !== null
+      ? { name: actorEmail }
+      : { text: detail.by === "countersign" ? itself : operator };
   return {
     parts: [actor, { text: " " }, ...partsOf(template, values)],
     rest: Object.entries(detail)

@@ -2,8 +2,8 @@
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { send } from "../api.ts";
-import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
+import { LoadMore } from "../parts/load-more.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { ActivityEntry } from "./activity-entry.tsx";
@@ -38,15 +38,7 @@ export function ActivityView({ workspaceId }: { workspaceId: string }) {
           <ActivityEntry key={entry.id} entry={entry} workspaceId={workspaceId} />
         ))}
       </ol>
-      {activity.hasNextPage ? (
-        <div className="more">
-          <Button isBusy={activity.isFetchingNextPage} onClick={() => activity.fetchNextPage()}>
-            Load more
-          </Button>
-        </div>
-      ) : (
-        <p className="quiet small">This is where it began.</p>
-      )}
+      <LoadMore list={activity} end="This is where it began." />
     </>
   );
 }

@@ -68,11 +68,6 @@ export function numberOf(text: string | null): number | null | undefined {
   return /^[0-9]{1,15}$/.test(digits) ? Number(digits) : undefined;
 }
 
-/** The service names a field by its key; anything else is said above the button. */
-export function asSettingsField(field: string | undefined): SettingsField | null {
-  return settingsFields.find((each) => each === field) ?? null;
-}
-
 export const settingsFields: readonly SettingsField[] = [
   "name",
   "expiryMinutes",

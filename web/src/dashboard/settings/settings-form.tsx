@@ -6,7 +6,7 @@ import type { Settings, Workspace } from "../../../../sdk/src/dashboard-contract
 import { call, fieldError, otherError } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { CheckField, Field, TextField } from "../parts/field.tsx";
-import { FormProblem } from "../parts/form-problem.tsx";
+import { Problem } from "../parts/problem.tsx";
 import { useToast } from "../parts/toast.tsx";
 import { queryClient, queryFor, refresh } from "../queries.ts";
 import { useKeptDraft } from "./kept-draft.ts";
@@ -128,7 +128,7 @@ export function SettingsForm({ workspace }: { workspace: Workspace }) {
         unit="requests a month"
         first="10000"
       />
-      <FormProblem error={otherError(saving.error, settingsFields)} />
+      <Problem error={otherError(saving.error, settingsFields)} />
       <div className={changed.length > 0 ? "settings-foot settings-foot-open" : "settings-foot"}>
         <p role="status" className="quiet">
           {describeChanges(changed.length)}

@@ -50,9 +50,13 @@ export function AddressStep(props: AddressStepProps) {
           autoFocus
           value={email}
           onChange={(event) => onEmail(event.currentTarget.value)}
-          error={isMissing ? "Type the address you were invited with." : emailError(sending.error)}
+          error={
+            isMissing
+              ? "Type the address you were invited with."
+              : fieldError(sending.error, "email")
+          }
         />
-        {problem !== null && <Problem error={problem} />}
+        <Problem error={problem} />
         <Button type="submit" variant="primary" isBusy={sending.isPending}>
           Mail me a code
         </Button>
@@ -60,10 +64,6 @@ export function AddressStep(props: AddressStepProps) {
       <OtherWays options={options} next={next} passkey={passkey} />
     </>
   );
-}
-
-function emailError(error: unknown): string | null {
-  return fieldError(error, "email");
 }
 
 type OtherWaysProps = Pick<AddressStepProps, "options" | "next" | "passkey">;

@@ -79,7 +79,7 @@ export function CodeStep({ email, isMailKept, onSignedIn, onBack }: CodeStepProp
             />
           )}
         </Field>
-        {problem !== null && <Problem error={problem} />}
+        <Problem error={problem} />
         <Button type="submit" variant="primary" isBusy={isOver}>
           Sign in
         </Button>

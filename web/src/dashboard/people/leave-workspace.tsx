@@ -1,0 +1,30 @@
+// The way out of a workspace, for everybody in it. The service keeps the last owner.
+
+import { call } from "../api.ts";
+import { basePath } from "../base-path.ts";
+import { useMembership } from "../membership.ts";
+import { Button } from "../parts/button.tsx";
+import { ConfirmDialog } from "../parts/dialog.tsx";
+
+export function LeaveWorkspace() {
+  const { workspaceId, name } = useMembership();
+  const leave = async () => {
+    await call("POST /me/workspaces/:workspaceId/leave", { params: { workspaceId } });
+    // Loads the page anew, so that nothing that was read of it stays in its memory.
+    location.assign(`${basePath}/app`);
+  };
+  return (
+    <ConfirmDialog
+      title="Leave this workspace?"
+      description={`You cannot open “${name}” any more, until somebody invites you again. Keys and endpoints that you made go on working, and as an approver you can still decide what you are asked.`}
+      confirmLabel="Leave"
+      isDanger
+      trigger={
+        <Button isSmall variant="danger">
+          Leave this workspace
+        </Button>
+      }
+      onConfirm={leave}
+    />
+  );
+}

@@ -1,0 +1,17 @@
+// What the agent wants to do as the title of a tab: its first words, in quotation marks because they are not ours.
+
+import { toVisibleText } from "../../../../server/src/domain/visible-text.ts";
+
+const charactersMax = 60;
+
+export function tabTitle(summary: string): string {
+  const words = toVisibleText(summary.trim().replaceAll(/[ \t\r\n]+/g, " "));
+  const letters = [...words];
+  // Two for the quotation marks.
+  const room = charactersMax - 2;
+  if (letters.length <= room) return `“${words}”`;
+  const cut = letters.slice(0, room - 1).join("");
+  // Not in the middle of a word, unless it is a very long one.
+  const whole = cut.replace(/ \S{0,20}$/, "");
+  return `“${whole}…”`;
+}
