@@ -64,7 +64,10 @@ journey(
     );
     assert.match(mail.text, /invited/i);
     const page = await there.visit(`${there.site.url}/app`);
+    await inspect(page, "dashboard-sign-in", atTheDoor);
     await signInByCode(there, page, "new-viewer@example.com");
+    await button(page, "Join").waitFor();
+    await inspect(page, "dashboard-invited", atTheDoor);
     await button(page, "Join").click();
     await goTo(page, "Requests");
     await page.getByText("Refund order 1042").first().click();
@@ -157,6 +160,35 @@ journey("a key that was revoked is refused by the very next call", atTheDoor, as
   await button(page, "Revoke this key").click();
   await page.getByRole("alertdialog").waitFor({ state: "detached" });
   assert.equal((await list()).status, 401);
+});
+
+journey("a passkey signs in without any mail", atTheDoor, async (there) => {
+  const { page, email } = await enterAs(there, "viewer");
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("WebAuthn.enable");
+  await cdp.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  await page.goto(`${there.site.url}/app/account`);
+  await button(page, "Add passkey").click();
+  await page.getByRole("dialog").getByLabel("Name").fill("My laptop");
+  await button(page, "Go on").click();
+  await page.getByText("My laptop").first().waitFor();
+  await inspect(page, "dashboard-account-passkey", atTheDoor);
+  await button(page, "Sign out").click();
+  const mailsBefore = there.site.mails.length;
+  await button(page, "Use a passkey").click();
+  await page.getByRole("navigation", { name: "Workspace" }).waitFor();
+  assert.equal(there.site.mails.length, mailsBefore);
+  await page.goto(`${there.site.url}/app/account`);
+  await page.getByText(email).first().waitFor();
 });
 
 journey(

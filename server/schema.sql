@@ -24,16 +24,16 @@ end;
 $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.search_words(workspace_id text, summary text)
+CREATE OR REPLACE FUNCTION public.search_words(workspace_id text, id text, summary text)
  RETURNS tsvector
  LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE STRICT COST 500
+ IMMUTABLE STRICT COST 500
 AS $function$
 begin
   return array_to_tsvector(string_to_array(ltrim(regexp_replace(
     ' ' || lower(summary collate "default") collate "C",
     '[\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00bf\u2000-\u206f\u3000-\u3003]+',
-    ' ' || replace(workspace_id, '_', ''),
+    ' ' || replace(workspace_id, '_', '') || substr(id, 5, 4),
     'g'
   )), ' '));
 end;
@@ -109,7 +109,7 @@ CREATE INDEX approvals_approver ON public.approvals USING btree (COALESCE(group_
 CREATE INDEX approvals_expiring ON public.approvals USING btree (expires_at) WHERE (status = 'PENDING'::text);
 CREATE UNIQUE INDEX approvals_idempotency_key ON public.approvals USING btree (workspace_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX approvals_reminding ON public.approvals USING btree (remind_at) WHERE ((status = 'PENDING'::text) AND (remind_at IS NOT NULL));
-CREATE INDEX approvals_search ON public.approvals USING gin (search_words(workspace_id, summary));
+CREATE INDEX approvals_search ON public.approvals USING gin (search_words(workspace_id, id, summary));
 CREATE INDEX approvals_status ON public.approvals USING btree (status, workspace_id, id);
 CREATE TRIGGER approvals_final_is_final BEFORE UPDATE ON public.approvals FOR EACH ROW WHEN ((old.status <> 'PENDING'::text)) EXECUTE FUNCTION refuse_change_of_final_approval();
 

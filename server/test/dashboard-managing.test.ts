@@ -14,6 +14,7 @@ import { isRefusal } from "../src/domain/refusal.ts";
 import type { Role } from "../src/domain/role.ts";
 import type { WorkspaceSettings } from "../src/domain/workspace-settings.ts";
 import type { Call } from "../src/http/call.ts";
+import * as dashboardDeliveries from "../src/http/dashboard/deliveries.ts";
 import * as endpoints from "../src/http/dashboard/endpoints.ts";
 import * as groups from "../src/http/dashboard/groups.ts";
 import * as keys from "../src/http/dashboard/keys.ts";
@@ -40,7 +41,7 @@ import {
   testAssets,
   testPublicUrl,
 } from "./test-service.ts";
-import { makeEndpoint, until } from "./test-worker.ts";
+import { makeEndpoint, startWorker, until } from "./test-worker.ts";
 
 const service = await startService();
 const { db } = service;
@@ -866,4 +867,45 @@ test("whoever the operator adds while they are invited is in", async () => {
   accepted(await members.invite(calls, team.owner({ body: { email, role: "viewer" } })));
   const added = accepted(await addMember(db, { workspaceId: team.id, email, role: "admin" }));
   assert.deepEqual([added.role, added.joinedAt !== null], ["admin", true]);
+});
+
+test("an invitation is mailed while it is open, and neither sent again at once nor once it was taken back", async () => {
+  const team = await makeTeam();
+  const body = { email: "new@x.example", role: "viewer" };
+  const invited = accepted(await members.invite(calls, team.owner({ body })));
+  const mailOf = async () => {
+    const { rows } = await db.query(
+      "select id, state, attempts from deliveries where workspace_id = $1 and recipient = 'new@x.example'",
+      [team.id],
+    );
+    return rows[0];
+  };
+  const worker = startWorker(service.database);
+  try {
+    await until(async () => (await mailOf()).state === "delivered", "it is mailed");
+    const { id } = await mailOf();
+    const again = () =>
+      dashboardDeliveries.resend(calls, team.owner({ params: { deliveryId: id } }));
+    const tooSoon = await again();
+    assert.ok(isRefusal(tooSoon));
+    assert.match(tooSoon.message, /less than a minute ago/);
+    await db.query(
+      "update deliveries set finished_at = finished_at - interval '2 minutes' where workspace_id = $1 and id = $2",
+      [team.id, id],
+    );
+    accepted(await members.remove(calls, team.owner({ params: { memberId: invited.id } })));
+    const late = await again();
+    assert.ok(isRefusal(late));
+    assert.match(late.message, /not invited any more/);
+    // And one that is still due when it is taken back stays unsent.
+    await db.query(
+      "update deliveries set state = 'due', finished_at = null where workspace_id = $1 and id = $2",
+      [team.id, id],
+    );
+    worker.worker.wake();
+    await until(async () => (await mailOf()).state === "skipped", "it is not mailed");
+    assert.equal((await mailOf()).attempts, 1);
+  } finally {
+    await worker.stop();
+  }
 });

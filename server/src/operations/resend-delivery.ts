@@ -28,6 +28,14 @@ export async function resendDelivery(
         `an attempt of ${id} is under way; look again in a moment: countersign delivery show ${id}`,
       );
     }
+    const { workspaceId, destination, event } = delivery;
+    await activity.insert(tx, {
+      workspaceId,
+      actor: operator.actor,
+      action: "deliveries.resent",
+      subject: destination.kind === "endpoint" ? destination.url : destination.email,
+      detail: { delivery: id, event, count: "1" },
+    });
     await deliveries.announceDue(tx);
     return (await deliveries.find(tx, id)) ?? unknownDelivery(id);
   });

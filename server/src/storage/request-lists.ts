@@ -63,8 +63,8 @@ type Terms = {
   /** An address, or the id of a group. */
   approver: string | null;
   ids: { from: string; until: string };
-  /** A tsquery as text. */
-  sought: string | null;
+  /** Words to be found as the beginning of words. */
+  sought: string[] | null;
   limit: number;
 };
 
@@ -77,8 +77,8 @@ async function readTerms(
   const { status, agentName, limit, search } = filter;
   const ids = idsOf(filter);
   const approver = await readApprover(db, workspaceId, filter.approver);
-  const sought = search?.kind === "words" ? await readSearch(db, workspaceId, search.typed) : null;
-  if (ids.from >= ids.until || approver === "" || sought === "") return null;
+  const sought = search?.kind === "words" ? await readSearch(db, search.typed) : null;
+  if (ids.from >= ids.until || approver === "" || sought?.length === 0) return null;
   return { workspaceId, status, agentName, approver, ids, sought, limit };
 }
 
@@ -110,17 +110,20 @@ async function readApprover(
   return rows[0]?.id ?? "";
 }
 
-/** Every word as the beginning of one; empty when there is no word in what was typed. */
-async function readSearch(db: Queryable, workspaceId: string, typed: string): Promise<string> {
+/** Split as summaries are. Empty when there is no word in what was typed. */
+async function readSearch(db: Queryable, typed: string): Promise<string[]> {
+  // Of a workspace named x, because no word may be empty there.
   const { rows } = await db.query<{ words: string[] }>(
-    `select array(
-       select word from unnest(tsvector_to_array(search_words($1, $2))) as word
-       where word <> replace($1, '_', '')
-     ) as words`,
-    [workspaceId, typed],
+    "select tsvector_to_array(search_words('x', '', $1)) as words",
+    [typed],
   );
-  const words = rows[0]?.words ?? [];
-  return words.map((word) => `'${quoted(word)}':*`).join(" & ");
+  return (rows[0]?.words ?? []).map((word) => word.slice(1)).filter((word) => word !== "");
+}
+
+/** Of one season, or, where a summary itself is looked at and not the index, of none. */
+function queryOf({ workspaceId, sought }: Terms, season: string): string {
+  const start = `${workspaceId.replaceAll("_", "")}${season}`;
+  return (sought ?? []).map((word) => `'${quoted(start + word)}':*`).join(" & ");
 }
 
 function quoted(lexeme: string): string {
@@ -166,7 +169,7 @@ async function readGlance(
         with glance as materialized (${walk(terms, bind, bind(searchGlance))}),
         page as (
           select a.id from glance as a
-          where ${isSought(terms, bind)}
+          where search_words(a.workspace_id, '', a.summary) @@ ${bind(queryOf(terms, ""))}::tsquery
           order by a.id desc
           limit ${bind(terms.limit + 1)}
         )
@@ -181,8 +184,38 @@ async function readGlance(
   return { found, isCutShort: (rows[0]?.seen ?? 0) >= searchGlance };
 }
 
-/** For rarer words: all that have them, from the index of words, and the newest of those. */
+/** For rarer words: from the index of words, one season after the other until the page is full. */
 async function readSought(db: Queryable, terms: Terms): Promise<ListedRow[]> {
+  const rows: ListedRow[] = [];
+  for (const season of await readSeasons(db, terms)) {
+    const limit = terms.limit - rows.length;
+    rows.push(...(await readSeason(db, { ...terms, limit }, season)));
+    if (rows.length > terms.limit) break;
+  }
+  return rows;
+}
+
+/** The seasons in which there are approvals at all, newest first. */
+async function readSeasons(db: Queryable, { workspaceId, ids }: Terms): Promise<string[]> {
+  const { rows } = await db.query<{ oldest: string | null; newest: string | null }>(
+    `select min(id) as oldest, max(id) as newest from approvals
+     where workspace_id = $1 and id >= $2 and id < $3`,
+    [workspaceId, ids.from, ids.until],
+  );
+  const { oldest = null, newest = null } = rows[0] ?? {};
+  if (oldest === null || newest === null) return [];
+  const [first, last] = [oldest, newest].map((id) => Number.parseInt(seasonOf(id), 16));
+  const count = (last ?? 0) - (first ?? 0) + 1;
+  return Array.from({ length: count }, (_, at) => ((last ?? 0) - at).toString(16).padStart(4, "0"));
+}
+
+function seasonOf(id: string): string {
+  return id.slice("req_".length, "req_".length + seasonDigits);
+}
+
+const seasonDigits = 4;
+
+async function readSeason(db: Queryable, terms: Terms, season: string): Promise<ListedRow[]> {
   const { rows } = await db.query<ListedRow>(
     statement((bind) => {
       const workspace = bind(terms.workspaceId);
@@ -190,7 +223,8 @@ async function readSought(db: Queryable, terms: Terms): Promise<ListedRow[]> {
       return `
         with matching as materialized (
           select a.id from approvals a
-          where a.workspace_id = ${workspace} and ${isSought(terms, bind)}
+          where a.workspace_id = ${workspace}
+            and search_words(a.workspace_id, a.id, a.summary) @@ ${bind(queryOf(terms, season))}::tsquery
             and ${[...narrowed(terms, bind), ...statuses].map((each) => `(${each})`).join(" and ")}
         ),
         page as (select id from matching order by id desc limit ${bind(terms.limit + 1)})
@@ -254,10 +288,6 @@ function narrowed({ ids, agentName, approver }: Terms, bind: Bind): string[] {
       ? []
       : [`coalesce(a.group_id, lower(a.approver_email)) = lower(${bind(approver)})`]),
   ];
-}
-
-function isSought({ sought }: Terms, bind: Bind): string {
-  return `search_words(a.workspace_id, a.summary) @@ ${bind(sought)}::tsquery`;
 }
 
 const columns = `
