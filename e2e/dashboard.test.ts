@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
+import { makeMember } from "../server/test/test-dashboard.ts";
+import { makeWorkspace } from "../server/test/test-service.ts";
 import { startReceiver, until } from "../server/test/test-worker.ts";
 import { copyBox, enterAs, goTo, signInByCode } from "./dashboard-page.ts";
 import { type Journey, journeys } from "./journey.ts";
@@ -190,6 +192,56 @@ journey("a passkey signs in without any mail", atTheDoor, async (there) => {
   await page.goto(`${there.site.url}/app/account`);
   await page.getByText(email).first().waitFor();
 });
+
+journey(
+  "a workspace is run from its pages, and another one is a choice away",
+  { mayFail: ["401 /app/api/me", "400 /app/api/"] },
+  async (there) => {
+    const { page, email } = await enterAs(there, "owner");
+    const { id: otherId } = await makeWorkspace(there.site.db, { name: "Other Shop" });
+    await makeMember(there.site.db, { workspaceId: otherId, email, role: "viewer" });
+    // New requests appear by themselves, and are found by the beginning of a word.
+    await there.createRequest({ summary: "Refund order 1042", notify: "ann@example.com" });
+    await goTo(page, "Requests");
+    await page.getByText("Refund order 1042").first().waitFor();
+    await there.createRequest({ summary: "Delete stale rows", notify: "ann@example.com" });
+    await page.getByText("Delete stale rows").first().waitFor();
+    await page.getByPlaceholder("Search summary or id").fill("ref");
+    await page.getByText("Delete stale rows").first().waitFor({ state: "detached" });
+    assert.match(page.url(), /search=ref/);
+    await page.reload();
+    await page.getByText("Refund order 1042").first().waitFor();
+    assert.equal(await page.getByText("Delete stale rows").count(), 0);
+    // A group that agents can ask.
+    await page.goto(urlOf(there, "/people?tab=groups"));
+    await page.getByRole("button", { name: "Create group" }).first().click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("Finance");
+    await dialog.getByLabel("Key").fill("finance");
+    await dialog.getByLabel("Members").fill("ann@example.com");
+    await dialog.getByRole("button", { name: "Create group" }).click();
+    await button(page, "Rename Finance").waitFor();
+    await there.createRequest({ summary: "Pay the rent", notify: "group:finance" });
+    // Settings, and who changed them.
+    await goTo(page, "Settings");
+    await page.getByLabel("Default expiry").fill("3");
+    await button(page, "Save changes").click();
+    await page
+      .getByText(/from 5 to 10080/)
+      .first()
+      .waitFor();
+    await page.getByLabel("Default expiry").fill("60");
+    await button(page, "Save changes").click();
+    await page.getByText("Everything is saved.").waitFor();
+    await page.goto(urlOf(there, "/settings?tab=activity"));
+    await page.getByText(email).first().waitFor();
+    // Somewhere else one may be somebody else.
+    await page.getByRole("button", { name: /^Workspace: Acme Shop/ }).click();
+    await page.getByRole("menuitem", { name: /Other Shop/ }).click();
+    await page.waitForURL(new RegExp(otherId));
+    await page.getByRole("button", { name: /^Workspace: Other Shop.*Viewer/ }).waitFor();
+  },
+);
 
 journey(
   "every page is within reach of everybody, and stays in its window",

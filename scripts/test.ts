@@ -88,7 +88,7 @@ async function searchChromium(): Promise<ChromiumSearch> {
 
 async function runTests(): Promise<boolean> {
   const counts = { passed: 0, failed: 0, skipped: 0 };
-  const stream = run({ files, concurrency: 3, timeout: testTimeoutMs });
+  const stream = run({ files, concurrency: 2, timeout: testTimeoutMs });
   stream.on("test:fail", ({ details, todo }) => {
     // A suite or file fails with its tests, which are counted themselves.
     if (details.type !== "suite" && todo === undefined) counts.failed += 1;
