@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { until } from "../server/test/test-worker.ts";
 import {
   assertClean,
@@ -12,6 +12,7 @@ import {
   openBrowser,
   openContext,
   problemsOf,
+  switches,
 } from "./browser.ts";
 
 const executablePath = process.env.TEST_CHROMIUM ?? "";
@@ -163,4 +164,21 @@ test("targets that are too small for a thumb are found too", { skip }, async () 
   const page = await open(`${fine}<main>${small}${small}</main>`, { isStrict: false });
   await assert.rejects(checkAccessibility(page), /target-size/);
   await page.context().close();
+});
+
+test("what Playwright turns off in Chromium stays off beside what is turned off here", {
+  skip,
+}, async () => {
+  const launched = await chromium.launchServer({ executablePath, args: switches });
+  const { spawnargs } = launched.process();
+  await launched.close();
+  const name = "--disable-features=";
+  const [playwrights, ours, ...more] = spawnargs
+    .filter((word) => word.startsWith(name))
+    .map((word) => word.slice(name.length).split(","));
+  assert.ok(playwrights !== undefined && ours !== undefined && more.length === 0);
+  assert.deepEqual(
+    playwrights.filter((feature) => !ours.includes(feature)),
+    [],
+  );
 });

@@ -1,39 +1,74 @@
 // What journeys do at the dashboard, as a person does it.
 
 import assert from "node:assert/strict";
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContextOptions, Locator, Page } from "playwright-core";
+import { makeSignInLink } from "../server/src/operations/sign-in.ts";
 import { makeMember } from "../server/test/test-dashboard.ts";
+import { testKeyring } from "../server/test/test-service.ts";
 import { until } from "../server/test/test-worker.ts";
+import type { Allowances } from "./browser.ts";
 import type { Journey } from "./journey.ts";
+import { inspect } from "./review-page.ts";
 
 type Role = "owner" | "admin" | "viewer";
 
+/** Whoever is not signed in yet is told so, once. */
+export const atTheDoor = { mayFail: ["401 /app/api/me"] } as const;
+
 let people = 0;
 
-/** Makes somebody a member and signs them in with the code of a real mail. */
+/** Makes somebody a member and lets them in by a one-time link: without a mail it is quicker. */
 export async function enterAs(
   there: Journey,
   role: Role,
   options?: BrowserContextOptions,
 ): Promise<{ page: Page; email: string }> {
-  people += 1;
-  const email = `${role}-${people}@example.com`;
-  await makeMember(there.site.db, { workspaceId: there.workspace.id, email, role });
-  const page = await there.visit(`${there.site.url}/app`, options);
-  await signInByCode(there, page, email);
-  await page.getByRole("navigation", { name: "Workspace" }).waitFor();
-  return { page, email };
+  const email = await makePerson(there, role);
+  return { page: await enterByLink(there, email, options), email };
 }
 
-export async function signInByCode({ site }: Journey, page: Page, email: string): Promise<void> {
-  const mailsBefore = codesTo(site.mails, email).length;
-  await page.getByLabel("Your e-mail address").fill(email);
-  await page.getByRole("button", { name: "Mail me a code" }).click();
-  const code = await until(
-    () => codesTo(site.mails, email)[mailsBefore] ?? null,
-    `the code for ${email}`,
-  );
+/** A member of the journey's workspace with an address of their own. */
+export async function makePerson({ site, workspace }: Journey, role: Role): Promise<string> {
+  people += 1;
+  const email = `${role}-${people}@example.com`;
+  await makeMember(site.db, { workspaceId: workspace.id, email, role });
+  return email;
+}
+
+/** In a browser of its own. */
+export async function enterByLink(
+  { site, visit }: Journey,
+  email: string,
+  options?: BrowserContextOptions,
+): Promise<Page> {
+  const token = await makeSignInLink(site.db, testKeyring, email);
+  const page = await visit(`${site.url}/app/sign-in#token=${token}`, options);
+  await arrival(page);
+  return page;
+}
+
+/** Signed in, and in a workspace. */
+export async function arrival(page: Page): Promise<void> {
+  await page.getByRole("navigation", { name: "Workspace" }).waitFor();
+}
+
+export async function signInByCode(there: Journey, page: Page, email: string): Promise<void> {
+  const code = await codeAfter(there, email, async () => {
+    await page.getByLabel("Your e-mail address").fill(email);
+    await page.getByRole("button", { name: "Mail me a code" }).click();
+  });
   await page.getByLabel("Six-digit code").fill(code);
+}
+
+/** The code of the mail that something brings about. */
+export async function codeAfter(
+  { site }: Journey,
+  email: string,
+  ask: () => Promise<void>,
+): Promise<string> {
+  const mailsBefore = codesTo(site.mails, email).length;
+  await ask();
+  return until(() => codesTo(site.mails, email)[mailsBefore] ?? null, `the code for ${email}`);
 }
 
 function codesTo(mails: Journey["site"]["mails"], email: string): string[] {
@@ -42,6 +77,11 @@ function codesTo(mails: Journey["site"]["mails"], email: string): string[] {
     .map(({ headers }) => /code is ([0-9]{3}) ([0-9]{3})/.exec(headers.get("subject") ?? ""))
     .filter((found) => found !== null)
     .map(([, first, second]) => `${first}${second}`);
+}
+
+/** The address of a page of the journey's workspace. */
+export function urlOf({ site, workspace }: Journey, path: string): string {
+  return `${site.url}/app/w/${workspace.id}${path}`;
 }
 
 /** Goes to a place by the rail. */
@@ -58,4 +98,36 @@ export async function copyBox(page: Page, label: string): Promise<string> {
   const text = await box.locator("code").textContent();
   assert.ok(text, `nothing to copy in ${label}`);
   return text;
+}
+
+/** The window that is open over the page. */
+export function windowOf(page: Page): Locator {
+  return page.locator("[role=dialog], [role=alertdialog]");
+}
+
+/** The last step of a window: presses the button that goes ahead, and waits until the window is gone. */
+export async function goAhead(page: Page, name: string): Promise<void> {
+  await windowOf(page).getByRole("button", { name, exact: true }).click();
+  await windowOf(page).waitFor({ state: "detached" });
+}
+
+/** With a window open only what is in it counts: the rest is inert. */
+export async function inspectDialog(
+  page: Page,
+  name: string,
+  allowances: Allowances = atTheDoor,
+): Promise<void> {
+  await windowOf(page).waitFor();
+  await inspect(page, name, allowances);
+}
+
+/** A column of numbers of the table behind a picture, added up. */
+export async function columnSum(page: Page, table: string, column: string): Promise<number> {
+  const place = page.getByRole("table", { name: table, exact: true });
+  const heads = await place.getByRole("columnheader").allTextContents();
+  const at = heads.indexOf(column);
+  assert.ok(at > 0, `${column} is none of ${heads}`);
+  // The first of a line is its head.
+  const cells = await place.locator(`tbody tr > :nth-child(${at + 1})`).allTextContents();
+  return cells.reduce((sum, text) => sum + Number(text.replaceAll(",", "")), 0);
 }

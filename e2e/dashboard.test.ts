@@ -3,23 +3,24 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { Page } from "playwright-core";
 import { makeMember } from "../server/test/test-dashboard.ts";
 import { makeWorkspace } from "../server/test/test-service.ts";
-import { startReceiver, until } from "../server/test/test-worker.ts";
-import { copyBox, enterAs, goTo, signInByCode } from "./dashboard-page.ts";
-import { type Journey, journeys } from "./journey.ts";
-import { button, decide, eventually, inspect } from "./review-page.ts";
+import { until } from "../server/test/test-worker.ts";
+import {
+  atTheDoor,
+  copyBox,
+  enterAs,
+  goAhead,
+  goTo,
+  inspectDialog,
+  signInByCode,
+  urlOf,
+} from "./dashboard-page.ts";
+import { journeys } from "./journey.ts";
+import { button, decide, inspect } from "./review-page.ts";
 
 const journey = journeys({ environment: { WEBHOOK_RETRY_DELAYS: "50ms,50ms" } });
-/** Whoever is not signed in yet is told so, once. */
-const atTheDoor = { mayFail: ["401 /app/api/me"] } as const;
-
 const run = promisify(execFile);
-
-function urlOf({ site, workspace }: Journey, path: string): string {
-  return `${site.url}/app/w/${workspace.id}${path}`;
-}
 
 journey(
   "from an empty workspace to the first approved request, with nothing but the page",
@@ -99,50 +100,6 @@ journey(
   },
 );
 
-journey(
-  "a failing endpoint is found out, mended, and what it missed is sent again",
-  atTheDoor,
-  async (there, t) => {
-    let isBroken = true;
-    const receiver = await startReceiver((response) => {
-      response.statusCode = isBroken ? 500 : 200;
-      response.end(isBroken ? "the disk is full" : "thanks");
-    });
-    t.after(() => receiver.close());
-    const { page } = await enterAs(there, "admin");
-    await goTo(page, "Webhooks");
-    await page.getByRole("button", { name: /^Add/ }).first().click();
-    await page.getByLabel("URL").fill(receiver.url);
-    await inspectDialog(page, "dashboard-add-endpoint");
-    await page.getByRole("dialog").getByRole("button", { name: "Add endpoint" }).click();
-    assert.match(await copyBox(page, "Signing secret"), /^whsec_/);
-    await page.getByRole("dialog").getByRole("button").last().click();
-    const { id } = await there.createRequest({
-      summary: "Refund order 1042",
-      notify: "ann@example.com",
-    });
-    await eventually(() => receiver.heard.length === 3, "three attempts");
-    await page.goto(urlOf(there, `/requests/${id}`));
-    const delivery = page.locator(".delivery", { hasText: receiver.url });
-    await eventually(
-      async () => /500/.test((await delivery.textContent()) ?? ""),
-      "the status is shown",
-    );
-    await delivery.locator(".delivery-toggle").click();
-    await page.getByText("the disk is full").first().waitFor();
-    await inspect(page, "dashboard-request-failing", atTheDoor);
-    isBroken = false;
-    await delivery.getByRole("button", { name: /^Resend/ }).click();
-    await eventually(() => receiver.heard.length === 4, "it is sent again");
-    const ids = new Set(receiver.heard.map(({ headers }) => headers["x-service-delivery-id"]));
-    assert.equal(ids.size, 1, "under the same id");
-    await eventually(
-      async () => /Delivered/i.test((await delivery.textContent()) ?? ""),
-      "and the page says so",
-    );
-  },
-);
-
 journey("a key that was revoked is refused by the very next call", atTheDoor, async (there) => {
   const { page } = await enterAs(there, "admin");
   await goTo(page, "API keys");
@@ -162,35 +119,6 @@ journey("a key that was revoked is refused by the very next call", atTheDoor, as
   await button(page, "Revoke this key").click();
   await page.getByRole("alertdialog").waitFor({ state: "detached" });
   assert.equal((await list()).status, 401);
-});
-
-journey("a passkey signs in without any mail", atTheDoor, async (there) => {
-  const { page, email } = await enterAs(there, "viewer");
-  const cdp = await page.context().newCDPSession(page);
-  await cdp.send("WebAuthn.enable");
-  await cdp.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-  await page.goto(`${there.site.url}/app/account`);
-  await button(page, "Add passkey").click();
-  await page.getByRole("dialog").getByLabel("Name").fill("My laptop");
-  await button(page, "Go on").click();
-  await page.getByText("My laptop").first().waitFor();
-  await inspect(page, "dashboard-account-passkey", atTheDoor);
-  await button(page, "Sign out").click();
-  const mailsBefore = there.site.mails.length;
-  await button(page, "Use a passkey").click();
-  await page.getByRole("navigation", { name: "Workspace" }).waitFor();
-  assert.equal(there.site.mails.length, mailsBefore);
-  await page.goto(`${there.site.url}/app/account`);
-  await page.getByText(email).first().waitFor();
 });
 
 journey(
@@ -243,73 +171,50 @@ journey(
   },
 );
 
+const thrownOut = {
+  mayFail: ["401 /app/api/", "403 /app/api/", "404 /app/api/", "409 /app/api/"],
+} as const;
+
 journey(
-  "every page is within reach of everybody, and stays in its window",
-  { mayFail: ["401 /app/api/me", "404 /app/api/"] },
-  async (there, t) => {
-    const { workspace, site } = there;
-    await there.makeGroup(["ann@example.com", "ben@example.com"]);
-    const receiver = await startReceiver();
-    t.after(() => receiver.close());
-    const { page, email } = await enterAs(there, "owner");
-    await page.evaluate(
-      `fetch("/app/api/workspaces/${workspace.id}/endpoints", { method: "POST", body: JSON.stringify({ url: ${JSON.stringify(receiver.url)}, eventKinds: null }) })`,
-    );
-    const ids: string[] = [];
-    for (const summary of [
-      "Refund order 1042 (49.00 EUR)",
-      "Delete 12,000 stale rows in reporting",
-      "Send the newsletter to 80,000 people",
-    ]) {
-      const request = await there.createRequest({
-        summary,
-        notify: "group:finance",
-        agentName: "payer",
-        reasoning: "The parcel came back unopened.",
-        recentActions: ["Read the note", "Looked up the order"],
-        payload: { orderId: 1042, amount: 49 },
-        agentState: { step: 3 },
-      });
-      ids.push(request.id);
-    }
-    const review = await there.visit((await there.mailedLink("ann@example.com", ids[0])).url);
-    await decide(review, "Approve", "Yes, approve");
-    await eventually(() => receiver.heard.length === 4, "webhooks");
-    const { rows } = await site.db.query(
-      "select id, endpoint_id from deliveries where workspace_id = $1 and endpoint_id is not null limit 1",
-      [workspace.id],
-    );
-    const paths = {
-      overview: "",
-      requests: "/requests",
-      "requests-none": "/requests?search=nothing-like-it",
-      request: `/requests/${ids[0]}`,
-      "request-pending": `/requests/${ids[1]}`,
-      "request-unknown": "/requests/req_unknown",
-      delivery: `/deliveries/${rows[0].id}`,
-      endpoints: "/endpoints",
-      endpoint: `/endpoints/${rows[0].endpoint_id}`,
-      keys: "/keys",
-      members: "/people",
-      groups: "/people?tab=groups",
-      settings: "/settings",
-      usage: "/settings?tab=usage",
-      activity: "/settings?tab=activity",
-    };
-    for (const [name, path] of Object.entries(paths)) {
-      await page.goto(urlOf(there, path));
-      await page.locator("main h1").first().waitFor();
-      await page.locator("main .loading").first().waitFor({ state: "detached" });
-      await inspect(page, `dashboard-${name}`, { mayFail: ["401 /app/api/me", "404 /app/api/"] });
-    }
-    await page.goto(`${site.url}/app/account`);
-    await page.getByText(email).first().waitFor();
-    await inspect(page, "dashboard-account", { mayFail: ["401 /app/api/me", "404 /app/api/"] });
+  "a role counts from the next click, whoever is removed or leaves is out at once, and the last owner stays",
+  thrownOut,
+  async (there) => {
+    const { page: owner } = await enterAs(there, "owner");
+    const { page, email } = await enterAs(there, "viewer");
+    await goTo(owner, "People");
+    await button(owner, "Leave this workspace").click();
+    await button(owner, "Leave").click();
+    await owner
+      .getByText(/^The last owner cannot leave; make somebody else an owner first/)
+      .waitFor();
+    await inspect(owner, "dashboard-last-owner", thrownOut);
+    await button(owner, "Cancel").click();
+    await button(owner, `Change role of ${email}`).click();
+    await owner.getByRole("radio", { name: "Admin" }).check();
+    await goAhead(owner, "Save");
+    await owner.getByText(`${email} is admin now`).waitFor();
+    await page.reload();
+    await goTo(page, "API keys");
+    await page
+      .getByRole("button", { name: /^Create/ })
+      .first()
+      .waitFor();
+    await goTo(page, "Requests");
+    await button(owner, `Remove ${email}`).click();
+    await goAhead(owner, "Remove them");
+    // Its list looks again by itself, and they are members nowhere else.
+    await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
+    const { page: leaver, email: leaving } = await enterAs(there, "admin");
+    await goTo(leaver, "People");
+    await button(leaver, "Leave this workspace").click();
+    await goAhead(leaver, "Leave");
+    await leaver.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
+    await owner.reload();
+    await owner.getByRole("table", { name: "Members" }).waitFor();
+    for (const gone of [email, leaving]) assert.equal(await owner.getByText(gone).count(), 0);
+    const { rows } = await there.site.db.query("select role from members where workspace_id = $1", [
+      there.workspace.id,
+    ]);
+    assert.deepEqual(rows, [{ role: "owner" }]);
   },
 );
-
-/** With a window open only what is in it counts: the rest is inert. */
-async function inspectDialog(page: Page, name: string): Promise<void> {
-  await page.locator("[role=dialog], [role=alertdialog]").waitFor();
-  await inspect(page, name, atTheDoor);
-}

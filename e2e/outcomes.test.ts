@@ -98,9 +98,7 @@ journey("a withdrawn request says so on the same link", async (there) => {
   const page = await open(there);
   await there.cancelRequest(id);
   await page.reload();
-  await outcomeOf(page)
-    .getByText("The agent withdrew its request, so nothing was approved")
-    .waitFor();
+  await outcomeOf(page).getByText("The request was withdrawn, so nothing was approved").waitFor();
   await assertNothingToDecide(page);
   await inspect(page, "withdrawn");
 });
@@ -114,7 +112,7 @@ journey(
     await type(page, { amount: "99.00", note: "A little less" });
     await there.cancelRequest(id);
     await confirm(page, "Yes, approve with changes");
-    await outcomeOf(page).getByText("The agent withdrew its request").waitFor();
+    await outcomeOf(page).getByText("The request was withdrawn").waitFor();
     await page.getByText("Your decision came too late and was not counted.").waitFor();
     await assertStillThere(page, "A little less", '"amount":99.00');
     assert.equal((await there.readRequest(id)).status, "CANCELLED");

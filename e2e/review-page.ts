@@ -8,6 +8,8 @@ import { type Allowances, assertClean, checkAccessibility, screenshot } from "./
 type FirstStep = "Approve" | "Approve with changes" | "Reject";
 type SecondStep = "Yes, approve" | "Yes, approve with changes" | "Yes, reject";
 
+const pressAgainMs = 200;
+
 /** The first step. Its buttons do nothing in their first moment, so whoever is too quick presses again. */
 export async function choose(page: Page, name: FirstStep): Promise<Locator> {
   const dialog = page.locator("dialog");
@@ -17,7 +19,7 @@ export async function choose(page: Page, name: FirstStep): Promise<Locator> {
       await firstStep(page, name)
         .click({ timeout: 1_000 })
         .catch(() => {});
-      return dialog.waitFor({ timeout: 1_000 }).then(
+      return dialog.waitFor({ timeout: pressAgainMs }).then(
         () => true,
         () => false,
       );
@@ -51,7 +53,9 @@ export function button(page: Page, name: string): Locator {
 
 /** The outcome is the one region that is named by what became of the request. */
 export function outcomeOf(page: Page): Locator {
-  return page.getByRole("region", { name: /^(Approved by|Rejected by|Nobody|The agent withdrew)/ });
+  return page.getByRole("region", {
+    name: /^(Approved by|Rejected by|Nobody|The request was withdrawn)/,
+  });
 }
 
 /** Whether a button is there but does nothing yet. */

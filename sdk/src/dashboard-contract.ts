@@ -75,7 +75,8 @@ export type DashboardApi = {
     answer: { resent: number };
   };
 
-  "GET /workspaces/:workspaceId/keys": { answer: { keys: ApiKey[] } };
+  /** All that work, then those revoked last; `isMore` when more were revoked than are listed. */
+  "GET /workspaces/:workspaceId/keys": { answer: { keys: ApiKey[]; isMore: boolean } };
   "POST /workspaces/:workspaceId/keys": { body: { name: string }; answer: IssuedKey };
   "POST /workspaces/:workspaceId/keys/:keyId/revoke": { answer: ApiKey };
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { readConfig } from "./config.ts";
-import { makeAddressPolicy } from "./domain/network-address.ts";
+import { isWithinCidrs, makeAddressPolicy } from "./domain/network-address.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
 
 const secretKey = randomBytes(32).toString("base64");
@@ -15,6 +15,9 @@ test("an empty environment gives the documented defaults", () => {
       ...config,
       dataDir: config.dataDir.endsWith("/data"),
       webhookAllowed: ["127.0.0.1", "::1", "10.0.0.1"].map((each) => policy.flawOf(each) === null),
+      trustedProxies: ["127.0.0.1", "::1", "10.0.0.1", "8.8.8.8", "2606:4700::7"].map((each) =>
+        isWithinCidrs(each, config.trustedProxies),
+      ),
     },
     {
       host: "127.0.0.1",
@@ -25,6 +28,7 @@ test("an empty environment gives the documented defaults", () => {
       dataDir: true,
       keyring: null,
       rateLimit: { perSecond: 100, burst: 200 },
+      trustedProxies: [true, true, true, false, false],
       role: "all",
       smtpUrl: null,
       mailFrom: { name: "Countersign", address: "countersign@localhost" },
@@ -74,11 +78,33 @@ test("with an external database webhooks reach no private address unless told so
   assert.deepEqual(config.webhookAllowed, []);
 });
 
+test("proxies are trusted as they are named, and none are when told so", () => {
+  const isTrusted = (text: string, address: string) =>
+    isWithinCidrs(address, readConfig({ TRUSTED_PROXIES: text }).trustedProxies);
+  const named = "192.0.2.1, 2001:db8::/32";
+  for (const [text, address, expected] of [
+    [named, "192.0.2.1", true],
+    [named, "2001:db8::7", true],
+    [named, "127.0.0.1", false],
+    ["none", "127.0.0.1", false],
+  ] as const) {
+    assert.equal(isTrusted(text, address), expected, `${text}: ${address}`);
+  }
+  for (const text of ["proxy.example", "10.0.0.0/33", "10.0.0.1,", "none,10.0.0.1"]) {
+    assert.throws(
+      () => readConfig({ TRUSTED_PROXIES: text }),
+      /TRUSTED_PROXIES: must be a list of addresses and ranges, .* or the word none/,
+      text,
+    );
+  }
+});
+
 test("an identity provider is set up whole or not at all, and over https unless it is on this machine", () => {
   const OIDC_ISSUER = "https://login.example.com";
   const whole = { OIDC_ISSUER, OIDC_CLIENT_ID: "countersign", OIDC_CLIENT_SECRET: "s3cret" };
   const expected = { issuer: OIDC_ISSUER, clientId: "countersign", clientSecret: "s3cret" };
-  assert.deepEqual(readConfig(whole).oidc, { ...expected, name: "your company" });
+  const names = { name: "your company", isEmailTrusted: false };
+  assert.deepEqual(readConfig(whole).oidc, { ...expected, ...names });
   assert.equal(readConfig({ ...whole, OIDC_NAME: "Acme" }).oidc?.name, "Acme");
   for (const name of Object.keys(whole)) {
     assert.throws(
@@ -86,12 +112,28 @@ test("an identity provider is set up whole or not at all, and over https unless 
       new RegExp(`^OperatorFault: ${name}:`),
     );
   }
-  assert.throws(() => readConfig({ OIDC_NAME: "Acme" }), /OIDC_ISSUER, OIDC_CLIENT_ID/);
+  for (const alone of [{ OIDC_NAME: "Acme" }, { OIDC_TRUST_EMAIL: "true" }]) {
+    assert.throws(() => readConfig(alone), /OIDC_ISSUER, OIDC_CLIENT_ID/);
+  }
+  for (const [text, isTrusted] of [
+    ["true", true],
+    ["false", false],
+    ["", false],
+  ] as const) {
+    const { oidc } = readConfig({ ...whole, OIDC_TRUST_EMAIL: text });
+    assert.equal(oidc?.isEmailTrusted, isTrusted, text);
+  }
+  assert.throws(
+    () => readConfig({ ...whole, OIDC_TRUST_EMAIL: "yes" }),
+    /OIDC_TRUST_EMAIL: must be true or false/,
+  );
   for (const issuer of [
     "http://login.example.com",
     "login.example.com",
     `${OIDC_ISSUER}/?a=b`,
     `${OIDC_ISSUER}/.well-known/openid-configuration`,
+    "https://login.microsoftonline.com/common/v2.0",
+    "https://login.microsoftonline.com/organizations/v2.0",
   ]) {
     assert.throws(() => readConfig({ ...whole, OIDC_ISSUER: issuer }), /OIDC_ISSUER: must/, issuer);
   }
@@ -108,6 +150,7 @@ test("every wrong value is named at once", () => {
         PUBLIC_URL: "ftp://x",
         DATABASE_URL: "mysql://x",
         RATE_LIMIT: "-1",
+        TRUSTED_PROXIES: "all",
         ROLE: "boss",
         SMTP_URL: "http://mail.example",
         MAIL_FROM: "a@b.example, c@d.example",
@@ -117,7 +160,7 @@ test("every wrong value is named at once", () => {
     (error: Error) => {
       assert.ok(error instanceof OperatorFault);
       const names =
-        "PORT LOG_LEVEL PUBLIC_URL DATABASE_URL RATE_LIMIT ROLE SMTP_URL MAIL_FROM WEBHOOK_ALLOW_CIDRS WEBHOOK_RETRY_DELAYS";
+        "PORT LOG_LEVEL PUBLIC_URL DATABASE_URL RATE_LIMIT TRUSTED_PROXIES ROLE SMTP_URL MAIL_FROM WEBHOOK_ALLOW_CIDRS WEBHOOK_RETRY_DELAYS";
       for (const name of names.split(" ")) {
         assert.ok(error.message.includes(name), `${name} is missing in: ${error.message}`);
       }

@@ -8,7 +8,7 @@ import { type Keyring, parseKeyring } from "./domain/keyring.ts";
 import { webhookAttemptsMax } from "./domain/limits.ts";
 import { type Mailbox, parseMailbox } from "./domain/mailbox.ts";
 import { flawOfName } from "./domain/name.ts";
-import { type Cidr, loopbackCidrs, parseCidrs } from "./domain/network-address.ts";
+import { type Cidr, loopbackCidrs, nearbyCidrs, parseCidrs } from "./domain/network-address.ts";
 import { flawOfOidcIssuer, type OidcSettings } from "./domain/openid.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
 import { isLoopbackUrl } from "./domain/public-url.ts";
@@ -26,6 +26,8 @@ export type Config = {
   /** Null means the one kept under dataDir; always there when databaseUrl is. */
   keyring: Keyring | null;
   rateLimit: RateLimit | null;
+  /** Proxies that are believed when they say for whom they speak. */
+  trustedProxies: readonly Cidr[];
   role: Role;
   /** Null means that mails are kept and shown at /dev/mail. */
   smtpUrl: string | null;
@@ -74,10 +76,18 @@ export const variables: readonly (readonly [name: string, meaning: string])[] = 
   ],
   ["OIDC_NAME", "what the button to sign in with it says (your company)"],
   [
+    "OIDC_TRUST_EMAIL",
+    "true takes addresses of which the provider does not say whether they are verified; only when the directory is yours and nobody in it can choose their address (false)",
+  ],
+  [
     "WEBHOOK_ALLOW_CIDRS",
     "private ranges that webhooks may reach, such as 10.0.0.0/8,::1/128 (none; loopback with the embedded PostgreSQL while PUBLIC_URL is this machine)",
   ],
   ["WEBHOOK_RETRY_DELAYS", "waits before the second and the third attempt (30s,5m)"],
+  [
+    "TRUSTED_PROXIES",
+    "addresses and ranges of the proxies in front whose X-Forwarded-For is believed, such as 10.0.0.5,fd00::/8; none believes nobody's (this machine and private networks)",
+  ],
   ["ROLE", "what this process does: all, api or worker (all)"],
   ["RATE_LIMIT", "calls a second per API key, with a burst of twice that; 0 turns it off (100)"],
   ["LOG_LEVEL", `${logLevels.join(", ")} (info)`],
@@ -108,6 +118,14 @@ const schema = z.object({
   DATA_DIR: z.string().min(1).default("./data"),
   SECRET_KEY: z.string().optional(),
   RATE_LIMIT: wholeNumber(0, 1_000_000).default(100),
+  TRUSTED_PROXIES: z
+    .string()
+    .transform((text) => (text.trim() === "none" ? [] : parseCidrs(text)))
+    .refine(
+      isThere,
+      "must be a list of addresses and ranges, such as 10.0.0.5,fd00::/8, or the word none",
+    )
+    .optional(),
   ROLE: z.enum(roles, "must be all, api or worker").default("all"),
   SMTP_URL: z.string().superRefine(refuseFlawedSmtpUrl).optional(),
   MAIL_FROM: z
@@ -119,6 +137,7 @@ const schema = z.object({
   OIDC_CLIENT_ID: z.string().optional(),
   OIDC_CLIENT_SECRET: z.string().optional(),
   OIDC_NAME: z.string().superRefine(refuseFlawedName).optional(),
+  OIDC_TRUST_EMAIL: z.enum(["true", "false"], "must be true or false").optional(),
   WEBHOOK_ALLOW_CIDRS: z
     .string()
     .transform(parseCidrs)
@@ -159,6 +178,7 @@ export function readConfig(
       values.RATE_LIMIT === 0
         ? null
         : { perSecond: values.RATE_LIMIT, burst: values.RATE_LIMIT * burstSeconds },
+    trustedProxies: values.TRUSTED_PROXIES ?? nearbyCidrs,
     role: values.ROLE,
     smtpUrl: values.SMTP_URL ?? null,
     mailFrom: values.MAIL_FROM ?? {
@@ -195,21 +215,25 @@ function readOidc(values: {
   OIDC_CLIENT_ID?: string | undefined;
   OIDC_CLIENT_SECRET?: string | undefined;
   OIDC_NAME?: string | undefined;
+  OIDC_TRUST_EMAIL?: string | undefined;
 }): OidcSettings | null {
   const {
     OIDC_ISSUER: issuer,
     OIDC_CLIENT_ID: clientId,
     OIDC_CLIENT_SECRET: clientSecret,
     OIDC_NAME: name,
+    OIDC_TRUST_EMAIL: trust,
   } = values;
   if (issuer !== undefined && clientId !== undefined && clientSecret !== undefined) {
-    return { issuer, clientId, clientSecret, name: name ?? oidcNameDefault };
+    const isEmailTrusted = trust === "true";
+    return { issuer, clientId, clientSecret, name: name ?? oidcNameDefault, isEmailTrusted };
   }
-  if ([issuer, clientId, clientSecret, name].every((value) => value === undefined)) return null;
+  if ([issuer, clientId, clientSecret, name, trust].every((value) => value === undefined))
+    return null;
   const names = ["OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"] as const;
   const missing = names.filter((each) => values[each] === undefined);
   throw new OperatorFault(
-    `${missing.join(", ")}: to sign in by OpenID Connect set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET; to do without it set none of them, nor OIDC_NAME.`,
+    `${missing.join(", ")}: to sign in by OpenID Connect set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET; to do without it set none of them, nor OIDC_NAME or OIDC_TRUST_EMAIL.`,
   );
 }
 

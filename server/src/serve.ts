@@ -65,7 +65,8 @@ export async function serve(config: Config): Promise<void> {
     const firstKey = store.kind === "embedded" ? await runFirst(store.db) : null;
     // A log is no place for it; the very first start has nothing to protect yet.
     const isRead = process.stdout.isTTY === true || firstKey !== null;
-    const signInUrl = address !== null && isRead ? await makeWelcomeLink(config, store) : null;
+    const signInUrl =
+      address !== null && isRead ? await makeWelcomeLink(config, store, address) : null;
     showWelcome(config, store, { address, firstKey, signInUrl }, log);
     warnOfPublicUrl(config, log);
     await isMigrated;
@@ -103,6 +104,7 @@ function assembleNode({ config, store, assets, log }: NodeParts): Node {
           origin,
           assets,
           rateLimit: config.rateLimit,
+          trustedProxies: config.trustedProxies,
           onDue: worker === null ? makeAnnounceDue(store.db) : () => worker.wake(),
           // Behind a public name stands a proxy, and some (nginx since 1.29.7) look just like somebody at this machine.
           devMail:
@@ -118,10 +120,14 @@ function assembleNode({ config, store, assets, log }: NodeParts): Node {
     await listener.stop();
   };
   const listensAt = (address: string) => {
-    // On a port that the system chose, links can be right only once it has.
-    if (config.port === 0 && config.publicUrl.endsWith(":0")) origin.publicUrl = address;
+    origin.publicUrl = publicUrlAt(config, address);
   };
   return { app, worker, listensAt, stop };
+}
+
+/** On a port that the system chose, links can be right only once it has. */
+function publicUrlAt({ port, publicUrl }: Config, address: string): string {
+  return port === 0 && publicUrl.endsWith(":0") ? address : publicUrl;
 }
 
 async function closeApp(app: FastifyInstance): Promise<void> {
@@ -210,12 +216,17 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
 }
 
 /** Whoever sits at the terminal of the embedded default owns it. */
-async function makeWelcomeLink(config: Config, store: Store): Promise<string | null> {
+async function makeWelcomeLink(
+  config: Config,
+  store: Store,
+  address: string,
+): Promise<string | null> {
   if (store.kind !== "embedded" || config.smtpUrl !== null || !isLocal(config.publicUrl))
     return null;
   const email = await people.findFirstOwner(store.db);
   if (email === null) return null;
-  return signInUrlOf(config.publicUrl, await makeSignInLink(store.db, store.keyring, email));
+  const token = await makeSignInLink(store.db, store.keyring, email);
+  return signInUrlOf(publicUrlAt(config, address), token);
 }
 
 type WelcomeParts = { address: string | null; firstKey: string | null; signInUrl: string | null };

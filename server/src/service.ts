@@ -3,7 +3,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Keyring } from "./domain/keyring.ts";
-import { type Cidr, makeAddressPolicy } from "./domain/network-address.ts";
+import { type Cidr, makeAddressPolicy, nearbyCidrs } from "./domain/network-address.ts";
 import type { OidcClient } from "./domain/openid.ts";
 import type { RateLimit } from "./domain/rate-limit.ts";
 import { buildApp } from "./http/app.ts";
@@ -15,7 +15,7 @@ import { makeCreateApproval } from "./operations/create-approval.ts";
 import { makeDecideApproval } from "./operations/decide-approval.ts";
 import { makeKeyUse } from "./operations/note-key-use.ts";
 import { makeReadApproval } from "./operations/read-approval.ts";
-import { examineWebhookUrl } from "./outbound/resolve-host.ts";
+import { examineMembersWebhookUrl } from "./outbound/resolve-host.ts";
 import type { Database } from "./storage/database.ts";
 import type { Listener } from "./storage/listener.ts";
 import { ResolutionWatch } from "./storage/resolution-watch.ts";
@@ -29,6 +29,8 @@ export type ServiceOptions = {
   origin: { readonly publicUrl: string };
   assets: Assets;
   rateLimit: RateLimit | null;
+  /** Proxies that are believed when they say for whom they speak: those nearby, unless others are named. */
+  trustedProxies?: readonly Cidr[];
   /** Called when something became due that a worker should look at. */
   onDue: () => void;
   /** Null when mails go to a mail server and are not shown here. */
@@ -48,6 +50,7 @@ export type Service = { app: FastifyInstance; resolutions: ResolutionWatch };
 
 export function assembleService(options: ServiceOptions): Service {
   const { db, listener, keyring, origin, assets, onDue, devMail } = options;
+  const { clock = () => performance.now() } = options;
   const resolutions = new ResolutionWatch(db, listener);
   const background = makeBackground(options.log);
   const policy = makeAddressPolicy(options.webhookAllowed ?? []);
@@ -65,11 +68,14 @@ export function assembleService(options: ServiceOptions): Service {
     isMailKept: options.isMailKept,
     inBackground: background.begin,
     oidc: options.oidc,
-    examineAddress: (url) => examineWebhookUrl(url, policy),
+    examineAddress: (url) => examineMembersWebhookUrl(url, policy),
+    clock,
   });
   const keyUse = makeKeyUse(db);
   const app = buildApp({
     ...options,
+    clock,
+    trustedProxies: options.trustedProxies ?? nearbyCidrs,
     routes: noteKeyUse(routes, (digest) => keyUse.note(digest)),
   });
   app.addHook("onClose", async () => {

@@ -147,10 +147,20 @@ describe("on an external database", { concurrency: commandsAtOnce, timeout: 120_
     );
     assert.equal(revoked.lastFour, issued.key.slice(-4));
     const table = textOf(await run("key", "list", "--workspace", workspace));
-    assert.match(table, /^ID +WORKSPACE +NAME +KEY +CREATED +REVOKED$/m);
+    assert.match(table, /^ID +WORKSPACE +NAME +KEY +CREATED +LAST USED +REVOKED$/m);
     assert.match(
       table,
-      new RegExp(`^${issued.id} +${workspace} +Refund agent +cs_…${revoked.lastFour} `, "m"),
+      new RegExp(
+        `^${issued.id} +${workspace} +Refund agent +cs_…${revoked.lastFour} +\\S+Z +never +\\S+Z$`,
+        "m",
+      ),
+    );
+    await db.query("update api_keys set last_used_at = '2026-11-15T09:00Z' where id = $1", [
+      secondId,
+    ]);
+    assert.match(
+      textOf(await run("key", "list", "--workspace", workspace)),
+      new RegExp(`^${secondId} .* 2026-11-15T09:00:00\\.000Z +\\S+Z$`, "m"),
     );
     for (const output of [list.stdout, table]) assert.equal(output.includes(issued.key), false);
     assert.equal((await run("key", "list", "--json")).stdout.includes(issued.id), true);
@@ -258,6 +268,29 @@ describe("on an external database", { concurrency: commandsAtOnce, timeout: 120_
       textOf(await run(...list)),
       /^ID +EMAIL +ROLE +SINCE\nmem_\S+ +ann@example\.com +owner /,
     );
+  });
+
+  test("members are removed, whether they have joined or not, except the last owner", async () => {
+    const { id: workspace } = await makeWorkspace(db);
+    const within = ["--workspace", workspace];
+    const add = ["member", "add", ...within, "--email"];
+    const ann = jsonOf(await run(...add, "ann@example.com", "--role", "owner", "--json"));
+    const bob = jsonOf(await run(...add, "bob@example.com", "--role", "viewer", "--json"));
+    await db.query(
+      `insert into members (workspace_id, email, role, joined_at) values ($1, 'cy@example.com', 'owner', null)`,
+      [workspace],
+    );
+    const remove = ["member", "remove", ...within, "--email"];
+    const last = await run(...remove, "ann@example.com");
+    assertMistake(last, "the last owner", /last owner cannot be removed; make somebody else/);
+    assert.deepEqual(jsonOf(await run(...remove, "BOB@example.com", "--json")), bob);
+    assert.equal(
+      textOf(await run(...remove, "cy@example.com")),
+      `cy@example.com is no longer owner of ${workspace}.`,
+    );
+    const again = await run(...remove, "bob@example.com");
+    assertMistake(again, "nobody", /bob@example\.com is no member .*countersign member list/);
+    assert.deepEqual(jsonOf(await run("member", "list", ...within, "--json")), [ann]);
   });
 
   test("lists with nothing in them are an empty JSON list, or say how to begin", async () => {
@@ -513,6 +546,8 @@ function mistakesIn(workspace: string): [words: string[], pattern: RegExp][] {
     [["key", "create", ...named], /--workspace/],
     [["group", "create", ...within, ...named], /--key/],
     [["member", "add", ...within, "--email", "a@b.co"], /--role/],
+    [["member", "remove", ...within], /--email/],
+    [["member", "remove", "--workspace", "ws_nope", "--email", "a@b.co"], /no workspace ws_nope/],
     [["key", "revoke"], /argument/],
     [["workspace", "list", "surplus"], /argument/],
     [["workspace", "list", "--colour"], /unknown option '--colour'/],

@@ -3,8 +3,6 @@
 
 import { spawn } from "node:child_process";
 import { flushCompileCache } from "node:module";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type Keyring, parseKeyring } from "../src/domain/keyring.ts";
 import { loopbackCidrs, makeAddressPolicy } from "../src/domain/network-address.ts";
@@ -58,8 +56,6 @@ export async function startCrashingWorker({
   const settings: Settings = { ...rest, secretKey };
   const child = spawn(process.execPath, [import.meta.filename, JSON.stringify(settings)], {
     stdio: ["pipe", "pipe", "inherit"],
-    // A process starts in half the time when it need not compile everything anew.
-    env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "countersign-crashing-worker") },
   });
   const log: LogLine[] = [];
   const ended = new Promise<NodeJS.Signals | null>((resolve) => {
@@ -112,7 +108,7 @@ function work({ databaseUrl, secretKey, publicUrl, smtpUrl, crash }: Settings): 
     void worker.stop().then(() => process.exit(0));
   });
   log.info(startedMessage);
-  // One that is killed would not leave behind what it has compiled.
+  // One that is killed would not leave behind what it has compiled for the next one.
   flushCompileCache();
 }
 

@@ -7,6 +7,7 @@ import {
   endpointsPerWorkspaceMax,
   groupMembersMax,
   invitationsPerDayMax,
+  revokedKeysListed,
   unsuccessfulCountMax,
 } from "../src/domain/limits.ts";
 import { makeAddressPolicy } from "../src/domain/network-address.ts";
@@ -21,18 +22,24 @@ import * as keys from "../src/http/dashboard/keys.ts";
 import * as members from "../src/http/dashboard/members.ts";
 import type { DashboardCalls, DashboardRefusal, MemberVisit } from "../src/http/dashboard/visit.ts";
 import * as workspace from "../src/http/dashboard/workspace.ts";
-import { addMember } from "../src/operations/add-member.ts";
+import { addMember, removeMemberByEmail } from "../src/operations/add-member.ts";
+import { firstOwnerEmail, runFirst } from "../src/operations/first-run.ts";
 import { issueKey, revokeKey } from "../src/operations/issue-key.ts";
 import { enableEndpoint } from "../src/operations/manage-endpoint.ts";
 import { addGroupMember, createGroup } from "../src/operations/manage-group.ts";
-import { acceptInvitation, declineInvitation } from "../src/operations/manage-members.ts";
+import {
+  acceptInvitation,
+  declineInvitation,
+  leaveWorkspace,
+} from "../src/operations/manage-members.ts";
 import { updateWorkspace } from "../src/operations/manage-workspace.ts";
 import { makeKeyUse } from "../src/operations/note-key-use.ts";
-import { examineWebhookUrl } from "../src/outbound/resolve-host.ts";
-import { inTransaction } from "../src/storage/database.ts";
+import { examineMembersWebhookUrl } from "../src/outbound/resolve-host.ts";
+import { inTransaction, openDatabase } from "../src/storage/database.ts";
 import * as deliveries from "../src/storage/deliveries.ts";
 import * as storedEndpoints from "../src/storage/endpoints.ts";
 import { KeyUse } from "../src/storage/key-use.ts";
+import { makeTestDatabase } from "./test-database.ts";
 import {
   makeWorkspace,
   minimalBody,
@@ -59,8 +66,9 @@ const calls: DashboardCalls = {
   },
   isMailKept: true,
   inBackground: (work) => void work(),
-  examineAddress: (url) => examineWebhookUrl(url, makeAddressPolicy([])),
+  examineAddress: (url) => examineMembersWebhookUrl(url, makeAddressPolicy([])),
   oidc: null,
+  clock: () => performance.now(),
 };
 
 type Sent = { body?: unknown; params?: Record<string, string>; query?: string };
@@ -167,6 +175,31 @@ test("a key needs a name, and nothing is issued without one", async () => {
   const none = await keys.issue(calls, team.admin({ body: {} }));
   assertRefused(none, "validation_error", /^name: /, "name");
   assert.equal(accepted(await keys.list(calls, team.admin())).keys.length, 1);
+});
+
+test("all keys in use are listed, and of those that were revoked the newest", async () => {
+  const team = await makeTeam();
+  const listed = async () => accepted(await keys.list(calls, team.viewer()));
+  const revoke = (from: number, to: number) =>
+    db.query(
+      `insert into api_keys (workspace_id, name, digest, last_four, revoked_at)
+       select $1, 'Old ' || n, sha256(($1 || n)::bytea), 'aaaa', now() - n * interval '1 hour'
+       from generate_series($2::int, $3::int) n`,
+      [team.id, from, to],
+    );
+  await revoke(1, revokedKeysListed);
+  assert.deepEqual(
+    [(await listed()).keys.length, (await listed()).isMore],
+    [revokedKeysListed + 1, false],
+  );
+  await revoke(revokedKeysListed + 1, revokedKeysListed + 5);
+  const { keys: shown, isMore } = await listed();
+  assert.equal(isMore, true);
+  const newest = Array.from({ length: revokedKeysListed }, (_, n) => `Old ${n + 1}`);
+  assert.deepEqual(
+    shown.map(({ name }) => name),
+    ["Test key", ...newest],
+  );
 });
 
 test("an id of another workspace is answered just as one that nothing has, and changes nothing", async () => {
@@ -312,6 +345,16 @@ test("an endpoint is added with a secret that is shown once, and a private addre
     const refused = await add({ url: bad, eventKinds: null });
     assertRefused(refused, "validation_error", /^url: /, "url");
   }
+  // Members are told neither what a name resolves to nor what only the operator can do about it.
+  for (const inside of ["http://localhost/hook", "http://10.0.0.5/hook"]) {
+    const refused = await add({ url: inside, eventKinds: null });
+    assert.deepEqual(refused, {
+      refusal: "validation_error",
+      message:
+        "url: must lead to a public address, and this one does not; whoever runs this service can allow it",
+      field: "url",
+    });
+  }
   assertRefused(
     await add({ url, eventKinds: [] }),
     "validation_error",
@@ -392,6 +435,22 @@ test("an endpoint is disabled with a reason and enabled again, and at most so ma
       ["endpoint.enabled", {}],
     ],
   );
+});
+
+test("enabling an endpoint that is enabled changes nothing, so that its failures go on counting", async () => {
+  const team = await makeTeam();
+  const { id } = await makeEndpoint(db, team.id, "https://hooks.example/a");
+  await db.query(
+    "update endpoints set failing_since = now_ms(), warned_at = now_ms() where id = $1",
+    [id],
+  );
+  const rowOf = async () => (await db.query("select * from endpoints where id = $1", [id])).rows[0];
+  const before = await rowOf();
+  const params = { endpointId: id };
+  const enabled = accepted(await endpoints.enable(calls, team.admin({ params })));
+  assert.notEqual(enabled.failingSince, null);
+  accepted(await enableEndpoint(db, id));
+  assert.deepEqual(await rowOf(), before);
 });
 
 test("a rotated secret is shown once, and the old one signs beside it", async () => {
@@ -683,7 +742,7 @@ test("whoever was demoted or removed a moment ago can change no members any more
   const team = await makeTeam();
   const late = team.admin({ params: { memberId: team.ids.viewer } });
   accepted(await members.remove(calls, team.owner({ params: { memberId: team.ids.admin } })));
-  assertRefused(await members.remove(calls, late), "forbidden", /^You may not change the members/);
+  assertRefused(await members.remove(calls, late), "forbidden", /^You are no admin or owner/);
   assert.deepEqual(await activityOf(team.id, /removed/), [
     {
       actor: team.emails.owner,
@@ -703,6 +762,11 @@ test("the last owner can be neither removed nor demoted, and an owner who has no
   const body = { email: "second@example.com", role: "owner" };
   const second = accepted(await members.invite(calls, team.owner({ body })));
   assertRefused(await leave(), "conflict", /^The last owner cannot be removed/);
+  const leaving = await leaveWorkspace(db, { email: team.emails.owner, workspaceId: team.id });
+  assertRefused(leaving, "conflict", /^the last owner cannot leave; make somebody else an owner/);
+  const who = { workspaceId: team.id, email: team.emails.owner };
+  const removal = await removeMemberByEmail(db, who);
+  assertRefused(removal, "conflict", /last owner cannot be removed/);
   const byOperator = await addMember(db, {
     workspaceId: team.id,
     email: team.emails.owner,
@@ -839,6 +903,7 @@ test("what the operator does at the command line is noted without a name, and in
   accepted(await addMember(db, { workspaceId: id, email: "ann@example.com", role: "viewer" }));
   accepted(await addMember(db, { workspaceId: id, email: "Ann@example.com", role: "viewer" }));
   accepted(await addMember(db, { workspaceId: id, email: "ann@example.com", role: "admin" }));
+  accepted(await removeMemberByEmail(db, { workspaceId: id, email: "ANN@example.com" }));
   accepted(await updateWorkspace(db, id, { plan: "pro" }));
   accepted(await revokeKey(db, keyId));
   accepted(await issueKey(db, { workspaceId: id, name: "Next" }));
@@ -854,11 +919,45 @@ test("what the operator does at the command line is noted without a name, and in
       "group.member_added",
       "member.added",
       "member.role_changed",
+      "member.removed",
       "settings.changed",
       "key.revoked",
       "key.issued",
     ],
   );
+});
+
+test("the first start notes its workspace, its owner and its key, and a second start does nothing", async () => {
+  const database = await makeTestDatabase();
+  const { connection } = database;
+  const empty = openDatabase({ connection, connectionsMax: 2, onIdleFault: () => {} });
+  try {
+    assert.match((await runFirst(empty)) ?? "", /^cs_/);
+    assert.equal(await runFirst(empty), null);
+    const { rows } = await empty.query(
+      "select actor_email, action, subject, detail from activity order by action desc",
+    );
+    const [{ last_four: lastFour }] = (await empty.query("select last_four from api_keys")).rows;
+    const [created, added, issued] = rows;
+    assert.equal(rows.length, 3);
+    const actor_email = null;
+    assert.equal(created.action, "workspace.created");
+    assert.deepEqual(added, {
+      actor_email,
+      action: "member.added",
+      subject: firstOwnerEmail,
+      detail: { role: "owner" },
+    });
+    assert.deepEqual(issued, {
+      actor_email,
+      action: "key.issued",
+      subject: "First key",
+      detail: { lastFour },
+    });
+  } finally {
+    await empty.end();
+    await database.drop();
+  }
 });
 
 test("whoever the operator adds while they are invited is in", async () => {

@@ -5,11 +5,13 @@ import { after, test } from "node:test";
 import type { RequestDetail, RequestPage } from "../../sdk/src/dashboard-contract.ts";
 import { dashboardPageItems, searchGlance } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
+import type { WorkspaceSettings } from "../src/domain/workspace-settings.ts";
 import * as deliveries from "../src/http/dashboard/deliveries.ts";
 import * as requests from "../src/http/dashboard/requests.ts";
 import type { DashboardCalls, DashboardRefusal, MemberVisit } from "../src/http/dashboard/visit.ts";
 import { createGroup } from "../src/operations/manage-group.ts";
 import * as activity from "../src/storage/activity.ts";
+import { makeMember } from "./test-dashboard.ts";
 import { decide, findReviewer, getReview, listReviewers, postReview } from "./test-review.ts";
 import {
   makeWorkspace,
@@ -36,7 +38,17 @@ const calls: DashboardCalls = {
   inBackground: (work) => void work(),
   examineAddress: async () => null,
   oidc: null,
+  clock: () => 0,
 };
+
+const adminEmail = "admin@example.com";
+
+/** A workspace with the admin who visits it. */
+async function makeTeam(settings: Partial<WorkspaceSettings> = {}) {
+  const made = await makeWorkspace(db, settings);
+  await makeMember(db, { workspaceId: made.id, email: adminEmail, role: "admin" });
+  return made;
+}
 
 function visit(
   workspaceId: string,
@@ -45,7 +57,7 @@ function visit(
   return {
     workspaceId,
     role: "admin",
-    person: { id: "per_1", email: "admin@example.com", sessionId: "ses_1" },
+    person: { id: "per_1", email: adminEmail, sessionId: "ses_1" },
     call: {
       requestId: "test",
       keyDigest: Buffer.alloc(32),
@@ -117,7 +129,7 @@ async function fill(workspaceId: string, count: number, summary = "Filler"): Pro
 }
 
 test("requests are listed newest first, and pages stay stable while new ones arrive", async () => {
-  const { id: workspaceId, key } = await makeWorkspace(db);
+  const { id: workspaceId, key } = await makeTeam();
   await fill(workspaceId, dashboardPageItems + 2);
   const newest = await ask(key, { summary: "Newest" });
   const first = await list(workspaceId);
@@ -132,7 +144,7 @@ test("requests are listed newest first, and pages stay stable while new ones arr
 });
 
 test("a list is filtered by status, agent, approver and time, and by all of them together", async () => {
-  const { id: workspaceId, key } = await makeWorkspace(db);
+  const { id: workspaceId, key } = await makeTeam();
   await askGroup(workspaceId, key, ["bob@example.com"]);
   await ask(key, { summary: "Named", agentName: "billing", notify: "Bob@Example.com" });
   const cancelled = await ask(key, { summary: "Cancelled", agentName: "billing" });
@@ -154,7 +166,7 @@ test("a list is filtered by status, agent, approver and time, and by all of them
 });
 
 test("past its end a request is EXPIRED in the list, under each filter and in the count", async () => {
-  const { id: workspaceId, key } = await makeWorkspace(db);
+  const { id: workspaceId, key } = await makeTeam();
   const waiting = await ask(key, { summary: "Waiting" });
   const overdue = await ask(key, { summary: "Overdue", agentName: "billing" });
   await makeOverdue(workspaceId, overdue);
@@ -174,7 +186,7 @@ test("past its end a request is EXPIRED in the list, under each filter and in th
 });
 
 test("a search finds words by their beginnings, in any case and between any signs", async () => {
-  const { id: workspaceId, key } = await makeWorkspace(db);
+  const { id: workspaceId, key } = await makeTeam();
   const summary = `Refund (Ärger) ann.lee@example.com's order_1042 — “urgent” C:\\temp`;
   await ask(key, { summary });
   await ask(key, { summary: "Deploy to production" });
@@ -196,12 +208,12 @@ test("a search finds words by their beginnings, in any case and between any sign
   }
   assert.deepEqual(await summaries(workspaceId, { search: "refund & !deploy" }), []);
   assert.equal((await summaries(workspaceId, { search: "   " })).length, 2);
-  const other = await makeWorkspace(db);
+  const other = await makeTeam();
   assert.deepEqual(await summaries(other.id, { search: "refund" }), []);
 });
 
 test("no summary is too long or too strange to be asked and found", async () => {
-  const { id: workspaceId, key } = await makeWorkspace(db);
+  const { id: workspaceId, key } = await makeTeam();
   for (const summary of ["\u{20bb7}".repeat(500), "\u0130".repeat(500), "x ".repeat(250), "!?"]) {
     await ask(key, { summary });
   }
@@ -211,7 +223,7 @@ test("no summary is too long or too strange to be asked and found", async () => 
 });
 
 test("a search finds an id by itself and by its beginning", async () => {
-  const { id: workspaceId, key } = await makeWorkspace(db);
+  const { id: workspaceId, key } = await makeTeam();
   const id = await ask(key);
   await fill(workspaceId, 3);
   for (const search of [id, id.slice(0, 20), id.toUpperCase().replace("REQ", "req")]) {
@@ -223,12 +235,12 @@ test("a search finds an id by itself and by its beginning", async () => {
   assert.equal((await list(workspaceId, { search: "req_" })).items.length, 4);
   assert.deepEqual(await summaries(workspaceId, { search: `${id}0` }), []);
   assert.deepEqual(await summaries(workspaceId, { search: id, status: "APPROVED" }), []);
-  const other = await makeWorkspace(db);
+  const other = await makeTeam();
   assert.deepEqual(await summaries(other.id, { search: id }), []);
 });
 
 test("a search finds what is older than all it looks at first, with every filter and page by page", async () => {
-  const { id: workspaceId, key } = await makeWorkspace(db);
+  const { id: workspaceId, key } = await makeTeam();
   await fill(workspaceId, searchGlance + 10);
   await db.query(
     `update approvals set summary = 'Zebra ' || right(summary, 2)
@@ -253,7 +265,7 @@ test("a search finds what is older than all it looks at first, with every filter
 });
 
 test("a filter that cannot be understood is refused by the name of its field", async () => {
-  const { id: workspaceId } = await makeWorkspace(db);
+  const { id: workspaceId } = await makeTeam();
   for (const [field, value] of [
     ["status", "OPEN"],
     ["from", "yesterday"],
@@ -274,7 +286,7 @@ test("a filter that cannot be understood is refused by the name of its field", a
 
 test("a request is shown with everything, JSON to the letter, and its history in order", async () => {
   const receiver = await startReceiver();
-  const { id: workspaceId, key } = await makeWorkspace(db);
+  const { id: workspaceId, key } = await makeTeam();
   const endpoint = await makeEndpoint(db, workspaceId, receiver.url);
   const worker = startWorker(service.database);
   try {
@@ -364,8 +376,8 @@ test("a request is shown with everything, JSON to the letter, and its history in
 });
 
 test("nothing of another workspace can be seen or changed, and it looks like what is not there", async () => {
-  const mine = await makeWorkspace(db);
-  const theirs = await makeWorkspace(db);
+  const mine = await makeTeam();
+  const theirs = await makeTeam();
   const id = await ask(theirs.key, { summary: "Theirs" });
   const [delivery] = (await show(theirs.id, id)).deliveries;
   assert.ok(delivery !== undefined);
@@ -392,7 +404,7 @@ test("nothing of another workspace can be seen or changed, and it looks like wha
 });
 
 test("a withdrawn request is cancelled, told to endpoints and noted; a final one is left alone", async () => {
-  const { id: workspaceId, key } = await makeWorkspace(db);
+  const { id: workspaceId, key } = await makeTeam();
   await makeEndpoint(db, workspaceId, "http://127.0.0.1:9/hook");
   const id = await ask(key);
   const before = dues;
@@ -414,7 +426,7 @@ test("a withdrawn request is cancelled, told to endpoints and noted; a final one
 });
 
 test("mails are sent again to everybody who may still decide, each as a message of its own", async () => {
-  const { id: workspaceId, key } = await makeWorkspace(db);
+  const { id: workspaceId, key } = await makeTeam();
   const id = await askGroup(workspaceId, key, ["ann@example.com", "bob@example.com"]);
   const worker = startWorker(service.database);
   try {
@@ -459,7 +471,7 @@ test("mails are sent again to everybody who may still decide, each as a message 
 });
 
 test("a mail that is under way is not begun a second time", async () => {
-  const { id: workspaceId, key } = await makeWorkspace(db);
+  const { id: workspaceId, key } = await makeTeam();
   const id = await ask(key);
   await lease(workspaceId);
   const refused = await requests.mailAgain(calls, visitTo(workspaceId, id));
@@ -469,7 +481,7 @@ test("a mail that is under way is not begun a second time", async () => {
 });
 
 test("deliveries are listed newest first, by endpoint and state, page by page", async () => {
-  const { id: workspaceId, key } = await makeWorkspace(db);
+  const { id: workspaceId, key } = await makeTeam();
   const one = await makeEndpoint(db, workspaceId, "http://127.0.0.1:9/one");
   const two = await makeEndpoint(db, workspaceId, "http://127.0.0.1:9/two");
   for (let i = 0; i < 20; i += 1) await ask(key);
@@ -501,7 +513,7 @@ test("deliveries are listed newest first, by endpoint and state, page by page", 
 });
 
 test("a code to sign in is nobody's to see or send again but its reader's", async () => {
-  const { id: workspaceId } = await makeWorkspace(db);
+  const { id: workspaceId } = await makeTeam();
   const { rows } = await db.query<{ id: string }>(
     `with event as (
        insert into events (workspace_id, kind, detail) values ($1, 'person.signing_in', '{}')
@@ -523,7 +535,7 @@ test("a code to sign in is nobody's to see or send again but its reader's", asyn
 });
 
 test("a delivery is sent again and noted, but not while it is under way nor to a disabled endpoint", async () => {
-  const { id: workspaceId, key } = await makeWorkspace(db);
+  const { id: workspaceId, key } = await makeTeam();
   const endpoint = await makeEndpoint(db, workspaceId, "http://127.0.0.1:9/hook");
   const id = await ask(key);
   const found = (await show(workspaceId, id)).deliveries;
@@ -565,7 +577,7 @@ test("a delivery is sent again and noted, but not while it is under way nor to a
 });
 
 test("that a review page was opened is known from its script, never from following the link", async () => {
-  const { id: workspaceId, key } = await makeWorkspace(db);
+  const { id: workspaceId, key } = await makeTeam();
   const id = await ask(key);
   const { token } = await findReviewer(db, id);
   const openedAt = async () => (await show(workspaceId, id)).reviewers[0]?.openedAt;
@@ -581,7 +593,7 @@ test("that a review page was opened is known from its script, never from followi
 });
 
 test("a page that asks for a code counts as opened once the code was right", async () => {
-  const { id: workspaceId, key } = await makeWorkspace(db, { reviewCode: true });
+  const { id: workspaceId, key } = await makeTeam({ reviewCode: true });
   const id = await ask(key);
   const [reviewer] = await listReviewers(db, id);
   assert.ok(reviewer !== undefined);

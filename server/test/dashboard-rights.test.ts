@@ -4,8 +4,8 @@ import type { DashboardApi } from "../../sdk/src/dashboard-contract.ts";
 import { isAtLeast, type Role, roles } from "../src/domain/role.ts";
 import { dashboardTable } from "../src/http/dashboard/table.ts";
 import { callDashboard, makeMember, signIn } from "./test-dashboard.ts";
-import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
-import { makeEndpoint } from "./test-worker.ts";
+import { bodies, contentsOf, makeFurnished } from "./test-furnished.ts";
+import { startService } from "./test-service.ts";
 
 const service = await startService();
 const { db } = service;
@@ -14,74 +14,10 @@ after(() => service.stop());
 const names = Object.keys(dashboardTable) as (keyof DashboardApi)[];
 const ofWorkspace = names.filter((name) => name.includes(" /workspaces/:workspaceId"));
 
-/** A workspace with one of everything that a path can name. */
-async function makeFurnished() {
-  const { id: workspaceId, key } = await makeWorkspace(db);
-  const { json: request } = await service.call("POST", "/v1/requests", { key, body: minimalBody });
-  const endpoint = await makeEndpoint(db, workspaceId, "https://hooks.example/one");
-  await service.call("POST", "/v1/requests", { key, body: minimalBody });
-  const memberId = await makeMember(db, {
-    workspaceId,
-    email: `member@${workspaceId}.example`.replaceAll("_", "-"),
-    role: "viewer",
-  });
-  const {
-    rows: [made],
-  } = await db.query(
-    `with grouped as (
-       insert into groups (workspace_id, key, name) values ($1, 'payers', 'Payers') returning id
-     ), member as (
-       insert into group_members (workspace_id, group_id, email)
-       select $1, id, 'ann@example.com' from grouped
-     )
-     select grouped.id as "groupId",
-       (select id from api_keys where workspace_id = $1 limit 1) as "keyId",
-       (select id from deliveries where workspace_id = $1 and endpoint_id is not null limit 1) as "deliveryId"
-     from grouped`,
-    [workspaceId],
-  );
-  const ids = { requestId: request.id, endpointId: endpoint.id, memberId, ...made };
-  return { workspaceId, key, ids: ids as Record<string, string> };
-}
-
 async function makeCookie(workspaceId: string, role: Role, hasJoined = true): Promise<string> {
   const email = `${role}-${hasJoined}@${workspaceId}.example`.replaceAll("_", "-");
   await makeMember(db, { workspaceId, email, role, hasJoined });
   return signIn(service, email);
-}
-
-/** A body that is right for its call, as far as one can be that changes little. */
-const bodies: Partial<Record<keyof DashboardApi, object>> = {
-  "POST /workspaces/:workspaceId/settings": { expiryMinutes: 60 },
-  "POST /workspaces/:workspaceId/endpoints": { url: "https://93.184.215.14/x", eventKinds: null },
-  "POST /workspaces/:workspaceId/endpoints/:endpointId": { eventKinds: ["request.approved"] },
-  "POST /workspaces/:workspaceId/endpoints/:endpointId/disable": { reason: "not wanted" },
-  "POST /workspaces/:workspaceId/endpoints/:endpointId/resend-failed": {
-    since: "2026-01-01T00:00:00.000Z",
-  },
-  "POST /workspaces/:workspaceId/keys": { name: "New" },
-  "POST /workspaces/:workspaceId/groups": { key: "new", name: "New", members: [] },
-  "POST /workspaces/:workspaceId/groups/:groupId": { name: "Renamed" },
-  "POST /workspaces/:workspaceId/groups/:groupId/members": { email: "ben@example.com" },
-  "POST /workspaces/:workspaceId/groups/:groupId/members/remove": { email: "ann@example.com" },
-  "POST /workspaces/:workspaceId/members": { email: "cy@example.com", role: "viewer" },
-  "POST /workspaces/:workspaceId/members/:memberId/role": { role: "admin" },
-};
-
-/** Everything of a workspace, to see whether anything of it has changed. What only looking changes is left out. */
-async function contentsOf(workspaceId: string): Promise<string> {
-  const tables = ["workspaces", "members", "api_keys", "groups", "group_members", "endpoints"];
-  const more = ["endpoint_secrets", "approvals", "events", "deliveries", "activity"];
-  const found: unknown[] = [];
-  for (const table of [...tables, ...more]) {
-    const column = table === "workspaces" ? "id" : "workspace_id";
-    const { rows } = await db.query(
-      `select to_jsonb(t) - 'last_used_at' as row from ${table} t where ${column} = $1 order by 1`,
-      [workspaceId],
-    );
-    found.push(table, rows);
-  }
-  return JSON.stringify(found);
 }
 
 test("every call of the contract is in the table, and every row asks for somebody", () => {
@@ -96,25 +32,25 @@ test("every call of the contract is in the table, and every row asks for somebod
 });
 
 test("who is not signed in gets nothing", async () => {
-  const { workspaceId, ids } = await makeFurnished();
+  const { workspaceId, ids } = await makeFurnished(service);
   const params = { workspaceId, sessionId: "ses_x", passkeyId: "psk_x", ...ids };
-  const before = await contentsOf(workspaceId);
+  const before = await contentsOf(db, workspaceId);
   for (const name of names.filter((each) => dashboardTable[each].who !== "anyone")) {
     for (const cookie of [null, "__Host-countersign=made-up", "countersign=made-up"]) {
       const reply = await callDashboard(service, name, { cookie, params, body: bodies[name] });
       assert.deepEqual([reply.status, reply.json.error.code], [401, "signed_out"], name);
     }
   }
-  assert.equal(await contentsOf(workspaceId), before);
+  assert.equal(await contentsOf(db, workspaceId), before);
 });
 
 test("each role may make exactly the calls that the table grants it", async () => {
   for (const role of roles) {
-    const { workspaceId, ids } = await makeFurnished();
+    const { workspaceId, ids } = await makeFurnished(service);
     const cookie = await makeCookie(workspaceId, role);
     for (const name of ofWorkspace) {
       const needed = dashboardTable[name].who as Role;
-      const before = await contentsOf(workspaceId);
+      const before = await contentsOf(db, workspaceId);
       const reply = await callDashboard(service, name, {
         cookie,
         params: { workspaceId, ...ids },
@@ -125,20 +61,20 @@ test("each role may make exactly the calls that the table grants it", async () =
         assert.ok(![401, 403, 500].includes(reply.status), told);
       } else {
         assert.deepEqual([reply.status, reply.json.error.code], [403, "forbidden"], told);
-        assert.equal(await contentsOf(workspaceId), before, told);
+        assert.equal(await contentsOf(db, workspaceId), before, told);
       }
     }
   }
 });
 
 test("a workspace that somebody does not belong to, or has not joined, looks as if it were not there", async () => {
-  const { workspaceId, ids } = await makeFurnished();
-  const other = await makeFurnished();
+  const { workspaceId, ids } = await makeFurnished(service);
+  const other = await makeFurnished(service);
   const cookies = [
     await makeCookie(other.workspaceId, "owner"),
     await makeCookie(workspaceId, "owner", false),
   ];
-  const before = await contentsOf(workspaceId);
+  const before = await contentsOf(db, workspaceId);
   for (const cookie of cookies) {
     for (const name of ofWorkspace) {
       const params = { workspaceId, ...ids };
@@ -152,14 +88,14 @@ test("a workspace that somebody does not belong to, or has not joined, looks as 
       assert.deepEqual(reply.json, unknown.json, name);
     }
   }
-  assert.equal(await contentsOf(workspaceId), before);
+  assert.equal(await contentsOf(db, workspaceId), before);
 });
 
 test("nothing of one workspace is reachable through another by its id", async () => {
-  const theirs = await makeFurnished();
-  const mine = await makeFurnished();
+  const theirs = await makeFurnished(service);
+  const mine = await makeFurnished(service);
   const cookie = await makeCookie(mine.workspaceId, "owner");
-  const before = await contentsOf(theirs.workspaceId);
+  const before = await contentsOf(db, theirs.workspaceId);
   for (const name of ofWorkspace.filter((each) => /:(?!workspaceId)\w+/.test(each))) {
     const call = (ids: Record<string, string>) =>
       callDashboard(service, name, {
@@ -171,14 +107,14 @@ test("nothing of one workspace is reachable through another by its id", async ()
     assert.equal(foreign.status, 404, `${name}: ${JSON.stringify(foreign.json)}`);
     assert.equal(foreign.json.error.code, "not_found", name);
   }
-  assert.equal(await contentsOf(theirs.workspaceId), before);
+  assert.equal(await contentsOf(db, theirs.workspaceId), before);
 });
 
 test("everybody can leave a workspace, except its last owner, and is a stranger there at once", async () => {
-  const { workspaceId } = await makeFurnished();
+  const { workspaceId } = await makeFurnished(service);
   const viewer = await makeCookie(workspaceId, "viewer");
   const owner = await makeCookie(workspaceId, "owner");
-  const elsewhere = await makeFurnished();
+  const elsewhere = await makeFurnished(service);
   const leave = (cookie: string, params = { workspaceId }) =>
     callDashboard(service, "POST /me/workspaces/:workspaceId/leave", { cookie, params });
   const foreign = await leave(viewer, { workspaceId: elsewhere.workspaceId });

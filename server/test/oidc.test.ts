@@ -1,13 +1,16 @@
 // Signing in with a company's identity provider: a real one on a socket, and a browser that keeps its cookies.
 
 import assert from "node:assert/strict";
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, afterEach, test } from "node:test";
-import type { OidcClient } from "../src/domain/openid.ts";
+import { examineSignIn } from "../src/cli/doctor-sign-in.ts";
+import { signInCallsPerMinuteMax } from "../src/domain/limits.ts";
+import type { OidcClient, OidcSettings } from "../src/domain/openid.ts";
 import { openOidcClient } from "../src/outbound/openid.ts";
 import { callDashboard, makeMember } from "./test-dashboard.ts";
 import { type Claims, type Says, startIdentityProvider } from "./test-identity-provider.ts";
+import { environmentOn, runCommand } from "./test-program.ts";
 import {
   makeWorkspace,
   startNode,
@@ -37,9 +40,13 @@ afterEach(() => {
 });
 
 /** As at the start of a process: it knows nothing of the provider yet. */
-function openOidc(options: { timeoutMs?: number } = {}): OidcClient {
+function openOidc(more: Partial<OidcSettings> = {}): OidcClient {
+  return openOidcClient({ ...settings(), ...more });
+}
+
+function settings(): OidcSettings {
   const { issuer, clientId, clientSecret } = provider;
-  return openOidcClient({ issuer, clientId, clientSecret, name: "Acme" }, options);
+  return { issuer, clientId, clientSecret, name: "Acme", isEmailTrusted: false };
 }
 
 let people = 0;
@@ -54,13 +61,18 @@ async function makePerson(): Promise<{ email: string; claims: Claims }> {
 
 type Visited = { status: number; location: string; setCookie: string };
 
-/** Follows no redirect by itself. */
+let browsers = 0;
+
+/** Follows no redirect by itself. Each has an address of its own, so that none uses up the tries of another. */
 class TestBrowser {
   readonly cookies = new Map<string, string>();
   readonly #node: TestNode;
+  readonly #address: string;
 
   constructor(node: TestNode = service) {
     this.#node = node;
+    browsers += 1;
+    this.#address = `198.51.100.${browsers % 250}`;
   }
 
   async visit(address: string): Promise<Visited> {
@@ -69,7 +81,7 @@ class TestBrowser {
     const reply = await this.#node.app.inject({
       method: "GET",
       url: pathname + search,
-      headers: cookie === "" ? {} : { cookie },
+      headers: { "x-forwarded-for": this.#address, ...(cookie === "" ? {} : { cookie }) },
     });
     const setCookie = String(reply.headers["set-cookie"] ?? "");
     const [, name, value] = /^([^=]+)=([^;]*)/.exec(setCookie) ?? [];
@@ -161,6 +173,42 @@ test("a token that is not the provider's word for this sign-in signs nobody in",
   const browser = new TestBrowser();
   await browser.signIn();
   assert.ok(browser.isSignedIn(), "and with everything right it does");
+});
+
+test("where the operator trusts the directory, silence about an address is enough, and a no is not", async () => {
+  const { email, claims } = await makePerson();
+  const trusting = await startNode(service.database, { oidc: openOidc({ isEmailTrusted: true }) });
+  const said: [string, Says, { usually: boolean; trusted: boolean }][] = [
+    ["true", { claims }, { usually: true, trusted: true }],
+    ["nothing", { claims: { email } }, { usually: false, trusted: true }],
+    ["nothing, when asked", { userInfo: { email } }, { usually: false, trusted: true }],
+    ["false", { claims: { email, email_verified: false } }, { usually: false, trusted: false }],
+    [
+      "false, when asked",
+      { claims: { email }, userInfo: { email_verified: false } },
+      { usually: false, trusted: false },
+    ],
+    [
+      "false, and the address when asked",
+      { claims: { email_verified: false }, userInfo: { email } },
+      { usually: false, trusted: false },
+    ],
+    ["true, when asked", { claims: { email }, userInfo: claims }, { usually: true, trusted: true }],
+    ["null", { claims: { email, email_verified: null } }, { usually: false, trusted: false }],
+    ["a word", { claims: { email, email_verified: "true" } }, { usually: false, trusted: false }],
+  ];
+  try {
+    for (const [what, says, expected] of said) {
+      provider.says = says;
+      const [usual, trusted] = [new TestBrowser(), new TestBrowser(trusting)];
+      await usual.signIn();
+      await trusted.signIn();
+      const actual = { usually: usual.isSignedIn(), trusted: trusted.isSignedIn() };
+      assert.deepEqual(actual, expected, what);
+    }
+  } finally {
+    await trusting.stop();
+  }
 });
 
 test("an address that belongs to no member is refused like everything else", async () => {
@@ -269,6 +317,22 @@ test("a provider that wants the client's secret in a header gets it there", asyn
   }
 });
 
+test("who sets out too often is told so in our page, and not in JSON", async () => {
+  const node = await startNode(service.database, { oidc: openOidc() });
+  try {
+    const answers = [];
+    for (let n = 0; n <= signInCallsPerMinuteMax; n += 1) {
+      answers.push(await node.app.inject({ url: beginPath }));
+    }
+    const last = answers.at(-1);
+    assert.equal(last?.statusCode, 302);
+    assert.equal(last?.headers.location, `${testPublicUrl}/app/sign-in?problem=too_many`);
+    assert.notEqual(answers[0]?.headers.location, last?.headers.location);
+  } finally {
+    await node.stop();
+  }
+});
+
 test("while the provider is away people are told so, and once it is back they sign in", async () => {
   const { claims } = await makePerson();
   provider.says = { claims };
@@ -306,9 +370,8 @@ test("a provider that never answers, or answers without end, is given up on", as
     [endless, 60_000],
   ] as const) {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const settings = { issuer, clientId: "c", clientSecret: "s", name: "n" };
-    const way = await openOidcClient(settings, { timeoutMs }).begin(flow);
+    const issuer = issuerOf(server);
+    const way = await openOidcClient({ ...settings(), issuer }, { timeoutMs }).begin(flow);
     assert.equal("failure" in way && way.failure, "unreachable");
     server.closeAllConnections();
     server.close();
@@ -358,3 +421,81 @@ test("neither codes, tokens, secrets nor addresses reach the log", async () => {
   for (const secret of secrets) assert.ok(secret !== "" && !log.includes(secret), secret);
   assert.match(log, /"route":"\/app\/sign-in\/oidc\/callback"/);
 });
+
+test("signing in anew ends the session that the browser had, also by a company's sign-in", async () => {
+  const { claims } = await makePerson();
+  provider.says = { claims };
+  const browser = new TestBrowser();
+  await browser.signIn();
+  const before = `${sessionCookie}=${browser.cookies.get(sessionCookie)}`;
+  await browser.signIn();
+  const after = `${sessionCookie}=${browser.cookies.get(sessionCookie)}`;
+  assert.equal((await callDashboard(service, "GET /me", { cookie: before })).status, 401);
+  assert.equal((await callDashboard(service, "GET /me", { cookie: after })).status, 200);
+});
+
+test("doctor says nothing of a provider where none is set up, and that one which is there is fine", async () => {
+  assert.deepEqual(await examineSignIn(null), []);
+  const [finding] = await examineSignIn(settings());
+  assert.deepEqual(
+    [finding?.check, finding?.state, finding?.detail],
+    ["company sign-in", "ok", `${provider.issuer} answers, and is the issuer that it should be`],
+  );
+});
+
+test("doctor says what is wrong with a provider, and what to do about it", async () => {
+  const described = async (answer: (issuer: string) => { status: number; body: string }) => {
+    const server = createServer((_request, response) => {
+      const { status, body } = answer(issuerOf(server));
+      response.writeHead(status, { "content-type": "application/json" }).end(body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const [finding] = await examineSignIn({ ...settings(), issuer: issuerOf(server) });
+    server.closeAllConnections();
+    server.close();
+    return `${finding?.state}: ${finding?.detail}`;
+  };
+  const cases: [(issuer: string) => { status: number; body: string }, RegExp][] = [
+    [
+      () => ({ status: 404, body: "{}" }),
+      /^failed: http:.*\/\.well-known\/openid-configuration answers with status 404 instead of .* OIDC_ISSUER/,
+    ],
+    [() => ({ status: 200, body: "no json" }), /answers with something else instead of/],
+    [() => ({ status: 200, body: "{}" }), /answers with something else instead of/],
+    [
+      () => ({ status: 200, body: '{"issuer":"https://other.example/\\u202e"}' }),
+      /is of another issuer, https:\/\/other\.example\/[\x20-\x7e]*\. Set OIDC_ISSUER to exactly/,
+    ],
+    [
+      (issuer) => ({ status: 200, body: JSON.stringify({ issuer, jwks_uri: `${issuer}/jwks` }) }),
+      /lacks authorization_endpoint, token_endpoint\./,
+    ],
+  ];
+  for (const [answer, expected] of cases) assert.match(await described(answer), expected);
+  const closed = createServer();
+  await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
+  const issuer = issuerOf(closed);
+  await new Promise((resolve) => closed.close(resolve));
+  const [away] = await examineSignIn({ ...settings(), issuer });
+  assert.match(
+    `${away?.state}: ${away?.detail}`,
+    /^failed: .* cannot be reached from here \(ECONNREFUSED\)\. Check OIDC_ISSUER/,
+  );
+});
+
+test("the doctor command looks at the provider that the environment names", async () => {
+  const { issuer: OIDC_ISSUER, clientId: OIDC_CLIENT_ID } = provider;
+  const environment = {
+    ...environmentOn(service.database.url),
+    OIDC_ISSUER,
+    OIDC_CLIENT_ID,
+    OIDC_CLIENT_SECRET: provider.clientSecret,
+  };
+  const { stdout } = await runCommand(environment, ["doctor"]);
+  assert.match(stdout, /^ok +company sign-in: http/m);
+  assert.ok(!stdout.includes(provider.clientSecret));
+});
+
+function issuerOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import type { DashboardApi } from "../../sdk/src/dashboard-contract.ts";
 import { passkeyNameCharactersMax, passkeysPerPersonMax } from "../src/domain/limits.ts";
+import { MailSender } from "../src/outbound/send-mail.ts";
 import {
   callDashboard,
   cookieOf,
@@ -15,14 +16,35 @@ import {
   makeMember,
   signIn,
 } from "./test-dashboard.ts";
+import { startMailserver } from "./test-mailbox.ts";
 import { type Authenticator, type Bent, makeAuthenticator } from "./test-passkey.ts";
 import { makeWorkspace, startService, testPublicUrl } from "./test-service.ts";
+import { startWorker, until } from "./test-worker.ts";
 
 const { origin, hostname } = new URL(testPublicUrl);
 
-const service = await startService();
+let wake = () => {};
+const service = await startService({ onDue: () => wake() });
 const { db } = service;
-after(() => service.stop());
+const mailserver = await startMailserver();
+const sender = new MailSender({
+  smtpUrl: mailserver.url,
+  from: { name: "Countersign", address: "approvals@example.com" },
+});
+const { worker, stop } = startWorker(service.database, {
+  mail: {
+    send: (mail) => sender.send(mail),
+    origin: { keyring: service.keyring, publicUrl: testPublicUrl },
+    onKept: () => {},
+  },
+});
+wake = () => worker.wake();
+after(async () => {
+  await stop();
+  sender.close();
+  await mailserver.close();
+  await service.stop();
+});
 
 let calls = 0;
 
@@ -336,4 +358,56 @@ test("what no browser sends is refused and breaks nothing", async () => {
     const asked = await ask();
     assertRefused(await finish(asked.challengeId, response), JSON.stringify(response));
   }
+});
+
+test("the owner of a passkey hears by mail that it was added and removed, and nobody else does", async () => {
+  const person = await makePerson();
+  const owner = { workspaceId: person.workspaceId, email: "workspace-owner@example.com" };
+  await makeMember(db, { ...owner, role: "owner" });
+  const mailsTo = (email: string) =>
+    mailserver.received.filter(({ recipients }) => recipients.includes(email));
+  const mailOf = (nth: number) =>
+    until(() => mailsTo(person.email)[nth - 1] ?? null, `mail ${nth} to ${person.email}`);
+  const { reply } = await add(person, { name: "Phone of evil.example <b>" });
+  assert.equal(reply.status, 200);
+  const added = await mailOf(1);
+  assert.deepEqual(added.recipients, [person.email]);
+  assert.equal(added.headers.get("subject"), "Passkey added: Phone of evil[.]example <b>");
+  assert.match(added.text, /A passkey was added to your account\./);
+  assert.match(added.text, /> Phone of evil\[\.\]example <b>/);
+  assert.match(
+    added.text.replaceAll(/\s+/g, " "),
+    /If it was not you, sign in, remove the passkey under your account, and end all other sessions there\./,
+  );
+  assert.ok(added.text.includes(`${testPublicUrl}/app/account`));
+  assert.ok(!added.html.includes("<b>"));
+  const params = { passkeyId: reply.json.id };
+  const { cookie } = person;
+  await call("POST /me/passkeys/:passkeyId/remove", { cookie, params });
+  const removed = await mailOf(2);
+  assert.equal(removed.headers.get("subject"), "Passkey removed: Phone of evil[.]example <b>");
+  assert.match(removed.text, /A passkey was removed from your account\./);
+  const again = await call("POST /me/passkeys/:passkeyId/remove", { cookie, params });
+  assert.equal(again.status, 404);
+  const { rows } = await db.query("select recipient from deliveries where workspace_id = $1", [
+    person.workspaceId,
+  ]);
+  assert.deepEqual(
+    rows.map(({ recipient }) => recipient),
+    [person.email, person.email],
+    "what was not removed is no news",
+  );
+  const seen = await call("GET /workspaces/:workspaceId/deliveries", {
+    cookie: await signIn(service, owner.email),
+    params: { workspaceId: person.workspaceId },
+  });
+  assert.deepEqual(seen.json.items, [], "and not the workspace's business");
+});
+
+test("a passkey that was not added is no news", async () => {
+  const person = await makePerson();
+  const { reply } = await add(person, { bent: { origin: "https://evil.example" } });
+  assert.equal(reply.status, 409);
+  const { rows } = await db.query("select id from deliveries where recipient = $1", [person.email]);
+  assert.deepEqual(rows, []);
 });

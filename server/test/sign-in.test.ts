@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { request } from "node:http";
 import { after, test } from "node:test";
 import {
   sessionDaysMax,
@@ -6,6 +7,7 @@ import {
   signInCodesPerHourMax,
   signInCodeTriesMax,
 } from "../src/domain/limits.ts";
+import { type Cidr, nearbyCidrs, parseCidrs } from "../src/domain/network-address.ts";
 import { deriveSignInCode } from "../src/domain/sign-in.ts";
 import { makeSignInLink } from "../src/operations/sign-in.ts";
 import { callDashboard, cookieOf, fromOurPage, makeMember, signIn } from "./test-dashboard.ts";
@@ -26,9 +28,9 @@ async function makePerson() {
   return { email, workspaceId: workspace.id };
 }
 
-/** One node per test, so that no test uses up the tries of another's address. */
+/** One node per test, so that no test uses up the tries of another's address. For limits time stands still. */
 async function withNode<Result>(work: (node: typeof service) => Promise<Result>): Promise<Result> {
-  const node = await startNode(service.database, { keyring: testKeyring });
+  const node = await startNode(service.database, { keyring: testKeyring, clock: () => 0 });
   try {
     return await work({ ...node, database: service.database });
   } finally {
@@ -167,8 +169,8 @@ test("one address cannot try without end", () =>
     assert.equal(replies[0]?.status, 401);
     const last = replies.at(-1);
     assert.equal(last?.status, 429);
-    assert.match(String(last?.headers["retry-after"]), /^[0-9]+$/);
-    assert.match(last?.json.error.message, /Wait [0-9]+ seconds/);
+    assert.equal(last?.headers["retry-after"], String(60 / signInCallsPerMinuteMax));
+    assert.match(last?.json.error.message, /Wait 2 seconds, then try again\.$/);
   }));
 
 test("a link signs in once, however many use it at once", () =>
@@ -292,3 +294,69 @@ test("of several links only the newest signs in", () =>
     const byNewer = await callDashboard(node, "POST /sign-in/link", { body: { token: newer } });
     assert.deepEqual([byOlder.status, byNewer.status], [401, 200]);
   }));
+
+test("signing in anew ends the session that the browser had, whoever it was of, and a failure ends nothing", () =>
+  withNode(async (node) => {
+    const [one, two] = [await makePerson(), await makePerson()];
+    const cookie = await signIn(node, one.email);
+    const elsewhere = await signIn(node, one.email);
+    const useLink = (token: string) =>
+      callDashboard(node, "POST /sign-in/link", { cookie, body: { token } });
+    assert.equal((await useLink("guessed")).status, 401);
+    assert.equal((await callDashboard(node, "GET /me", { cookie })).status, 200);
+    const reply = await useLink(await makeSignInLink(db, keyring, two.email));
+    assert.equal(reply.json.email, two.email);
+    const statusOf = async (each: string) =>
+      (await callDashboard(node, "GET /me", { cookie: each })).status;
+    assert.deepEqual(
+      [await statusOf(cookie), await statusOf(elsewhere), await statusOf(cookieOf(reply))],
+      [401, 200, 200],
+    );
+  }));
+
+/** A call over a socket of its own, whose other end is this machine. */
+async function addressOfSession(
+  trustedProxies: readonly Cidr[],
+  forwarded: string[],
+): Promise<string> {
+  const node = await startNode(service.database, { keyring: testKeyring, trustedProxies });
+  try {
+    const { email } = await makePerson();
+    const token = await makeSignInLink(db, keyring, email);
+    const address = await node.app.listen({ host: "127.0.0.1", port: 0 });
+    const headers: [string, string][] = [
+      ...Object.entries(fromOurPage),
+      ...forwarded.map((value): [string, string] => ["x-forwarded-for", value]),
+    ];
+    const status = await post(`${address}/app/api/sign-in/link`, headers, { token });
+    assert.equal(status, 200);
+    const { rows } = await db.query(
+      "select address from sessions where person_id = (select id from people where email = $1)",
+      [email],
+    );
+    return rows[0].address;
+  } finally {
+    await node.stop();
+  }
+}
+
+/** By Node's own client: fetch sends no Sec-Fetch-Site of ours, and no header twice. */
+function post(url: string, headers: [string, string][], body: object): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method: "POST", headers: headers.flat() }, (response) => {
+      response.resume().on("end", () => resolve(response.statusCode ?? 0));
+    });
+    sent.on("error", reject);
+    sent.end(JSON.stringify(body));
+  });
+}
+
+test("an address in X-Forwarded-For counts only as far as trusted proxies vouch for it", async () => {
+  const here = parseCidrs("127.0.0.1") ?? [];
+  const both = parseCidrs("127.0.0.1,192.0.2.8") ?? [];
+  const made = ["1.1.1.1, 198.51.100.7", "192.0.2.8"];
+  assert.equal(await addressOfSession([], made), "127.0.0.1");
+  assert.equal(await addressOfSession(here, made), "192.0.2.8");
+  assert.equal(await addressOfSession(both, made), "198.51.100.7");
+  assert.equal(await addressOfSession(nearbyCidrs, made), "192.0.2.8");
+});

@@ -341,10 +341,11 @@ type Program = {
 };
 
 function start(environment: Record<string, string>): Program {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, ["server/src/main.ts", "serve"], {
     cwd: root,
-    // Nothing of the test run's own environment but the way to the programs.
-    env: { PATH: process.env.PATH, PORT: "0", ...environment },
+    // Nothing of the test run's own environment but the way to the programs, and to what Node has compiled already.
+    env: { PATH, NODE_COMPILE_CACHE, PORT: "0", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const ended = once(child, "close", { signal: AbortSignal.timeout(2 * waitMs) });

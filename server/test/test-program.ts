@@ -15,7 +15,6 @@ const waitMs = 60_000;
 /** Each costs a start of Node; more at once than this only wait for each other. */
 const commandsAtOnce = 3;
 
-/** Node keeps what it has compiled here, which halves the cost of a start. */
 const folder = mkdtempSync(join(tmpdir(), "cs-program-"));
 const programs: Program[] = [];
 
@@ -125,8 +124,11 @@ export function untilWritten(started: Program, pattern: RegExp): Promise<RegExpE
   );
 }
 
-/** Nothing of the test run's own environment but the way to the programs. */
+/**
+ * Nothing of the test run's own environment but the way to the programs, and to what Node has compiled of them for
+ * another file, which halves the cost of a start.
+ */
 function withPath(environment: Environment) {
-  const cache = join(folder, "compile-cache");
-  return { PATH: process.env.PATH, NODE_COMPILE_CACHE: cache, ...environment };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, NODE_COMPILE_CACHE, ...environment };
 }

@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import type { DestinationStream } from "pino";
 import { type Keyring, parseKeyring } from "../src/domain/keyring.ts";
+import type { Cidr } from "../src/domain/network-address.ts";
 import type { OidcClient } from "../src/domain/openid.ts";
 import type { RateLimit } from "../src/domain/rate-limit.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
@@ -50,6 +51,7 @@ export type TestNode = {
 
 export type NodeOptions = {
   rateLimit?: RateLimit | null;
+  trustedProxies?: readonly Cidr[];
   clock?: () => number;
   requestTimeoutMs?: number;
   logDestination?: DestinationStream;

@@ -4,6 +4,7 @@
 import type { Command } from "commander";
 import type { Mailbox } from "../domain/mailbox.ts";
 import type { Cidr } from "../domain/network-address.ts";
+import type { OidcSettings } from "../domain/openid.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { type ChangeRefusal, isRefusal, type Refusal } from "../domain/refusal.ts";
 import { toVisibleText } from "../domain/visible-text.ts";
@@ -14,6 +15,7 @@ export type CommandConfig = Omit<StoreOptions, "purpose" | "log"> & {
   publicUrl: string;
   smtpUrl: string | null;
   mailFrom: Mailbox;
+  oidc: OidcSettings | null;
   webhookAllowed: readonly Cidr[];
 };
 

@@ -5,12 +5,12 @@ import { isEventKind, testEventKind } from "../domain/event.ts";
 import { eventBody, testEventBody } from "../domain/event-body.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { toVisibleText } from "../domain/visible-text.ts";
-import { unknownWorkspace } from "../operations/manage-workspace.ts";
 import {
   resendDelivery,
   resendUnsuccessful,
   unknownDelivery,
 } from "../operations/resend-delivery.ts";
+import { unknownWorkspace } from "../operations/transaction-by.ts";
 import * as approvals from "../storage/approvals.ts";
 import type { Database } from "../storage/database.ts";
 import * as deliveries from "../storage/deliveries.ts";

@@ -10,6 +10,7 @@ import { listMissingMigrations } from "../storage/migrations.ts";
 import type { Store } from "../storage/store.ts";
 import { type CommandConfig, openCommandStore, type ReadCommandConfig } from "./command.ts";
 import { examineMail } from "./doctor-mail.ts";
+import { examineSignIn } from "./doctor-sign-in.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";
 
 const postgresVersionMin = 140_000;
@@ -18,7 +19,9 @@ const publicUrlTimeoutMs = 5_000;
 
 export function doctorCommand(readConfig: ReadCommandConfig): Command {
   const command = new Command("doctor")
-    .description("check the database, its schema, the clocks, the public URL and mail")
+    .description(
+      "check the database, its schema, the clocks, the public URL, mail and the company sign-in",
+    )
     .option("--json", "print JSON, for machines");
   return command.action(async () => {
     const findings = await examine(readConfig());
@@ -36,11 +39,12 @@ export function doctorCommand(readConfig: ReadCommandConfig): Command {
 async function examine(config: CommandConfig): Promise<Finding[]> {
   // Before the others, because whatever keeps this process busy looks like a skew of the clocks.
   const database = await examineDatabase(config);
-  const [publicUrl, mail] = await Promise.all([
+  const [publicUrl, mail, signIn] = await Promise.all([
     examinePublicUrl(config.publicUrl),
     examineMail(config),
+    examineSignIn(config.oidc),
   ]);
-  return [...database, publicUrl, ...examineScheme(config.publicUrl), mail];
+  return [...database, publicUrl, ...examineScheme(config.publicUrl), mail, ...signIn];
 }
 
 async function examineDatabase(config: CommandConfig): Promise<Finding[]> {

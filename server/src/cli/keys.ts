@@ -48,13 +48,14 @@ export function keyCommand(readConfig: ReadCommandConfig): Command {
         toJson: (keys) => keys.map(toJson),
         toText: (keys) =>
           table(
-            ["ID", "WORKSPACE", "NAME", "KEY", "CREATED", "REVOKED"],
+            ["ID", "WORKSPACE", "NAME", "KEY", "CREATED", "LAST USED", "REVOKED"],
             keys.map((key) => [
               key.id,
               key.workspaceId,
               key.name,
               `cs_…${key.lastFour}`,
               key.createdAt.toISOString(),
+              key.lastUsedAt?.toISOString() ?? "never",
               key.revokedAt?.toISOString() ?? "",
             ]),
             'No keys yet. Issue one: countersign key create --workspace ws_… --name "My agent"',

@@ -2,7 +2,7 @@
 
 import { Command } from "commander";
 import { roles } from "../domain/role.ts";
-import { addMember } from "../operations/add-member.ts";
+import { addMember, removeMemberByEmail } from "../operations/add-member.ts";
 import * as members from "../storage/members.ts";
 import { onStore, type Printed, type ReadCommandConfig, table } from "./command.ts";
 
@@ -25,6 +25,21 @@ export function memberCommand(readConfig: ReadCommandConfig): Command {
           }),
         toJson,
         toText: (member) => `${member.email} is now ${member.role} of ${member.workspaceId}.`,
+      },
+    ),
+  );
+  command.addCommand(
+    onStore(
+      new Command("remove")
+        .description("remove a person, or take an invitation back: their next call is refused")
+        .requiredOption("--workspace <id>", "which workspace")
+        .requiredOption("--email <address>", "who"),
+      readConfig,
+      {
+        run: (store, flags: { workspace: string; email: string }) =>
+          removeMemberByEmail(store.db, { workspaceId: flags.workspace, email: flags.email }),
+        toJson,
+        toText: (member) => `${member.email} is no longer ${member.role} of ${member.workspaceId}.`,
       },
     ),
   );

@@ -31,11 +31,14 @@ export type ActivityAction = (typeof activityActions)[number];
 /** The address of whoever does it; null is the operator at the command line. */
 export type Actor = string | null;
 
-/** Who changes something, and where: an id of another workspace is as unknown to them as one that nothing has. */
-export type Doer = { actor: Actor; workspaceId: string | null };
+/** A member who changes something. What has an id in another workspace is as unknown to them as what nothing has. */
+export type MemberDoer = { actor: string; workspaceId: string };
 
 /** At the command line every workspace is in reach. */
-export const operator: Doer = { actor: null, workspaceId: null };
+export const operator = { actor: null, workspaceId: null } as const;
+
+/** Who changes something. */
+export type Doer = MemberDoer | typeof operator;
 
 /** A change in the detail of an entry. */
 export function fromTo(from: string, to: string): string {

@@ -27,8 +27,10 @@ export const noticeKinds = [
 ] as const;
 
 export type NoticeKind = (typeof noticeKinds)[number];
-/** Mails about a person: a code to sign in with, an invitation. */
-export type PersonMailKind = "person.signing_in" | "member.invited";
+/** What became of a passkey, told to its owner. */
+export type PasskeyMailKind = "person.passkey_added" | "person.passkey_removed";
+/** Mails about a person: a code to sign in with, a passkey, an invitation. */
+export type PersonMailKind = "person.signing_in" | PasskeyMailKind | "member.invited";
 
 export type MailEventKind = "request.created" | NoticeKind | PersonMailKind;
 

@@ -195,3 +195,21 @@ export const searchGlance = 1_000;
 export const filterCharactersMax = 300;
 /** Of a request that was sent again very often, the dashboard shows the first so many deliveries and dates. */
 export const historyEntriesMax = 1_000;
+
+/** Proxies that one call may come through: more stand in front of nobody. */
+export const forwardedHopsMax = 20;
+/**
+ * Calls of one session, which all tabs of a browser share. A busy page makes one every few seconds and a dozen when it is
+ * opened; a script that was left running, or a thief with a cookie, gets no more of the database than this.
+ */
+export const sessionCallsPerMinuteMax = 600;
+export const sessionCallsBurstMax = 200;
+/** Passkeys that a person may begin to add: each ends in mails to them, and nobody's mailbox is to be filled. */
+export const passkeysBegunPerHourMax = 30;
+
+/** Keys in use of one workspace: one for each agent, and all of them fit on a page where one is sought to revoke it. */
+export const keysPerWorkspaceMax = 100;
+/** Of the keys that were revoked the newest so many are listed; the activity names all. */
+export const revokedKeysListed = 100;
+/** Groups of one workspace: each is listed with all of its members, in one answer. */
+export const groupsPerWorkspaceMax = 200;

@@ -228,6 +228,63 @@ export function signInMail({ code, expiresAt, email, publicUrl }: SignInFacts): 
   });
 }
 
+export type PasskeyFacts = { passkeyName: string; at: Date; email: string; publicUrl: string };
+
+/** To its owner: whoever stole a session could add one, and come back with it for good. */
+export function passkeyAddedMail(facts: PasskeyFacts): MailContent {
+  return toContent(subjectOf("Passkey added", facts.passkeyName), {
+    heading: "A passkey was added to your account.",
+    preview: "Whoever holds it can sign in as you.",
+    blocks: [
+      ...passkeyBlocks(facts, "Added"),
+      {
+        kind: "paragraph",
+        words: [
+          "If this was you, there is nothing to do. If it was not you, sign in, remove the passkey under your account, and end all other sessions there.",
+        ],
+      },
+      accountButton(facts),
+    ],
+    footer: passkeyFooter(facts),
+  });
+}
+
+export function passkeyRemovedMail(facts: PasskeyFacts): MailContent {
+  return toContent(subjectOf("Passkey removed", facts.passkeyName), {
+    heading: "A passkey was removed from your account.",
+    preview: "Nobody can sign in with it any more.",
+    blocks: [
+      ...passkeyBlocks(facts, "Removed"),
+      {
+        kind: "paragraph",
+        words: [
+          "If this was you, there is nothing to do. If it was not you, sign in with a code by mail, end all other sessions under your account, remove passkeys that you do not know, and add yours again.",
+        ],
+      },
+      accountButton(facts),
+    ],
+    footer: passkeyFooter(facts),
+  });
+}
+
+function passkeyBlocks({ passkeyName, at }: PasskeyFacts, what: string): Block[] {
+  return [
+    { kind: "quotes", quotes: [{ label: "Its name", text: passkeyName, isMultiLine: false }] },
+    { kind: "facts", facts: [{ label: what, words: [instantInWords(at)] }] },
+  ];
+}
+
+function accountButton({ publicUrl }: PasskeyFacts): Block {
+  return { kind: "button", label: "Look at your account", url: `${publicUrl}/app/account` };
+}
+
+function passkeyFooter({ email, publicUrl }: PasskeyFacts): Words[] {
+  return [
+    ["You get this mail at ", addressWord(email), " because you sign in with this address."],
+    [`The page it opens must be at ${originOf(publicUrl)}. Countersign never asks for a password.`],
+  ];
+}
+
 export type InvitationFacts = {
   workspaceName: string;
   role: string;

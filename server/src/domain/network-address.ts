@@ -1,5 +1,5 @@
-// Which network addresses webhooks may reach: public ones, those an operator allows, and never a cloud's metadata
-// service. Names are not resolved here.
+// Network addresses and their ranges, and which of them webhooks may reach: public ones, those an operator allows, and
+// never a cloud's metadata service. Names are not resolved here.
 
 import ipaddr from "ipaddr.js";
 
@@ -15,6 +15,18 @@ export type AddressPolicy = { flawOf(address: string): AddressFlaw | null };
 
 export const loopbackCidrs: readonly Cidr[] = cidrs("127.0.0.0/8", "::1/128");
 
+const privateCidrs = cidrs("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7");
+const sharedCidrs = cidrs("100.64.0.0/10");
+const linkLocalCidrs = cidrs("169.254.0.0/16", "fe80::/10");
+
+/** This machine and the networks around it: no call from the internet comes from there. */
+export const nearbyCidrs: readonly Cidr[] = [
+  ...loopbackCidrs,
+  ...privateCidrs,
+  ...sharedCidrs,
+  ...linkLocalCidrs,
+];
+
 const metadataCidrs = cidrs(
   "169.254.0.0/16",
   "100.100.100.200",
@@ -29,9 +41,9 @@ const publicIpv6 = cidrs("2000::/3");
 /** Everything of IPv4 that is not public, and what else is not public where IPv6 mostly is. */
 const specialRanges: readonly (readonly [range: string, cidrs: readonly Cidr[]])[] = [
   ["loopback", loopbackCidrs],
-  ["private", cidrs("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")],
-  ["shared", cidrs("100.64.0.0/10")],
-  ["link-local", cidrs("169.254.0.0/16", "fe80::/10")],
+  ["private", privateCidrs],
+  ["shared", sharedCidrs],
+  ["link-local", linkLocalCidrs],
   ["documentation", cidrs("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24")],
   ["documentation", cidrs("2001:db8::/32", "3fff::/20")],
   ["benchmarking", cidrs("198.18.0.0/15")],
@@ -60,6 +72,17 @@ export function makeAddressPolicy(allowed: readonly Cidr[]): AddressPolicy {
   };
 }
 
+/** False for what is no address. */
+export function isWithinCidrs(text: string, ranges: readonly Cidr[]): boolean {
+  const address = parseAddress(text);
+  return address !== null && isWithin(address, ranges);
+}
+
+/** Each address in one spelling, and IPv4 out of the clothes of IPv6. Null for what is no address. */
+export function plainAddress(text: string): string | null {
+  return parseAddress(text)?.toString() ?? null;
+}
+
 /** What one household or machine has: an address of IPv4, or a /64 of IPv6. */
 export function networkOf(text: string): string {
   const address = parseAddress(text);
@@ -82,6 +105,13 @@ export function describeAddressFlaw(
   if (parsed === null) return complaint;
   const cidr = `${parsed}/${bitsOf(parsed)}`;
   return `${complaint} To allow it add ${cidr} to the list in WEBHOOK_ALLOW_CIDRS, for the server and this command.`;
+}
+
+/** Tells a member, who can neither allow an address nor is to learn which ones names have inside. */
+export function describeAddressFlawToMember(flaw: AddressFlaw): string {
+  return flaw.kind === "metadata"
+    ? "must not lead to a cloud's metadata service"
+    : "must lead to a public address, and this one does not; whoever runs this service can allow it";
 }
 
 function specialRangeOf(address: ipaddr.IPv4 | ipaddr.IPv6): string | null {

@@ -10,6 +10,8 @@ export type OidcSettings = {
   clientSecret: string;
   /** What people call it: the sign-in page says "Sign in with …". */
   name: string;
+  /** Whether an address counts of which the provider does not say that it is verified. */
+  isEmailTrusted: boolean;
 };
 
 /** What one sign-in is known by, from the redirect to the provider until it comes back. */
@@ -48,6 +50,7 @@ export type OidcClaims = { email: unknown; email_verified: unknown };
 /** A company's identity provider, as the rest of the service sees it. */
 export type OidcClient = {
   readonly name: string;
+  readonly isEmailTrusted: boolean;
   /** Where to send the browser. */
   begin(flow: OidcFlow): Promise<{ url: string } | OidcFailed>;
   /** Takes what the browser came back with. */
@@ -60,16 +63,26 @@ export function oidcFailed(failure: OidcFailure, code: string | null = null): Oi
 
 /**
  * The address that a provider vouches for. Without `email_verified: true` it may be one that somebody merely typed into
- * their profile, and would open another person's workspaces.
+ * their profile, and would open another person's workspaces. Directories such as Entra ID say neither true nor false;
+ * only whoever runs one knows whether people can choose their address there. A false is never overruled.
  */
-export function emailOfClaims({
-  email,
-  email_verified: isVerified,
-}: OidcClaims): { email: string } | OidcFailed {
+export function emailOfClaims(
+  { email, email_verified: isVerified }: OidcClaims,
+  { isEmailTrusted }: Pick<OidcSettings, "isEmailTrusted">,
+): { email: string } | OidcFailed {
   if (typeof email !== "string" || flawOfEmailAddress(email) !== null) {
     return oidcFailed("no_email");
   }
-  return isVerified === true ? { email } : oidcFailed("email_not_verified");
+  const counts = isVerified === true || (isVerified === undefined && isEmailTrusted);
+  return counts ? { email } : oidcFailed("email_not_verified");
+}
+
+/** What the signed token says of a person, and what the provider says when asked again. */
+export function joinClaims(token: OidcClaims, asked: OidcClaims): OidcClaims {
+  // An address is verified by whoever names it; a no counts wherever it is said.
+  const { email, email_verified } = asked.email === undefined ? token : asked;
+  const isDenied = [token, asked].some((each) => each.email_verified === false);
+  return { email, email_verified: isDenied ? false : email_verified };
 }
 
 /** Says what is wrong with the address of an issuer, or null when it is fine. */
@@ -83,7 +96,18 @@ export function flawOfOidcIssuer(text: string): string | null {
   }
   // From such an address the issuer would be taken as whatever the document there calls itself.
   if (url.pathname.includes("/.well-known/")) return "must end before /.well-known/";
+  // Anybody can have a directory there, and in it any address that they like.
+  if (isEverybodysDirectory(url)) {
+    return "must name your own tenant: https://login.microsoftonline.com/TENANT_ID/v2.0";
+  }
   return url.protocol === "https:" || isLoopbackUrl(text)
     ? null
     : "must begin with https://, unless it is on this machine";
+}
+
+function isEverybodysDirectory({ hostname, pathname }: URL): boolean {
+  return (
+    hostname === "login.microsoftonline.com" &&
+    /^\/(?:common|organizations|consumers)(?:\/|$)/i.test(pathname)
+  );
 }

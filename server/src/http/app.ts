@@ -2,11 +2,11 @@
 // from a broken request line to a lost database, becomes the one error envelope here.
 
 import { randomUUID } from "node:crypto";
-import { isIP } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
+import { callerAddressOf } from "../domain/caller-address.ts";
 import { bodyBytesMax, waitSecondsMax } from "../domain/limits.ts";
-import { makeAddressPolicy } from "../domain/network-address.ts";
+import type { Cidr } from "../domain/network-address.ts";
 import type { RateLimit } from "../domain/rate-limit.ts";
 import { isRefusal } from "../domain/refusal.ts";
 import { isUnavailable } from "../storage/database.ts";
@@ -48,9 +48,11 @@ export type AppOptions = {
   /** What people reach the service by. Asked at each call, because the port may be chosen late. */
   origin: { readonly publicUrl: string };
   rateLimit: RateLimit | null;
+  /** Proxies that are believed whom they speak for. */
+  trustedProxies: readonly Cidr[];
   log: Logger;
   /** Milliseconds since some fixed time, for the rate limit. */
-  clock?: () => number;
+  clock: () => number;
   /** A request must have arrived whole within this time; how long its answer may take is another matter. */
   requestTimeoutMs?: number;
 };
@@ -63,7 +65,8 @@ declare module "fastify" {
 }
 
 export function buildApp(options: AppOptions): FastifyInstance {
-  const { log, routes, origin, requestTimeoutMs = requestTimeoutDefaultMs } = options;
+  const { log, routes, origin, trustedProxies } = options;
+  const { requestTimeoutMs = requestTimeoutDefaultMs } = options;
   const isKnown = (path: string) => routes.some((route) => matchesPath(route.path, path));
   const app = Fastify({
     genReqId: () => randomUUID(),
@@ -115,7 +118,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
     this_machine: guardThisMachine,
     anyone: null,
   };
-  for (const route of routes) addRoute(app, route, { guard: guards[route.access], log });
+  for (const route of routes) {
+    addRoute(app, route, { guard: guards[route.access], log, trustedProxies });
+  }
   return app;
 }
 
@@ -130,7 +135,7 @@ function guardThisMachine(request: FastifyRequest, reply: FastifyReply, done: ()
 }
 
 /** Lets a call pass that carries something like an API key and is within its rate. */
-function makeKeyGuard({ rateLimit, clock = () => performance.now() }: AppOptions): Guard {
+function makeKeyGuard({ rateLimit, clock }: AppOptions): Guard {
   const limiter = rateLimit === null ? null : new RateLimiter(rateLimit);
   return (request, reply, done) => {
     const keyDigest = authenticate((name) => headerOf(request, name));
@@ -175,10 +180,12 @@ function makeDashboardGuard({ origin }: AppOptions): Guard {
   };
 }
 
+type Trust = Pick<AppOptions, "trustedProxies">;
+
 function addRoute(
   app: FastifyInstance,
   route: Route,
-  { guard, log }: { guard: Guard | null; log: Logger },
+  { guard, log, trustedProxies }: { guard: Guard | null; log: Logger } & Trust,
 ): void {
   const { onFault, bodyBytesMax: bodyLimit } = route;
   app.route({
@@ -193,7 +200,8 @@ function addRoute(
             send(reply, onFault(answerOfFault(error, request, log)));
           },
         }),
-    handler: async (request, reply) => send(reply, await route.handle(toCall(request, reply))),
+    handler: async (request, reply) =>
+      send(reply, await route.handle(toCall(request, reply, trustedProxies))),
   });
 }
 
@@ -257,7 +265,11 @@ function closeConnectionsWhenStopping(app: FastifyInstance): void {
 const noQuery = new URLSearchParams();
 const noBody = new Uint8Array();
 
-function toCall(request: FastifyRequest, reply: FastifyReply): Call {
+function toCall(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  trustedProxies: readonly Cidr[],
+): Call {
   const queryStart = request.url.indexOf("?");
   return {
     requestId: request.id,
@@ -266,7 +278,12 @@ function toCall(request: FastifyRequest, reply: FastifyReply): Call {
     query: queryStart === -1 ? noQuery : new URLSearchParams(request.url.slice(queryStart)),
     body: request.body instanceof Uint8Array ? request.body : noBody,
     header: (name) => headerOf(request, name),
-    address: addressOf(request),
+    // Looked at on demand: only who signs in is asked for it.
+    get address() {
+      const { "x-forwarded-for": forwarded } = request.headers;
+      const trace = { peer: request.raw.socket.remoteAddress, forwarded: String(forwarded ?? "") };
+      return callerAddressOf(trace, trustedProxies);
+    },
     // Made on demand: few calls wait long enough for their caller to go away.
     get signal() {
       const controller = new AbortController();
@@ -286,18 +303,6 @@ function headerOf(request: FastifyRequest, name: string): string | null | typeof
     if (rawHeaders[at]?.toLowerCase() === name) count += 1;
   }
   return count > 1 || Array.isArray(value) ? repeated : value;
-}
-
-const publicOnly = makeAddressPolicy([]);
-
-/** A proxy at this machine or in its network tells whom it speaks for; anybody else speaks for themselves. */
-function addressOf(request: FastifyRequest): string | null {
-  const { remoteAddress } = request.raw.socket;
-  const forwarded = headerOf(request, "x-forwarded-for");
-  if (remoteAddress === undefined) return null;
-  const isPublic = publicOnly.flawOf(remoteAddress) === null;
-  const last = typeof forwarded === "string" ? (forwarded.split(",").at(-1)?.trim() ?? "") : "";
-  return isPublic || isIP(last) === 0 ? remoteAddress : last;
 }
 
 function send(reply: FastifyReply, { status, headers = {}, type, body }: Answer): FastifyReply {

@@ -13,9 +13,12 @@ const contentSecurityPolicy = [
   "require-trusted-types-for 'script'",
 ].join("; ");
 
-/** Powers that no page of ours has any use for, and so nothing that slipped into it may have either. */
+/**
+ * Powers that no page of ours has any use for, and so nothing that slipped into it may have either. Only names that
+ * browsers know: for others they do nothing but complain on the console of every page.
+ */
 const deniedPowers =
-  "accelerometer autoplay bluetooth browsing-topics camera display-capture encrypted-media fullscreen geolocation gyroscope hid identity-credentials-get idle-detection local-fonts magnetometer microphone midi payment picture-in-picture publickey-credentials-create publickey-credentials-get screen-wake-lock serial usb web-share xr-spatial-tracking";
+  "accelerometer autoplay browsing-topics camera display-capture encrypted-media fullscreen geolocation gyroscope hid identity-credentials-get idle-detection local-fonts magnetometer microphone midi payment picture-in-picture publickey-credentials-create publickey-credentials-get screen-wake-lock serial usb xr-spatial-tracking";
 
 function denied(isDenied: (name: string) => boolean): string {
   const names = deniedPowers.split(" ").filter(isDenied);

@@ -1,14 +1,14 @@
-// Adds people to those who run a workspace, or changes their role, at the operator's word.
+// Adds people to those who run a workspace, changes their role, or removes them, at the operator's word.
 
+import { operator } from "../domain/activity.ts";
 import { flawOfEmailAddress } from "../domain/email-address.ts";
-import { type ChangeRefusal, refuseField } from "../domain/refusal.ts";
+import { type ChangeRefusal, refuse, refuseField } from "../domain/refusal.ts";
 import { type Role, roles } from "../domain/role.ts";
 import * as activity from "../storage/activity.ts";
-import { type Database, inTransaction, type Transaction } from "../storage/database.ts";
+import type { Database, Transaction } from "../storage/database.ts";
 import * as members from "../storage/members.ts";
-import * as workspaces from "../storage/workspaces.ts";
-import { refuseLastOwner } from "./manage-members.ts";
-import { unknownWorkspace } from "./manage-workspace.ts";
+import { endMembership, refuseLastOwner } from "./manage-members.ts";
+import { inTurnBy } from "./transaction-by.ts";
 
 export async function addMember(
   db: Database,
@@ -18,17 +18,35 @@ export async function addMember(
   if (flaw !== null) return refuseField("email", flaw);
   const role = roles.find((each) => each === input.role);
   if (role === undefined) return refuseField("role", `must be one of ${roles.join(", ")}`);
-  return inTransaction(db, async (tx) => {
-    const workspace = await workspaces.lock(tx, input.workspaceId);
-    if (workspace === null) return unknownWorkspace(input.workspaceId);
+  return inTurnBy(db, input.workspaceId, operator, async (tx) => {
     const known = await members.findByEmail(tx, input);
-    return known === null ? addNew(tx, { ...input, role }) : changeKnown(tx, known, role);
+    return known === null ? insertMember(tx, { ...input, role }) : changeKnown(tx, known, role);
   });
+}
+
+/** Also takes an invitation back. */
+export async function removeMemberByEmail(
+  db: Database,
+  input: { workspaceId: string; email: string },
+): Promise<members.Member | ChangeRefusal> {
+  return inTurnBy(db, input.workspaceId, operator, async (tx) => {
+    const member = await members.findByEmail(tx, input);
+    return member === null
+      ? noSuchMember(input)
+      : endMembership(tx, member, { actor: operator.actor, how: "be removed" });
+  });
+}
+
+function noSuchMember({ workspaceId, email }: { workspaceId: string; email: string }) {
+  return refuse(
+    "not_found",
+    `${email} is no member of this workspace; \`countersign member list --workspace ${workspaceId}\` shows all`,
+  );
 }
 
 type NewMember = { workspaceId: string; email: string; role: Role };
 
-async function addNew(tx: Transaction, member: NewMember): Promise<members.Member> {
+export async function insertMember(tx: Transaction, member: NewMember): Promise<members.Member> {
   await noteAdded(tx, member);
   return members.insert(tx, member);
 }
@@ -45,7 +63,7 @@ async function changeKnown(
     return members.join(tx, known);
   }
   if (known.role === role) return known;
-  const refused = await refuseLastOwner(tx, known, "demoted");
+  const refused = await refuseLastOwner(tx, known, "be demoted");
   if (refused !== null) return refused;
   await activity.insert(tx, {
     workspaceId: known.workspaceId,

@@ -9,6 +9,8 @@ import {
   invitationMail,
   type MailContent,
   mailRefusedMail,
+  passkeyAddedMail,
+  passkeyRemovedMail,
   reminderMail,
   reviewMail,
   signInMail,
@@ -109,6 +111,13 @@ export function composeMail(mail: Mail, { keyring, publicUrl }: MailOrigin): Com
       if (key === null) return null;
       const code = deriveSignInCode(key, subject.nonce);
       return notice(signInMail({ code, expiresAt: subject.expiresAt, publicUrl, email: to }));
+    }
+    case "person.passkey_added":
+    case "person.passkey_removed": {
+      const { kind, passkeyName } = subject;
+      const facts = { passkeyName, at: date, publicUrl, email: to };
+      const isAdded = kind === "person.passkey_added";
+      return notice(isAdded ? passkeyAddedMail(facts) : passkeyRemovedMail(facts));
     }
     case "member.invited": {
       const { role, invitedBy } = subject;

@@ -3,8 +3,8 @@
 import { defaultExpiryMinutes, defaultReminderPercent } from "../domain/limits.ts";
 import * as activity from "../storage/activity.ts";
 import { type Database, inTransaction } from "../storage/database.ts";
-import * as members from "../storage/members.ts";
 import * as workspaces from "../storage/workspaces.ts";
+import { insertMember } from "./add-member.ts";
 import { insertKey } from "./issue-key.ts";
 
 export const firstOwnerEmail = "owner@localhost";
@@ -25,7 +25,7 @@ export async function runFirst(db: Database): Promise<string | null> {
     });
     const entry = { workspaceId, actor: null };
     await activity.insert(tx, { ...entry, action: "workspace.created", subject: name });
-    await members.insert(tx, { workspaceId, email: firstOwnerEmail, role: "owner" });
+    await insertMember(tx, { workspaceId, email: firstOwnerEmail, role: "owner" });
     const { key } = await insertKey(tx, { workspaceId, name: "First key" });
     return key;
   });

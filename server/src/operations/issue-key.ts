@@ -8,26 +8,26 @@ import {
   formatApiKey,
   lastFourOfApiKey,
 } from "../domain/api-key.ts";
+import { keysPerWorkspaceMax } from "../domain/limits.ts";
 import { flawOfName } from "../domain/name.ts";
 import { type ChangeRefusal, refuse, refuseField } from "../domain/refusal.ts";
 import * as activity from "../storage/activity.ts";
 import * as apiKeys from "../storage/api-keys.ts";
-import { type Database, inTransaction, type Transaction } from "../storage/database.ts";
-import * as workspaces from "../storage/workspaces.ts";
-import { unknownWorkspace } from "./manage-workspace.ts";
+import type { Database, Transaction } from "../storage/database.ts";
+import { inTransactionBy, inTurnBy } from "./transaction-by.ts";
 
 export type IssuedKey = apiKeys.ApiKey & { key: string };
 
 export async function issueKey(
   db: Database,
   input: { workspaceId: string; name: string },
-  actor: Actor = null,
+  by: Doer = operator,
 ): Promise<IssuedKey | ChangeRefusal> {
   const flaw = flawOfName(input.name);
   if (flaw !== null) return refuseField("name", flaw);
-  return inTransaction(db, async (tx) => {
-    const workspace = await workspaces.find(tx, input.workspaceId);
-    return workspace === null ? unknownWorkspace(input.workspaceId) : insertKey(tx, input, actor);
+  return inTurnBy(db, input.workspaceId, by, async (tx) => {
+    const count = await apiKeys.countInUse(tx, input.workspaceId);
+    return count < keysPerWorkspaceMax ? insertKey(tx, input, by.actor) : tooManyKeys();
   });
 }
 
@@ -51,7 +51,7 @@ export async function revokeKey(
   id: string,
   by: Doer = operator,
 ): Promise<apiKeys.ApiKey | ChangeRefusal> {
-  return inTransaction(db, async (tx) => {
+  return inTransactionBy(db, by, async (tx) => {
     const key = await apiKeys.lock(tx, { workspaceId: by.workspaceId, id });
     if (key === null) return unknownKey(id, by);
     if (key.revokedAt !== null) return key;
@@ -60,6 +60,13 @@ export async function revokeKey(
     await activity.insert(tx, { ...entry, action: "key.revoked" });
     return apiKeys.revoke(tx, key);
   });
+}
+
+function tooManyKeys(): ChangeRefusal {
+  return refuse(
+    "conflict",
+    `a workspace may have at most ${keysPerWorkspaceMax} keys in use; revoke one first`,
+  );
 }
 
 function unknownKey(id: string, { workspaceId }: Doer): ChangeRefusal {

@@ -1,19 +1,24 @@
 // Sends the mails that ask for a decision once more, to everybody who may still decide.
 
-import type { Actor } from "../domain/activity.ts";
+import type { MemberDoer } from "../domain/activity.ts";
 import { describeResolution } from "../domain/approval.ts";
 import { type Refusal, refuse } from "../domain/refusal.ts";
 import * as activity from "../storage/activity.ts";
-import { type Database, inTransaction } from "../storage/database.ts";
+import type { Database } from "../storage/database.ts";
 import * as deliveries from "../storage/deliveries.ts";
 import { findWithExpiry } from "./expire-approvals.ts";
 import { tooOftenMailed } from "./resend-in-workspace.ts";
+import { inTransactionBy } from "./transaction-by.ts";
 import { noSuchRequest } from "./withdraw-approval.ts";
 
 export async function mailAgain(
   db: Database,
-  { workspaceId, id, actor }: { workspaceId: string; id: string; actor: Actor },
-): Promise<{ sent: number } | Refusal<"not_found" | "already_resolved" | "conflict">> {
+  id: string,
+  by: MemberDoer,
+): Promise<
+  { sent: number } | Refusal<"not_found" | "already_resolved" | "conflict" | "forbidden">
+> {
+  const { workspaceId, actor } = by;
   const found = await findWithExpiry(db, workspaceId, id);
   if (found === null) return noSuchRequest();
   const { state, summary: subject } = found.approval;
@@ -23,7 +28,7 @@ export async function mailAgain(
       `This request ${describeResolution(state)}, so there is nothing to ask anybody for.`,
     );
   }
-  return inTransaction(db, async (tx) => {
+  return inTransactionBy(db, by, async (tx) => {
     const { sent, underWay } = await deliveries.resendReviewMails(tx, {
       workspaceId,
       approvalId: id,

@@ -18,10 +18,9 @@ import { seal, sealRandomBytes } from "../domain/sealed-secret.ts";
 import { formatWebhookSecret, webhookSecretRandomBytes } from "../domain/webhook-secret.ts";
 import { flawOfWebhookUrl } from "../domain/webhook-url.ts";
 import * as activity from "../storage/activity.ts";
-import { type Database, inTransaction, type Transaction } from "../storage/database.ts";
+import type { Database, Transaction } from "../storage/database.ts";
 import * as endpoints from "../storage/endpoints.ts";
-import * as workspaces from "../storage/workspaces.ts";
-import { unknownWorkspace } from "./manage-workspace.ts";
+import { inTransactionBy, inTurnBy } from "./transaction-by.ts";
 
 export type EndpointWithSecret = endpoints.Endpoint & { secret: string };
 
@@ -39,18 +38,16 @@ export async function registerEndpoint(
   db: Database,
   keyring: Keyring,
   input: NewEndpoint,
-  actor: Actor = null,
+  by: Doer = operator,
 ): Promise<EndpointWithSecret | ChangeRefusal> {
-  const { url, eventKinds, examineAddress } = input;
+  const { workspaceId, url, eventKinds, examineAddress } = input;
   const refused = (await refuseUrl(url, examineAddress)) ?? refuseKinds(eventKinds);
   if (refused !== null) return refused;
-  return inTransaction(db, async (tx) => {
-    const workspace = await workspaces.lock(tx, input.workspaceId);
-    if (workspace === null) return unknownWorkspace(input.workspaceId);
-    if (await hasAllEndpoints(tx, workspace.id)) return tooManyEndpoints();
+  return inTurnBy(db, workspaceId, by, async (tx) => {
+    if (await hasAllEndpoints(tx, workspaceId)) return tooManyEndpoints();
     const endpoint = await endpoints.insert(tx, input);
     const detail = { eventKinds: tellKinds(endpoint.eventKinds) };
-    await note(tx, endpoint, { actor, action: "endpoint.added", detail });
+    await note(tx, endpoint, { actor: by.actor, action: "endpoint.added", detail });
     return { ...endpoint, secret: await insertSecret(tx, keyring, endpoint) };
   });
 }
@@ -100,14 +97,18 @@ export async function rotateEndpointSecret(
   });
 }
 
+/** One that is enabled already stays as it is: its failures go on counting. */
 export async function enableEndpoint(
   db: Database,
   id: string,
   by: Doer = operator,
 ): Promise<endpoints.Endpoint | ChangeRefusal> {
-  return changeLocked(db, id, by, async (tx, endpoint) => {
-    await workspaces.lock(tx, endpoint.workspaceId);
-    if (endpoint.disabledAt === null) return endpoints.setDisabled(tx, endpoint, null);
+  const found = await endpoints.find(db, { workspaceId: by.workspaceId, id });
+  if (found === null) return unknownEndpoint(id, by);
+  return inTurnBy(db, found.workspaceId, by, async (tx) => {
+    const endpoint = await endpoints.lock(tx, found);
+    if (endpoint === null) throw new Error(`endpoint ${id} vanished`);
+    if (endpoint.disabledAt === null) return endpoint;
     if (await hasAllEndpoints(tx, endpoint.workspaceId)) return tooManyEndpoints();
     await note(tx, endpoint, { actor: by.actor, action: "endpoint.enabled" });
     return endpoints.setDisabled(tx, endpoint, null);
@@ -136,7 +137,7 @@ async function changeLocked<Changed>(
   by: Doer,
   change: (tx: Transaction, endpoint: endpoints.Endpoint) => Promise<Changed | ChangeRefusal>,
 ): Promise<Changed | ChangeRefusal> {
-  return inTransaction(db, async (tx) => {
+  return inTransactionBy(db, by, async (tx) => {
     const endpoint = await endpoints.lock(tx, { workspaceId: by.workspaceId, id });
     return endpoint === null ? unknownEndpoint(id, by) : change(tx, endpoint);
   });

@@ -3,28 +3,30 @@
 import { type Actor, type Doer, operator } from "../domain/activity.ts";
 import { flawOfEmailAddress, normaliseEmailAddress } from "../domain/email-address.ts";
 import { isGroupKey } from "../domain/group.ts";
-import { groupMembersMax } from "../domain/limits.ts";
+import { groupMembersMax, groupsPerWorkspaceMax } from "../domain/limits.ts";
 import { flawOfName } from "../domain/name.ts";
 import { type ChangeRefusal, refuse, refuseField } from "../domain/refusal.ts";
 import * as activity from "../storage/activity.ts";
-import { type Database, inTransaction, type Transaction } from "../storage/database.ts";
+import type { Database, Transaction } from "../storage/database.ts";
 import * as groups from "../storage/groups.ts";
 import * as workspaces from "../storage/workspaces.ts";
-import { unknownWorkspace } from "./manage-workspace.ts";
+import { inTransactionBy, inTurnBy, unknownWorkspace } from "./transaction-by.ts";
 
 export type GroupInput = { workspaceId: string; key: string; name: string; members: string[] };
 
 export async function createGroup(
   db: Database,
   input: GroupInput,
-  actor: Actor = null,
+  by: Doer = operator,
 ): Promise<groups.Group | ChangeRefusal> {
   const refused = refuseGroup(input);
   if (refused !== null) return refused;
   const { workspaceId, key, name } = input;
-  return inTransaction(db, async (tx) => {
-    const planless = await refusePlan(tx, { actor, workspaceId });
-    if (planless !== null) return planless;
+  const { actor } = by;
+  return inTurnBy(db, workspaceId, by, async (tx) => {
+    const refusedHere =
+      (await refusePlan(tx, { actor, workspaceId })) ?? (await refuseMore(tx, workspaceId));
+    if (refusedHere !== null) return refusedHere;
     const id = await groups.insert(tx, input);
     if (id === null) return refuseField("key", `this workspace has a group ${key} already`);
     for (const email of input.members) {
@@ -47,7 +49,7 @@ export async function renameGroup(
   const flaw = flawOfName(name);
   if (flaw !== null) return refuseField("name", flaw);
   return changeLocked(db, id, by, async (tx, { workspaceId, name: was }) => {
-    const refused = await refusePlan(tx, { ...by, workspaceId });
+    const refused = await refusePlan(tx, { actor: by.actor, workspaceId });
     if (refused !== null || was === name) return refused;
     await groups.rename(tx, { workspaceId, id }, name);
     const entry = { workspaceId, actor: by.actor, subject: name, detail: { from: was } };
@@ -66,7 +68,7 @@ export async function addGroupMember(
   if (flaw !== null) return refuseField("email", flaw);
   return changeLocked(db, id, by, async (tx, group) => {
     const { workspaceId, members, name: subject } = group;
-    const refused = await refusePlan(tx, { ...by, workspaceId });
+    const refused = await refusePlan(tx, { actor: by.actor, workspaceId });
     if (refused !== null || isAmong(members, email)) return refused;
     if (members.length >= groupMembersMax) {
       return refuse("validation_error", `a group may have at most ${groupMembersMax} members`);
@@ -102,7 +104,7 @@ async function changeLocked(
   by: Doer,
   change: (tx: Transaction, group: groups.Group) => Promise<ChangeRefusal | null>,
 ): Promise<groups.Group | ChangeRefusal> {
-  return inTransaction(db, async (tx) => {
+  return inTransactionBy(db, by, async (tx) => {
     const group = await groups.lock(tx, { workspaceId: by.workspaceId, id });
     if (group === null) return unknownGroup(id, by);
     return (await change(tx, group)) ?? groups.get(tx, group);
@@ -120,6 +122,15 @@ async function refusePlan(
   return refuse(
     "plan_required",
     `approver groups are not part of the ${plan.name} plan; move the workspace to a plan with groups`,
+  );
+}
+
+/** No group is ever deleted, since requests name the one that they asked. */
+async function refuseMore(tx: Transaction, workspaceId: string): Promise<ChangeRefusal | null> {
+  if ((await groups.count(tx, workspaceId)) < groupsPerWorkspaceMax) return null;
+  return refuse(
+    "conflict",
+    `a workspace may have at most ${groupsPerWorkspaceMax} groups; give one that is not asked any more another name and other members`,
   );
 }
 

@@ -2,20 +2,18 @@
 // owners, and one is always left. Changes of the members of a workspace wait for each other: each sees what the last
 // has done, so that two owners who remove each other at once do not leave none.
 
+import type { Actor, MemberDoer } from "../domain/activity.ts";
 import { flawOfEmailAddress } from "../domain/email-address.ts";
 import { invitationsPerDayMax, membersPerWorkspaceMax } from "../domain/limits.ts";
 import { type ChangeRefusal, type Refusal, refuse, refuseField } from "../domain/refusal.ts";
-import { isAtLeast, type Role } from "../domain/role.ts";
+import type { Role } from "../domain/role.ts";
 import * as activity from "../storage/activity.ts";
 import { type Database, inTransaction, type Transaction } from "../storage/database.ts";
 import * as deliveries from "../storage/deliveries.ts";
 import * as members from "../storage/members.ts";
 import * as personMails from "../storage/person-mails.ts";
 import * as workspaces from "../storage/workspaces.ts";
-import { unknownWorkspace } from "./manage-workspace.ts";
-
-/** A member who changes something about the members of their workspace. */
-export type MemberDoer = { actor: string; workspaceId: string };
+import { inTurnBy } from "./transaction-by.ts";
 
 /** Adds somebody who has still to accept, with the mail that tells them so. */
 export async function inviteMember(
@@ -25,7 +23,7 @@ export async function inviteMember(
 ): Promise<members.Member | ChangeRefusal> {
   const flaw = flawOfEmailAddress(email);
   if (flaw !== null) return refuseField("email", flaw);
-  return inTurn(db, by, async (tx, doer) => {
+  return inTurnBy(db, by.workspaceId, by, async (tx, { doer }) => {
     const refused = (await refuseInvitation(tx, by.workspaceId, email)) ?? refuseOwners(doer, role);
     if (refused !== null) return refused;
     const { workspaceId, actor } = by;
@@ -47,7 +45,7 @@ export async function changeMemberRole(
   return changeMember(db, id, by, async (tx, doer, member) => {
     if (member.role === role) return member;
     const refused =
-      refuseOwners(doer, member.role, role) ?? (await refuseLastOwner(tx, member, "demoted"));
+      refuseOwners(doer, member.role, role) ?? (await refuseLastOwner(tx, member, "be demoted"));
     if (refused !== null) return refused;
     await activity.insert(tx, {
       ...by,
@@ -66,14 +64,24 @@ export async function removeMember(
   by: MemberDoer,
 ): Promise<members.Member | ChangeRefusal> {
   return changeMember(db, id, by, async (tx, doer, member) => {
-    const refused =
-      refuseOwners(doer, member.role) ?? (await refuseLastOwner(tx, member, "removed"));
-    if (refused !== null) return refused;
-    const detail = { role: member.role };
-    await activity.insert(tx, { ...by, action: "member.removed", subject: member.email, detail });
-    await members.remove(tx, member);
-    return member;
+    const refused = refuseOwners(doer, member.role);
+    return refused ?? endMembership(tx, member, { actor: by.actor, how: "be removed" });
   });
+}
+
+/** Ends a membership, except the last owner's. */
+export async function endMembership(
+  tx: Transaction,
+  member: members.Member,
+  { actor, how }: { actor: Actor; how: "be removed" | "leave" },
+): Promise<members.Member | ChangeRefusal> {
+  const refused = await refuseLastOwner(tx, member, how);
+  if (refused !== null) return refused;
+  const { workspaceId, email: subject, role } = member;
+  const entry = { workspaceId, actor, subject, detail: { role } };
+  await activity.insert(tx, { ...entry, action: "member.removed" });
+  await members.remove(tx, member);
+  return member;
 }
 
 type Invitation = { email: string; workspaceId: string };
@@ -113,16 +121,7 @@ export async function leaveWorkspace(
     if (member === null || member.joinedAt === null) {
       return refuse("not_found", "you are no member of this workspace");
     }
-    const refused = await refuseLastOwner(tx, member, "removed");
-    if (refused !== null) return refused;
-    const entry = { workspaceId, actor: email, subject: member.email };
-    await activity.insert(tx, {
-      ...entry,
-      action: "member.removed",
-      detail: { role: member.role },
-    });
-    await members.remove(tx, member);
-    return member;
+    return endMembership(tx, member, { actor: email, how: "leave" });
   });
 }
 
@@ -165,30 +164,14 @@ async function changeMember(
   by: MemberDoer,
   change: (
     tx: Transaction,
-    doer: members.Member,
+    doer: members.Member | null,
     member: members.Member,
   ) => Promise<members.Member | ChangeRefusal>,
 ): Promise<members.Member | ChangeRefusal> {
-  return inTurn(db, by, async (tx, doer) => {
+  return inTurnBy(db, by.workspaceId, by, async (tx, { doer }) => {
     const member = await members.find(tx, { workspaceId: by.workspaceId, id });
     if (member === null) return refuse("not_found", "there is no such member in this workspace");
     return change(tx, doer, member);
-  });
-}
-
-/** One change of a workspace's members after the other. Who does it is looked up anew: they may just have been removed. */
-async function inTurn(
-  db: Database,
-  { actor, workspaceId }: MemberDoer,
-  change: (tx: Transaction, doer: members.Member) => Promise<members.Member | ChangeRefusal>,
-): Promise<members.Member | ChangeRefusal> {
-  return inTransaction(db, async (tx) => {
-    const workspace = await workspaces.lock(tx, workspaceId);
-    if (workspace === null) return unknownWorkspace(workspaceId);
-    const doer = await members.findByEmail(tx, { workspaceId, email: actor });
-    const mayChange = doer !== null && doer.joinedAt !== null && isAtLeast(doer.role, "admin");
-    if (!mayChange) return refuse("forbidden", "you may not change the members of this workspace");
-    return change(tx, doer);
   });
 }
 
@@ -214,20 +197,20 @@ async function refuseInvitation(
   );
 }
 
-function refuseOwners(doer: members.Member, ...involved: Role[]): ChangeRefusal | null {
-  if (doer.role === "owner" || !involved.includes("owner")) return null;
+function refuseOwners(doer: members.Member | null, ...involved: Role[]): ChangeRefusal | null {
+  if (doer === null || doer.role === "owner" || !involved.includes("owner")) return null;
   return refuse("forbidden", "only owners may invite, change or remove owners; ask one of them");
 }
 
 export async function refuseLastOwner(
   tx: Transaction,
   member: members.Member,
-  what: "demoted" | "removed",
+  what: "be demoted" | "be removed" | "leave",
 ): Promise<ChangeRefusal | null> {
   if (member.role !== "owner" || member.joinedAt === null) return null;
   if ((await members.countOwners(tx, member.workspaceId)) > 1) return null;
   return refuse(
     "conflict",
-    `the last owner cannot be ${what}; make somebody else an owner first, who has accepted`,
+    `the last owner cannot ${what}; make somebody else an owner first, who has accepted`,
   );
 }

@@ -1,5 +1,5 @@
-// Adds and removes the passkeys of a person, and signs in with one. A question is used up by any answer to it, right or
-// wrong. Nothing here asks anybody but the database: of what authenticators say about themselves nothing is looked up.
+// Adds and removes the passkeys of a person, who hears of both by mail, and signs in with one. A question is used up by
+// any answer to it, right or wrong. Nothing here asks anybody but the database: of what authenticators say about themselves nothing is looked up.
 
 import {
   type AuthenticationResponseJSON,
@@ -13,6 +13,7 @@ import {
   type WebAuthnCredential,
 } from "@simplewebauthn/server";
 import { COSEALG, decodeAttestationObject, isoBase64URL } from "@simplewebauthn/server/helpers";
+import type { PasskeyMailKind } from "../domain/event.ts";
 import {
   passkeyNameCharactersMax,
   passkeysPerPersonMax,
@@ -20,8 +21,16 @@ import {
 } from "../domain/limits.ts";
 import { flawOfText, isBlank } from "../domain/plain-text.ts";
 import { type ChangeRefusal, type Refusal, refuse, refuseField } from "../domain/refusal.ts";
-import { type Database, inOneStatement, inTransaction } from "../storage/database.ts";
+import {
+  type Database,
+  inOneStatement,
+  inTransaction,
+  type Transaction,
+} from "../storage/database.ts";
+import * as deliveries from "../storage/deliveries.ts";
 import * as passkeys from "../storage/passkeys.ts";
+import * as people from "../storage/people.ts";
+import * as personMails from "../storage/person-mails.ts";
 import * as challenges from "../storage/sign-in-challenges.ts";
 
 export type PasskeyOwner = { id: string; email: string };
@@ -91,15 +100,39 @@ export async function addPasskey(
       counter: credential.counter,
       transports: response.response.transports ?? [],
     });
-    return added ?? refuse("conflict", "This passkey was added before. Sign in with it.");
+    if (added === null) {
+      return refuse("conflict", "This passkey was added before. Sign in with it.");
+    }
+    await mailOwner(tx, { owner, kind: "person.passkey_added", passkeyName: name });
+    return added;
   });
 }
 
 export async function removePasskey(
   db: Database,
-  passkey: { id: string; personId: string },
+  { id, owner }: { id: string; owner: PasskeyOwner },
 ): Promise<boolean> {
-  return inTransaction(db, (tx) => passkeys.remove(tx, passkey));
+  return inTransaction(db, async (tx) => {
+    const passkeyName = await passkeys.remove(tx, { id, personId: owner.id });
+    if (passkeyName === null) return false;
+    await mailOwner(tx, { owner, kind: "person.passkey_removed", passkeyName });
+    return true;
+  });
+}
+
+type PasskeyNews = { owner: PasskeyOwner; kind: PasskeyMailKind; passkeyName: string };
+
+/** In the transaction of the change: whoever added it in another's name cannot do so unheard. */
+async function mailOwner(
+  tx: Transaction,
+  { owner, kind, passkeyName }: PasskeyNews,
+): Promise<void> {
+  // Mails travel in a workspace's queue. Who is a member nowhere cannot sign in, with or without a passkey.
+  const membership = await people.findFirstMembership(tx, owner.email);
+  if (membership === null) return;
+  const { workspaceId, email: to } = membership;
+  await personMails.insert(tx, { workspaceId, to, kind, detail: { passkeyName } });
+  await deliveries.announceDue(tx);
 }
 
 /** Asks for any passkey of this site: whoever answers is known by their answer. */

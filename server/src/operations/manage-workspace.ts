@@ -1,6 +1,6 @@
 // Creates workspaces and changes their settings.
 
-import { type Actor, fromTo } from "../domain/activity.ts";
+import { type Doer, fromTo, operator } from "../domain/activity.ts";
 import { defaultExpiryMinutes, defaultReminderPercent } from "../domain/limits.ts";
 import { type ChangeRefusal, refuse } from "../domain/refusal.ts";
 import {
@@ -11,6 +11,7 @@ import {
 import * as activity from "../storage/activity.ts";
 import { type Database, inTransaction } from "../storage/database.ts";
 import * as workspaces from "../storage/workspaces.ts";
+import { inTurnBy } from "./transaction-by.ts";
 
 export type WorkspaceInput = Pick<WorkspaceSettings, "name"> & Partial<WorkspaceSettings>;
 
@@ -46,17 +47,15 @@ export async function updateWorkspace(
   db: Database,
   id: string,
   changes: Partial<WorkspaceSettings>,
-  actor: Actor = null,
+  by: Doer = operator,
 ): Promise<workspaces.Workspace | ChangeRefusal> {
-  return inTransaction(db, async (tx) => {
-    const workspace = await workspaces.lock(tx, id);
-    if (workspace === null) return unknownWorkspace(id);
+  return inTurnBy(db, id, by, async (tx, { workspace }) => {
     const settings = { ...workspace, ...changes };
     const flaw = flawOfWorkspaceSettings(settings, await workspaces.listPlanNames(tx));
     if (flaw !== null) return refuseSetting(flaw);
     const detail = changesOf(workspace, settings);
     if (Object.keys(detail).length === 0) return workspace;
-    const entry = { workspaceId: id, actor, subject: settings.name, detail };
+    const entry = { workspaceId: id, actor: by.actor, subject: settings.name, detail };
     await activity.insert(tx, { ...entry, action: "settings.changed" });
     return workspaces.update(tx, id, settings);
   });
@@ -87,11 +86,4 @@ function tellSettings(settings: WorkspaceSettings): Record<keyof WorkspaceSettin
 
 function refuseSetting({ field, message }: SettingFlaw): ChangeRefusal {
   return { ...refuse("validation_error", message), field };
-}
-
-export function unknownWorkspace(id: string): ChangeRefusal {
-  return refuse(
-    "not_found",
-    `there is no workspace ${id}; \`countersign workspace list\` shows all`,
-  );
 }

@@ -1,7 +1,7 @@
 // Sends again what failed, was skipped, or is wanted once more; and sends a test event to an endpoint.
 
-import { type Actor, type Doer, operator } from "../domain/activity.ts";
-import { type ChangeRefusal, type Refusal, refuse } from "../domain/refusal.ts";
+import { type Doer, operator } from "../domain/activity.ts";
+import { type ChangeRefusal, isRefusal, type Refusal, refuse } from "../domain/refusal.ts";
 import * as activity from "../storage/activity.ts";
 import { type Database, inTransaction } from "../storage/database.ts";
 import * as deliveries from "../storage/deliveries.ts";
@@ -9,7 +9,7 @@ import * as endpoints from "../storage/endpoints.ts";
 import * as workspaces from "../storage/workspaces.ts";
 import { findWithExpiry } from "./expire-approvals.ts";
 import { unknownEndpoint } from "./manage-endpoint.ts";
-import { unknownWorkspace } from "./manage-workspace.ts";
+import { inTransactionBy, unknownWorkspace } from "./transaction-by.ts";
 
 const resendBatch = 1_000;
 
@@ -45,28 +45,29 @@ export async function resendDelivery(
 export async function resendUnsuccessful(
   db: Database,
   since: { workspaceId: string; endpointId: string | null; time: Date },
-  actor: Actor = null,
+  by: Doer = operator,
 ): Promise<{ resent: number } | ChangeRefusal> {
   const { workspaceId, endpointId, time } = since;
-  if ((await workspaces.find(db, workspaceId)) === null) return unknownWorkspace(workspaceId);
+  const isInReach = by.workspaceId === null || by.workspaceId === workspaceId;
+  const isThere = isInReach && (await workspaces.find(db, workspaceId)) !== null;
+  if (!isThere) return unknownWorkspace(workspaceId);
   const endpoint =
     endpointId === null ? null : await endpoints.find(db, { workspaceId, id: endpointId });
-  if (endpointId !== null && endpoint === null) {
-    return unknownEndpoint(endpointId, { actor, workspaceId: actor === null ? null : workspaceId });
-  }
+  if (endpointId !== null && endpoint === null) return unknownEndpoint(endpointId, by);
   const subject = endpoint?.url ?? "all that failed or was skipped";
   let afterId = "";
   for (let resent = 0; ; ) {
-    const ids = await inTransaction(db, async (tx) => {
+    const ids = await inTransactionBy(db, by, async (tx) => {
       const from = { ...since, afterId, limit: resendBatch };
       const batch = await deliveries.resendUnsuccessful(tx, from);
       if (batch.length === 0) return batch;
       const detail = { count: String(batch.length), since: time.toISOString() };
-      const entry = { workspaceId, actor, subject, detail };
+      const entry = { workspaceId, actor: by.actor, subject, detail };
       await activity.insert(tx, { ...entry, action: "deliveries.resent" });
       await deliveries.announceDue(tx);
       return batch;
     });
+    if (isRefusal(ids)) return ids;
     resent += ids.length;
     afterId = ids.at(-1) ?? afterId;
     if (ids.length < resendBatch) return { resent };
@@ -78,7 +79,7 @@ export async function sendTestEvent(
   endpointId: string,
   by: Doer = operator,
 ): Promise<{ deliveryId: string } | ChangeRefusal> {
-  return inTransaction(db, async (tx) => {
+  return inTransactionBy(db, by, async (tx) => {
     const endpoint = await endpoints.lock(tx, { workspaceId: by.workspaceId, id: endpointId });
     if (endpoint === null) return unknownEndpoint(endpointId, by);
     if (endpoint.disabledAt !== null) {

@@ -1,26 +1,29 @@
 // Sends one delivery of a workspace again because a member asked for it. Operators at the command line, who know no
 // workspace, go through resend-delivery.ts.
 
-import type { Actor } from "../domain/activity.ts";
+import type { MemberDoer } from "../domain/activity.ts";
 import { mailRoundsMax } from "../domain/limits.ts";
 import { type Refusal, refuse } from "../domain/refusal.ts";
 import * as activity from "../storage/activity.ts";
-import { type Database, inTransaction } from "../storage/database.ts";
+import type { Database } from "../storage/database.ts";
 import * as deliveries from "../storage/deliveries.ts";
 import * as members from "../storage/members.ts";
 import { findWithExpiry } from "./expire-approvals.ts";
+import { inTransactionBy } from "./transaction-by.ts";
 
-type ResendRefusal = Refusal<"not_found" | "conflict" | "validation_error">;
+type ResendRefusal = Refusal<"not_found" | "conflict" | "validation_error" | "forbidden">;
 
 export async function resendInWorkspace(
   db: Database,
-  { workspaceId, id, actor }: { workspaceId: string; id: string; actor: Actor },
+  id: string,
+  by: MemberDoer,
 ): Promise<deliveries.Delivery | ResendRefusal> {
+  const { workspaceId, actor } = by;
   const delivery = await deliveries.findInWorkspace(db, workspaceId, id);
   if (delivery === null) return noSuchDelivery();
   const reason = await whyNotAgain(db, delivery);
   if (reason !== null) return refuse("validation_error", reason);
-  return inTransaction(db, async (tx) => {
+  return inTransactionBy(db, by, async (tx) => {
     if (!(await deliveries.resend(tx, delivery))) {
       return refuse(
         "conflict",

@@ -18,7 +18,12 @@ import * as personMails from "../storage/person-mails.ts";
 import * as sessions from "../storage/sessions.ts";
 import * as signInSecrets from "../storage/sign-in-secrets.ts";
 
-export type Browser = { userAgent: string | null; address: string | null };
+export type Browser = {
+  userAgent: string | null;
+  address: string | null;
+  /** Of the session that the browser has had until now; null when it has none. */
+  tokenDigest: Buffer | null;
+};
 export type StartedSession = { token: string; sessionId: string };
 
 /** Whether a mail is on its way: not to strangers, and not more often than anybody signs in. */
@@ -100,12 +105,14 @@ export async function startSession(
   return inTransaction(db, (tx) => insertSession(tx, start));
 }
 
+/** Takes the place of the session that this browser has had: nobody would ever end that one. */
 async function insertSession(
   tx: Transaction,
-  { email, method, userAgent, address }: SessionStart,
+  { email, method, userAgent, address, tokenDigest }: SessionStart,
 ): Promise<StartedSession | null> {
   const membership = await people.findFirstMembership(tx, email);
   if (membership === null) return null;
+  if (tokenDigest !== null) await sessions.removeReplaced(tx, tokenDigest);
   const person = await people.upsert(tx, membership.email);
   const token = randomBytes(sessionTokenBytes).toString("base64url");
   const { id: sessionId } = await sessions.insert(tx, {

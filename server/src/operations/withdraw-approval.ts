@@ -1,20 +1,23 @@
 // Withdraws a pending approval on behalf of a member of its workspace. What the agent itself takes back goes through
 // cancel-approval.ts; both end in the same state, with the same event.
 
-import type { Actor } from "../domain/activity.ts";
+import type { MemberDoer } from "../domain/activity.ts";
 import { describeResolution } from "../domain/approval.ts";
 import { type Refusal, refuse } from "../domain/refusal.ts";
 import * as activity from "../storage/activity.ts";
 import * as approvalResolution from "../storage/approval-resolution.ts";
 import * as approvals from "../storage/approvals.ts";
-import { type Database, inTransaction } from "../storage/database.ts";
+import type { Database } from "../storage/database.ts";
 import { findWithExpiry } from "./expire-approvals.ts";
+import { inTransactionBy } from "./transaction-by.ts";
 
 export async function withdrawApproval(
   db: Database,
-  { workspaceId, id, actor }: { workspaceId: string; id: string; actor: Actor },
-): Promise<approvals.FoundApproval | Refusal<"not_found" | "already_resolved">> {
-  const withdrawn = await inTransaction(db, async (tx) => {
+  id: string,
+  by: MemberDoer,
+): Promise<approvals.FoundApproval | Refusal<"not_found" | "already_resolved" | "forbidden">> {
+  const { workspaceId, actor } = by;
+  const withdrawn = await inTransactionBy(db, by, async (tx) => {
     const where = { workspaceId, id };
     if (!(await approvalResolution.resolve(tx, where, { status: "CANCELLED" }))) return null;
     const found = await approvals.find(tx, workspaceId, id);

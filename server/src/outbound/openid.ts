@@ -27,6 +27,7 @@ import {
   openIdTimeoutMs,
 } from "../domain/limits.ts";
 import {
+  joinClaims,
   type OidcClaims,
   type OidcClient,
   type OidcFailed,
@@ -44,6 +45,7 @@ export function openOidcClient(
   const configured = keptOnceMade(() => discover(settings, timeoutMs));
   return {
     name: settings.name,
+    isEmailTrusted: settings.isEmailTrusted,
     begin: (flow) => told(async () => ({ url: await addressOf(await configured(), flow) })),
     finish: (flow, query) =>
       told(async () => ({ claims: await claimsOf(await configured(), flow, query) })),
@@ -62,7 +64,7 @@ async function addressOf(configuration: Configuration, flow: OidcFlow): Promise<
   return url.href;
 }
 
-/** Some providers put the address into the signed token, others tell it only when asked for it. */
+/** Some providers put everything into the signed token, others tell the address, or more of it, only when asked. */
 async function claimsOf(
   configuration: Configuration,
   flow: OidcFlow,
@@ -79,24 +81,25 @@ async function claimsOf(
     },
   );
   const claims = tokens.claims();
-  const isTold = claims === undefined || claims.email !== undefined;
+  if (claims === undefined) return { email: undefined, email_verified: undefined };
+  const { sub, email, email_verified } = claims;
+  const isTold = email !== undefined && email_verified !== undefined;
   if (isTold || configuration.serverMetadata().userinfo_endpoint === undefined) {
-    return { email: claims?.email, email_verified: claims?.email_verified };
+    return { email, email_verified };
   }
-  const { email, email_verified } = await fetchUserInfo(
-    configuration,
-    tokens.access_token,
-    claims.sub,
+  const asked = await fetchUserInfo(configuration, tokens.access_token, sub);
+  return joinClaims(
+    { email, email_verified },
+    { email: asked.email, email_verified: asked.email_verified },
   );
-  return { email, email_verified };
 }
 
-async function discover(
+export async function discover(
   { issuer, clientId, clientSecret }: OidcSettings,
   timeoutMs: number,
 ): Promise<Configuration> {
   const url = new URL(issuer);
-  return discovery(
+  const configuration = await discovery(
     url,
     clientId,
     { [clockTolerance]: openIdClockToleranceSeconds },
@@ -112,6 +115,13 @@ async function discover(
       ],
     },
   );
+  const body = configuration.serverMetadata();
+  // For some addresses of Microsoft the library would go on, and then take the word of everybody's directory.
+  if (new URL(body.issuer).href !== url.href) {
+    const error = new ClientError("the provider calls itself another issuer", { cause: { body } });
+    throw Object.assign(error, { code: "OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED" });
+  }
+  return configuration;
 }
 
 /** In the body where the provider takes it there: in a header, providers disagree about how it is escaped. */

@@ -16,6 +16,7 @@ import {
   type AddressFlaw,
   type AddressPolicy,
   describeAddressFlaw,
+  describeAddressFlawToMember,
 } from "../domain/network-address.ts";
 
 export type HostAddress = { address: string; family: number };
@@ -59,20 +60,37 @@ export function literalOf(hostname: string): string | null {
   return isIP(bare) === 0 ? null : bare;
 }
 
-/**
- * Says why a webhook URL may not be registered, or null when it may. A name that does not resolve at present
- * may do so later, and every attempt looks again.
- */
+/** Tells an operator why a webhook URL may not be registered, or null when it may. */
 export async function examineWebhookUrl(
   url: string,
   policy: AddressPolicy,
   sources: NameSources = {},
 ): Promise<string | null> {
   const { hostname } = new URL(url);
-  const timeoutMs = examinationTimeoutMs;
-  const resolved = await resolveHost(hostname, policy, { timeoutMs, sources });
-  if (resolved.kind !== "address_not_allowed") return null;
-  return describeAddressFlaw(resolved.address, resolved.flaw, literalOf(hostname) ?? hostname);
+  const forbidden = await findForbidden(hostname, policy, sources);
+  if (forbidden === null) return null;
+  return describeAddressFlaw(forbidden.address, forbidden.flaw, literalOf(hostname) ?? hostname);
+}
+
+/** Tells a member of a workspace the same, without what names resolve to inside. */
+export async function examineMembersWebhookUrl(
+  url: string,
+  policy: AddressPolicy,
+  sources: NameSources = {},
+): Promise<string | null> {
+  const forbidden = await findForbidden(new URL(url).hostname, policy, sources);
+  return forbidden === null ? null : describeAddressFlawToMember(forbidden.flaw);
+}
+
+/** A name that does not resolve at present may do so later, and every attempt looks again. */
+async function findForbidden(
+  hostname: string,
+  policy: AddressPolicy,
+  sources: NameSources,
+): Promise<{ address: string; flaw: AddressFlaw } | null> {
+  const resolving = { timeoutMs: examinationTimeoutMs, sources };
+  const resolved = await resolveHost(hostname, policy, resolving);
+  return resolved.kind === "address_not_allowed" ? resolved : null;
 }
 
 /** One forbidden answer condemns the name: a mixture is how a public name is made to lead inside. */

@@ -47,6 +47,14 @@ export async function insert(
   return rows.map(toApiKey)[0] as ApiKey;
 }
 
+export async function countInUse(db: Queryable, workspaceId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    "select count(*)::int as count from api_keys where workspace_id = $1 and revoked_at is null",
+    [workspaceId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
 /** Locks a key against changes by others until the transaction ends. Without a workspace it is sought in all. */
 export async function lock(
   tx: Transaction,
@@ -84,6 +92,25 @@ export async function noteUse(tx: Transaction, digests: Buffer[]): Promise<void>
         and revoked_at is null`,
     values: [digests],
   });
+}
+
+/** All keys in use in the order of their making, then those that were revoked last. */
+export async function listWithRevoked(
+  db: Queryable,
+  workspaceId: string,
+  revokedMax: number,
+): Promise<ApiKey[]> {
+  const { rows } = await db.query<ApiKeyRow>(
+    `select ${columns} from api_keys where workspace_id = $1 and revoked_at is null
+     union all (
+       select ${columns} from api_keys where workspace_id = $1 and revoked_at is not null
+       order by revoked_at desc, id desc
+       limit $2
+     )
+     order by revoked_at desc nulls first, id`,
+    [workspaceId, revokedMax],
+  );
+  return rows.map(toApiKey);
 }
 
 export async function list(db: Queryable, workspaceId: string | null): Promise<ApiKey[]> {

@@ -198,11 +198,11 @@ export async function list(
   return rows.map(toDelivery);
 }
 
-// A mail with a code to sign in concerns nobody but its reader. Only mails to people who are no reviewers can be one.
+// A mail about how somebody signs in concerns nobody but its reader. Only mails to people who are no reviewers can be one.
 const isOfWorkspace = `
   (d.recipient is null or not exists (
     select from events ev
-    where ev.workspace_id = d.workspace_id and ev.id = d.event_id and ev.kind = 'person.signing_in'
+    where ev.workspace_id = d.workspace_id and ev.id = d.event_id and ev.kind like 'person.%'
   ))`;
 
 /** What members see of their workspace's deliveries, newest first, to one endpoint or in one state if asked for. */

@@ -2,7 +2,7 @@
 // Workspaces take turns, so that one which asks a thousand people delays no other's mail. Also reads back a
 // mail that was sent or kept: it is made anew from the same rows.
 
-import type { MailEventKind } from "../domain/event.ts";
+import type { MailEventKind, PasskeyMailKind } from "../domain/event.ts";
 import { leaseSeconds, mailsPerWorkspaceMax } from "../domain/limits.ts";
 import type { Queryable, Transaction } from "./database.ts";
 import type { Lease, NoticeDetail } from "./deliveries.ts";
@@ -32,6 +32,7 @@ export type MailSubject =
       reason: string;
     }
   | { kind: "person.signing_in"; secretKeyId: string; nonce: Buffer; expiresAt: Date }
+  | { kind: PasskeyMailKind; passkeyName: string }
   | { kind: "member.invited"; role: string; invitedBy: string | null };
 
 export type Mail = {
@@ -304,6 +305,9 @@ function toSubject(row: MailRow): MailSubject {
         nonce: Buffer.from(row.detail?.nonce ?? "", "base64"),
         expiresAt: new Date(row.detail?.expiresAt ?? 0),
       };
+    case "person.passkey_added":
+    case "person.passkey_removed":
+      return { kind, passkeyName: row.detail?.passkeyName ?? "" };
     case "member.invited":
       return { kind, role: row.detail?.role ?? "", invitedBy: row.detail?.invitedBy ?? null };
     default:

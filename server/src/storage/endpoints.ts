@@ -41,13 +41,14 @@ export async function list(db: Queryable, workspaceId: string | null): Promise<E
   return rows.map(toEndpoint);
 }
 
+/** Without a workspace it is sought in all. */
 export async function find(
   db: Queryable,
-  { workspaceId, id }: { workspaceId: string; id: string },
+  { workspaceId, id }: { workspaceId: string | null; id: string },
 ): Promise<Endpoint | null> {
   const { rows } = await db.query<EndpointRow>(
-    `select ${columns} from endpoints where workspace_id = $1 and id = $2`,
-    [workspaceId, id],
+    `select ${columns} from endpoints where id = $1 and ($2::text is null or workspace_id = $2)`,
+    [id, workspaceId],
   );
   return rows.map(toEndpoint)[0] ?? null;
 }

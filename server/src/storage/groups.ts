@@ -84,6 +84,14 @@ export async function list(db: Queryable, workspaceId: string | null): Promise<G
   return rows.map(toGroup);
 }
 
+export async function count(db: Queryable, workspaceId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    "select count(*)::int as count from groups where workspace_id = $1",
+    [workspaceId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
 /** Locks a group against changes by others until the transaction ends. Without a workspace it is sought in all. */
 export async function lock(
   tx: Transaction,

@@ -81,6 +81,18 @@ export async function findByEmail(
   return rows.map(toMember)[0] ?? null;
 }
 
+/** Locks a member against removal and another role until the transaction ends. Several may lock one at once. */
+export async function lockByEmail(
+  tx: Transaction,
+  { workspaceId, email }: { workspaceId: string; email: string },
+): Promise<Member | null> {
+  const { rows } = await tx.query<MemberRow>(
+    `select ${columns} from members where workspace_id = $1 and lower(email) = lower($2) for share`,
+    [workspaceId, email],
+  );
+  return rows.map(toMember)[0] ?? null;
+}
+
 export async function count(db: Queryable, workspaceId: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     "select count(*)::int as count from members where workspace_id = $1",

@@ -115,16 +115,16 @@ export async function updateCounter(tx: Transaction, id: string, counter: number
   ]);
 }
 
-/** Says whether this person had such a passkey. */
+/** What it was called, or null when this person has no such passkey. */
 export async function remove(
   tx: Transaction,
   { id, personId }: { id: string; personId: string },
-): Promise<boolean> {
-  const { rowCount } = await tx.query("delete from passkeys where id = $1 and person_id = $2", [
-    id,
-    personId,
-  ]);
-  return rowCount === 1;
+): Promise<string | null> {
+  const { rows } = await tx.query<{ name: string }>(
+    "delete from passkeys where id = $1 and person_id = $2 returning name",
+    [id, personId],
+  );
+  return rows[0]?.name ?? null;
 }
 
 function toPasskey(row: PasskeyRow): Passkey {

@@ -1,5 +1,5 @@
-// Mails that are about a person and not about a request: a code to sign in with, an invitation. They travel as every
-// mail does, as a delivery of an event.
+// Mails that are about a person and not about a request: a code to sign in with, a passkey that came or went, an
+// invitation. They travel as every mail does, as a delivery of an event.
 
 import type { PersonMailKind } from "../domain/event.ts";
 import type { Transaction } from "./database.ts";
@@ -12,6 +12,8 @@ export type PersonMailDetail = {
   /** In base64. */
   nonce?: string;
   expiresAt?: string;
+  /** What its owner calls the passkey. */
+  passkeyName?: string;
 };
 
 export async function insert(

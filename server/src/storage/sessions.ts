@@ -130,6 +130,11 @@ export async function remove(
   return rowCount === 1;
 }
 
+/** The session of a browser in which somebody, the same person or another, has signed in anew. */
+export async function removeReplaced(tx: Transaction, tokenDigest: Buffer): Promise<void> {
+  await tx.query("delete from sessions where token_digest = $1", [tokenDigest]);
+}
+
 export async function removeOthers(
   tx: Transaction,
   { personId, sessionId }: { personId: string; sessionId: string },

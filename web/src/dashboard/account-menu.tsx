@@ -1,6 +1,7 @@
 // Oneself: the account's page and the way out.
 
 import { useNavigate } from "@tanstack/react-router";
+import { Visible } from "../review/visible-text.tsx";
 import { ApiError } from "./api.ts";
 import { Icon } from "./parts/icon.tsx";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "./parts/menu.tsx";
@@ -12,12 +13,18 @@ export function AccountMenu({ email }: { email: string }) {
   const toast = useToast();
   const leave = () =>
     signOut().catch((error: unknown) =>
-      toast(error instanceof ApiError ? error.message : "You could not be signed out. Try again."),
+      toast(
+        error instanceof ApiError ? (
+          <Visible text={error.message} />
+        ) : (
+          "You could not be signed out. Try again."
+        ),
+        "alert",
+      ),
     );
   return (
     <div className="account-slot">
       <Menu
-        align="start"
         trigger={
           <button type="button" className="switcher account">
             <span className="tile tile-round" aria-hidden="true">
@@ -25,14 +32,19 @@ export function AccountMenu({ email }: { email: string }) {
             </span>
             <span className="switcher-words">
               <span className="sr-only">Your account: </span>
-              <span className="switcher-name">{email}</span>
+              <span className="switcher-name">
+                <Visible text={email} />
+              </span>
             </span>
             <Icon name="updown" />
           </button>
         }
       >
         <MenuLabel>
-          Signed in as <span className="menu-email">{email}</span>
+          Signed in as{" "}
+          <span className="menu-email">
+            <Visible text={email} />
+          </span>
         </MenuLabel>
         <MenuItem onSelect={() => void navigate({ to: "/app/account" })}>
           <Icon name="account" />

@@ -7,6 +7,7 @@ import type {
 } from "../../../sdk/src/dashboard-contract.ts";
 import { basePath } from "./base-path.ts";
 import { fieldSentence, isAtField } from "./field-sentence.ts";
+import { toRetryAfterMs } from "./retry-delay.ts";
 
 export type CallName = keyof DashboardApi;
 export type AnswerOf<Name extends CallName> = DashboardApi[Name]["answer"];
@@ -43,17 +44,20 @@ export class ApiError extends Error {
   readonly field: string | null;
   /** 0 when no answer came. */
   readonly status: number;
+  /** How long to wait before trying again, where the service said so. */
+  readonly retryAfterMs: number | null;
 
   constructor(
     code: DashboardErrorCode,
     message: string,
-    about: { field?: string; status: number },
+    about: { field?: string; status: number; retryAfterMs?: number | null },
   ) {
     super(message);
     this.name = "ApiError";
     this.code = code;
     this.field = about.field ?? null;
     this.status = about.status;
+    this.retryAfterMs = about.retryAfterMs ?? null;
   }
 }
 
@@ -93,7 +97,7 @@ export async function send<Name extends CallName>(
   });
   const answer: unknown = await response.json().catch(() => null);
   if (response.ok && answer !== null) return answer as AnswerOf<Name>;
-  const error = toApiError(answer, response.status);
+  const error = toApiError(answer, response);
   if (error.code === "signed_out") leaveSignedOut();
   throw error;
 }
@@ -121,11 +125,13 @@ function addressOf(path: string, { params, query }: { params?: unknown; query?: 
   return `${basePath}/app/api${filled}${search}`;
 }
 
-function toApiError(answer: unknown, status: number): ApiError {
+function toApiError(answer: unknown, { status, headers }: Response): ApiError {
   const body = answer as DashboardErrorBody | null;
   if (typeof body?.error?.code !== "string") {
     return new ApiError("unavailable", unreadable, { status });
   }
   const { code, message, field } = body.error;
-  return new ApiError(code, message, { status, ...(field === undefined ? {} : { field }) });
+  const retryAfterMs = toRetryAfterMs(headers.get("retry-after"));
+  const about = { status, retryAfterMs };
+  return new ApiError(code, message, field === undefined ? about : { ...about, field });
 }

@@ -2,6 +2,7 @@
 
 import { Navigate, useRouter } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
+import { Visible } from "../review/visible-text.tsx";
 import { lastWorkspace } from "./last-workspace.ts";
 import { useMe } from "./membership.ts";
 import { CopyBox } from "./parts/copy-box.tsx";
@@ -24,7 +25,14 @@ export function Home() {
   const isInvited = me.invitations.length > 0;
   return (
     <>
-      <PageHead title="Welcome" subtitle={`You are signed in as ${me.email}.`} />
+      <PageHead
+        title="Welcome"
+        subtitle={
+          <>
+            You are signed in as <Visible text={me.email} />.
+          </>
+        }
+      />
       <Empty title={isInvited ? "An invitation waits above" : "You belong to no workspace yet"}>
         {isInvited ? (
           <p>Join to see the workspace’s requests.</p>

@@ -51,7 +51,13 @@ function InvitationBar({ invitation }: { invitation: Invitation }) {
           <Visible text={workspaceName} />
         </strong>{" "}
         as {roleName[role].toLowerCase()}
-        {invitedBy !== null && <span className="quiet"> by {invitedBy}</span>}.
+        {invitedBy !== null && (
+          <span className="quiet">
+            {" "}
+            by <Visible text={invitedBy} />
+          </span>
+        )}
+        .
       </p>
       <div className="invitation-actions">
         <Button

@@ -8,7 +8,7 @@ import { createRoot } from "react-dom/client";
 import { onSignedOut } from "./api.ts";
 import { queryClient } from "./queries.ts";
 import { router } from "./router.tsx";
-import { signInAddress } from "./signing.ts";
+import { leaveFor } from "./signing.ts";
 // The review page's styles first: what it shows of a request is shown here in the same frames.
 import "../tokens.css";
 import "../review/review.css";
@@ -19,7 +19,7 @@ const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"
 if (nonce !== undefined && nonce !== "") setNonce(nonce);
 
 onSignedOut(() => {
-  const address = signInAddress();
+  const address = leaveFor();
   if (address !== null) router.history.replace(address);
 });
 

@@ -3,6 +3,7 @@
 
 import { QueryClient, queryOptions, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { type AnswerOf, ApiError, type CallInput, type CallName, send } from "./api.ts";
+import { retryDelayMs } from "./retry-delay.ts";
 
 /** How long an answer counts as fresh when one comes back to a page. */
 const freshMs = 10_000;
@@ -15,6 +16,8 @@ export const queryClient = new QueryClient({
       // A browser that believes to be offline would wait in silence: the call fails and says so.
       networkMode: "always",
       retry: (failures, error) => failures < retriesMax && isPassing(error),
+      retryDelay: (failures, error) =>
+        retryDelayMs(failures, error instanceof ApiError ? error.retryAfterMs : null),
     },
     mutations: { networkMode: "always" },
   },
@@ -36,12 +39,17 @@ export function useCall<Name extends CallName>(
   return useQuery(queryFor(name, ...input));
 }
 
-/** Reads again whatever is shown of these calls, whichever their input. */
+const activity: CallName = "GET /workspaces/:workspaceId/activity";
+
+/** Reads again whatever is shown of these calls, whichever their input, and the activity: each change stands there. */
 export async function refresh(...names: CallName[]): Promise<void> {
-  await Promise.all(names.map((name) => queryClient.invalidateQueries({ queryKey: [name] })));
+  await Promise.all(
+    [...names, activity].map((name) => queryClient.invalidateQueries({ queryKey: [name] })),
+  );
 }
 
-/** What the service refused stays refused; what did not reach it may work in a moment. */
+/** What the service refused stays refused; what did not reach it, or came too often, may work in a moment. */
 function isPassing(error: Error): boolean {
-  return !(error instanceof ApiError) || error.status === 0 || error.status >= 500;
+  if (!(error instanceof ApiError)) return true;
+  return error.status === 0 || error.status >= 500 || error.code === "rate_limited";
 }

@@ -30,10 +30,7 @@ const rootRoute = createRootRoute({
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/app/sign-in",
-  validateSearch: (search: Record<string, unknown>): { next?: string; problem?: string } => ({
-    ...(typeof search.next === "string" ? { next: search.next } : {}),
-    ...(typeof search.problem === "string" ? { problem: search.problem } : {}),
-  }),
+  validateSearch: toSignInSearch,
   component: lazyRouteComponent(() => import("./pages/sign-in.tsx"), "SignInPage"),
 });
 
@@ -146,6 +143,16 @@ export const router = createRouter({
   defaultErrorComponent: PageFailed,
   defaultPendingComponent: () => <Loading label="Loading the page" lines={6} />,
 });
+
+type SignInSearch = { next?: string; problem?: string; step?: "code" };
+
+function toSignInSearch({ next, problem, step }: Record<string, unknown>): SignInSearch {
+  return {
+    ...(typeof next === "string" ? { next } : {}),
+    ...(typeof problem === "string" ? { problem } : {}),
+    ...(step === "code" ? { step } : {}),
+  };
+}
 
 declare module "@tanstack/react-router" {
   interface Register {

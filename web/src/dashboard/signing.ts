@@ -3,15 +3,25 @@
 import type { Me } from "../../../sdk/src/dashboard-contract.ts";
 import { call } from "./api.ts";
 import { basePath } from "./base-path.ts";
+import { recall, remember } from "./browser-memory.ts";
 import { nextPage } from "./next-page.ts";
 import { queryClient, queryFor } from "./queries.ts";
+import { forgetAddress } from "./sign-in/kept-address.ts";
 
 const nextKey = "countersign.next";
 const place = { origin: location.origin, basePath };
 const signInPath = `${basePath}/app/sign-in`;
 
-/** Null when one is there already: several calls may find out at once. */
-export function signInAddress(): string | null {
+let isWelcome = false;
+
+/** Whether this page has let somebody in and not heard of an end since. */
+export function isIn(): boolean {
+  return isWelcome;
+}
+
+/** Where one goes whose session is over. Null when one is there already: several calls may find out at once. */
+export function leaveFor(): string | null {
+  isWelcome = false;
   const { pathname, search, hash } = location;
   if (pathname === signInPath) return null;
   if (pathname === `${basePath}/app`) return signInPath;
@@ -20,6 +30,8 @@ export function signInAddress(): string | null {
 
 /** Keeps who it is, nothing of whoever was signed in before, and says which page comes next. */
 export function welcome(me: Me, next: string | undefined): string {
+  isWelcome = true;
+  forgetAddress();
   queryClient.clear();
   queryClient.setQueryData(queryFor("GET /me").queryKey, me);
   const kept = takeNext();
@@ -28,7 +40,7 @@ export function welcome(me: Me, next: string | undefined): string {
 
 /** The company's sign-in leads away and back to the beginning: this tab remembers where one was. */
 export function keepNext(next: string | undefined): void {
-  if (next !== undefined) sessionStorage.setItem(nextKey, next);
+  if (next !== undefined) remember("tab", nextKey, next);
 }
 
 /** Once. Null when nothing was kept. */
@@ -38,8 +50,8 @@ export function keptPage(): string | null {
 }
 
 function takeNext(): string | undefined {
-  const next = sessionStorage.getItem(nextKey) ?? undefined;
-  sessionStorage.removeItem(nextKey);
+  const next = recall("tab", nextKey) ?? undefined;
+  remember("tab", nextKey, null);
   return next;
 }
 

@@ -16,7 +16,6 @@ export function WorkspaceSwitcher({ me, current }: WorkspaceSwitcherProps) {
   return (
     <div className="switcher-slot">
       <Menu
-        align="start"
         trigger={
           <button type="button" className="switcher">
             <span className="tile" aria-hidden="true">

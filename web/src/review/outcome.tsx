@@ -3,9 +3,8 @@
 import { type RefObject, useMemo } from "react";
 import type { ReviewOutcome } from "../../../sdk/src/review-contract.ts";
 import { diffJson } from "../../../server/src/domain/json-diff.ts";
-import { ChangeList } from "./change-list.tsx";
+import { DecisionDetails } from "./decision-details.tsx";
 import { Instant } from "./instant.tsx";
-import { Quote } from "./quote.tsx";
 import { StatusMark } from "./status-mark.tsx";
 import { Visible } from "./visible-text.tsx";
 import { words } from "./words.ts";
@@ -36,17 +35,7 @@ export function Outcome({ outcome, payload, isTooLate, focus }: OutcomeProps) {
         <Instant at={at} />
       </p>
       {isTooLate && <p className="outcome-late">{words.tooLate}</p>}
-      {note !== null && (
-        <Quote label={words.approverWrote}>
-          <Visible text={note} isMultiLine />
-        </Quote>
-      )}
-      {changes.length > 0 && (
-        <div className="outcome-changes">
-          <p>{words.outcome.edited(changes.length)}</p>
-          <ChangeList changes={changes} />
-        </div>
-      )}
+      <DecisionDetails note={note} changes={changes} />
     </section>
   );
 }

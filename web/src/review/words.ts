@@ -243,7 +243,7 @@ function outcomeSentence({ status, byEmail, isYours }: ReviewOutcome): string {
     case "EXPIRED":
       return "Nobody decided in time, so nothing was approved";
     case "CANCELLED":
-      return "The agent withdrew its request, so nothing was approved";
+      return "The request was withdrawn, so nothing was approved";
     default:
       return status satisfies never;
   }

@@ -12,7 +12,13 @@ import * as approvals from "../../storage/approvals.ts";
 import type { Queryable } from "../../storage/database.ts";
 import * as deliveries from "../../storage/deliveries.ts";
 import { cursorOf, filterText, readQuery, toPage } from "./list-query.ts";
-import { type DashboardCalls, type DashboardRefusal, idIn, type MemberVisit } from "./visit.ts";
+import {
+  type DashboardCalls,
+  type DashboardRefusal,
+  doerOf,
+  idIn,
+  type MemberVisit,
+} from "./visit.ts";
 
 type Answers<Name extends keyof DashboardApi> = Promise<
   DashboardApi[Name]["answer"] | DashboardRefusal
@@ -71,11 +77,7 @@ export async function resend(
   { db, onDue }: DashboardCalls,
   visit: MemberVisit,
 ): Answers<"POST /workspaces/:workspaceId/deliveries/:deliveryId/resend"> {
-  const resent = await resendInWorkspace(db, {
-    workspaceId: visit.workspaceId,
-    id: idIn(visit.call, "deliveryId"),
-    actor: visit.person.email,
-  });
+  const resent = await resendInWorkspace(db, idIn(visit.call, "deliveryId"), doerOf(visit));
   if (isRefusal(resent)) return resent;
   onDue();
   return representDelivery(resent);

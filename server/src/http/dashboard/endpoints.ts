@@ -7,7 +7,6 @@ import type {
   EndpointDetail,
   EndpointWithSecret,
 } from "../../../../sdk/src/dashboard-contract.ts";
-import type { Doer } from "../../domain/activity.ts";
 import { eventKinds } from "../../domain/event.ts";
 import { endpointFigureDays, unsuccessfulCountMax } from "../../domain/limits.ts";
 import { type ChangeRefusal, isRefusal } from "../../domain/refusal.ts";
@@ -26,6 +25,7 @@ import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,
   type DashboardRefusal,
+  doerOf,
   idIn,
   type MemberVisit,
   readForm,
@@ -47,12 +47,12 @@ const newEndpoint = z.object({ url: z.string(), eventKinds: kinds });
 
 export async function add(
   { db, keyring, examineAddress }: DashboardCalls,
-  { call, workspaceId, person }: MemberVisit,
+  visit: MemberVisit,
 ): Promise<EndpointWithSecret | DashboardRefusal> {
-  const form = readForm(call, newEndpoint);
+  const form = readForm(visit.call, newEndpoint);
   if (isRefusal(form)) return form;
-  const input = { ...form, workspaceId, examineAddress };
-  return tellSecret(await registerEndpoint(db, keyring, input, person.email));
+  const input = { ...form, workspaceId: visit.workspaceId, examineAddress };
+  return tellSecret(await registerEndpoint(db, keyring, input, doerOf(visit)));
 }
 
 export async function show(
@@ -134,9 +134,9 @@ export async function resendFailed(
 ): Promise<{ resent: number } | DashboardRefusal> {
   const form = readForm(visit.call, resending);
   if (isRefusal(form)) return form;
-  const { workspaceId, person } = visit;
+  const { workspaceId } = visit;
   const since = { workspaceId, endpointId: idOf(visit), time: new Date(form.since) };
-  const answer = await resendUnsuccessful(db, since, person.email);
+  const answer = await resendUnsuccessful(db, since, doerOf(visit));
   if (isRefusal(answer)) return tellRefusal(answer);
   if (answer.resent > 0) onDue();
   return { resent: answer.resent };
@@ -144,10 +144,6 @@ export async function resendFailed(
 
 function idOf({ call }: MemberVisit): string {
   return idIn(call, "endpointId");
-}
-
-function doerOf({ person, workspaceId }: MemberVisit): Doer {
-  return { actor: person.email, workspaceId };
 }
 
 function tell(changed: endpoints.Endpoint | ChangeRefusal): Endpoint | DashboardRefusal {

@@ -2,7 +2,6 @@
 
 import { z } from "zod";
 import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
-import type { Doer } from "../../domain/activity.ts";
 import { type ChangeRefusal, isRefusal } from "../../domain/refusal.ts";
 import {
   addGroupMember,
@@ -15,6 +14,7 @@ import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,
   type DashboardRefusal,
+  doerOf,
   idIn,
   type MemberVisit,
   readForm,
@@ -32,11 +32,12 @@ const newGroup = z.object({ key: z.string(), name: z.string(), members: z.array(
 
 export async function create(
   { db }: DashboardCalls,
-  { call, workspaceId, person }: MemberVisit,
+  visit: MemberVisit,
 ): Promise<Group | DashboardRefusal> {
-  const form = readForm(call, newGroup);
+  const form = readForm(visit.call, newGroup);
   if (isRefusal(form)) return form;
-  return tell(await createGroup(db, { ...form, workspaceId }, person.email));
+  const { workspaceId } = visit;
+  return tell(await createGroup(db, { ...form, workspaceId }, doerOf(visit)));
 }
 
 export async function rename(
@@ -70,10 +71,6 @@ export async function removeMember(
 
 function idOf({ call }: MemberVisit): string {
   return idIn(call, "groupId");
-}
-
-function doerOf({ person, workspaceId }: MemberVisit): Doer {
-  return { actor: person.email, workspaceId };
 }
 
 function tell(changed: groups.Group | ChangeRefusal): Group | DashboardRefusal {

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import type { ApiKey, IssuedKey } from "../../../../sdk/src/dashboard-contract.ts";
+import { revokedKeysListed } from "../../domain/limits.ts";
 import { isRefusal } from "../../domain/refusal.ts";
 import { issueKey, revokeKey } from "../../operations/issue-key.ts";
 import * as apiKeys from "../../storage/api-keys.ts";
@@ -9,6 +10,7 @@ import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,
   type DashboardRefusal,
+  doerOf,
   idIn,
   type MemberVisit,
   readForm,
@@ -17,29 +19,30 @@ import {
 export async function list(
   { db }: DashboardCalls,
   { workspaceId }: MemberVisit,
-): Promise<{ keys: ApiKey[] }> {
-  const keys = await apiKeys.list(db, workspaceId);
-  return { keys: keys.map(toApiKey) };
+): Promise<{ keys: ApiKey[]; isMore: boolean }> {
+  const keys = await apiKeys.listWithRevoked(db, workspaceId, revokedKeysListed + 1);
+  const isMore = keys.filter(({ revokedAt }) => revokedAt !== null).length > revokedKeysListed;
+  return { keys: (isMore ? keys.slice(0, -1) : keys).map(toApiKey), isMore };
 }
 
 const newKey = z.object({ name: z.string() });
 
 export async function issue(
   { db }: DashboardCalls,
-  { call, workspaceId, person }: MemberVisit,
+  visit: MemberVisit,
 ): Promise<IssuedKey | DashboardRefusal> {
-  const form = readForm(call, newKey);
+  const form = readForm(visit.call, newKey);
   if (isRefusal(form)) return form;
-  const issued = await issueKey(db, { workspaceId, name: form.name }, person.email);
+  const { workspaceId } = visit;
+  const issued = await issueKey(db, { workspaceId, name: form.name }, doerOf(visit));
   return isRefusal(issued) ? tellRefusal(issued) : { ...toApiKey(issued), key: issued.key };
 }
 
 export async function revoke(
   { db }: DashboardCalls,
-  { call, workspaceId, person }: MemberVisit,
+  visit: MemberVisit,
 ): Promise<ApiKey | DashboardRefusal> {
-  const by = { actor: person.email, workspaceId };
-  const revoked = await revokeKey(db, idIn(call, "keyId"), by);
+  const revoked = await revokeKey(db, idIn(visit.call, "keyId"), doerOf(visit));
   return isRefusal(revoked) ? tellRefusal(revoked) : toApiKey(revoked);
 }
 

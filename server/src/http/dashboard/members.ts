@@ -5,17 +5,13 @@ import type { Done, Member } from "../../../../sdk/src/dashboard-contract.ts";
 import { normaliseEmailAddress } from "../../domain/email-address.ts";
 import { isRefusal } from "../../domain/refusal.ts";
 import { roles } from "../../domain/role.ts";
-import {
-  changeMemberRole,
-  inviteMember,
-  type MemberDoer,
-  removeMember,
-} from "../../operations/manage-members.ts";
+import { changeMemberRole, inviteMember, removeMember } from "../../operations/manage-members.ts";
 import * as members from "../../storage/members.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,
   type DashboardRefusal,
+  doerOf,
   idIn,
   type MemberVisit,
   type Person,
@@ -62,10 +58,6 @@ export async function remove(
 ): Promise<Done | DashboardRefusal> {
   const removed = await removeMember(db, idIn(visit.call, "memberId"), doerOf(visit));
   return isRefusal(removed) ? tellRefusal(removed) : { done: true };
-}
-
-function doerOf({ person, workspaceId }: MemberVisit): MemberDoer {
-  return { actor: person.email, workspaceId };
 }
 
 function toMember(

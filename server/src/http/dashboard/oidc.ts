@@ -39,7 +39,7 @@ export async function finishOidc(calls: OidcCalls, call: Call): Promise<Answer> 
   const { publicUrl } = calls.origin;
   const proved = await provenEmail(calls, call);
   if ("failure" in proved) return failed(publicUrl, call, proved);
-  const start = { email: proved.email, method: "oidc", ...browserOf(call) } as const;
+  const start = { email: proved.email, method: "oidc", ...browserOf(calls, call) } as const;
   const session = await startSession(calls.db, start);
   if (session === null) return failed(publicUrl, call, oidcFailed("no_member"));
   return redirect(`${publicUrl}/app`, { "set-cookie": sessionCookie(publicUrl, session.token) });
@@ -57,7 +57,7 @@ async function provenEmail(
   if (flow === null) return oidcFailed("unknown_flow");
   const redirectUri = redirectUriOf(origin.publicUrl);
   const answered = await oidc.finish({ ...flow, redirectUri }, call.query);
-  return "failure" in answered ? answered : emailOfClaims(answered.claims);
+  return "failure" in answered ? answered : emailOfClaims(answered.claims, oidc);
 }
 
 /** To be entered at the provider, to the letter. */

@@ -95,7 +95,7 @@ export async function finishSignIn(
   const session =
     email === null
       ? null
-      : await startSession(calls.db, { email, method: "passkey", ...browserOf(call) });
+      : await startSession(calls.db, { email, method: "passkey", ...browserOf(calls, call) });
   return session === null ? notSignedIn() : signedIn(calls, session);
 }
 
@@ -115,22 +115,26 @@ export async function begin(
 }
 
 export async function finish(
-  { db, origin }: DashboardCalls,
+  { db, origin, onDue }: DashboardCalls,
   { call, person: owner }: Visit,
 ): Promise<Passkey | DashboardRefusal> {
   const form = readForm(call, additionForm);
   if (isRefusal(form)) return form;
   const added = await addPasskey(db, { owner, publicUrl: origin.publicUrl, ...form });
-  return isRefusal(added) ? added : representPasskey(added);
+  if (isRefusal(added)) return added;
+  onDue();
+  return representPasskey(added);
 }
 
 export async function remove(
-  { db }: DashboardCalls,
-  { call, person }: Visit,
+  { db, onDue }: DashboardCalls,
+  { call, person: owner }: Visit,
 ): Promise<Done | DashboardRefusal> {
   const id = call.params.passkeyId ?? "";
-  const wasThere = idForm.test(id) && (await removePasskey(db, { id, personId: person.id }));
-  return wasThere ? { done: true } : refuse("not_found", "You have no such passkey any more.");
+  const wasThere = idForm.test(id) && (await removePasskey(db, { id, owner }));
+  if (!wasThere) return refuse("not_found", "You have no such passkey any more.");
+  onDue();
+  return { done: true };
 }
 
 function representPasskey({ id, name, createdAt, lastUsedAt }: passkeys.Passkey): Passkey {

@@ -24,7 +24,13 @@ import { type ApprovalHistory, readHistory, type Sent } from "../../storage/requ
 import * as requestLists from "../../storage/request-lists.ts";
 import { representDelivery } from "./deliveries.ts";
 import { cursorOf, filterText, filterTime, readQuery, toPage } from "./list-query.ts";
-import { type DashboardCalls, type DashboardRefusal, idIn, type MemberVisit } from "./visit.ts";
+import {
+  type DashboardCalls,
+  type DashboardRefusal,
+  doerOf,
+  idIn,
+  type MemberVisit,
+} from "./visit.ts";
 
 type Answers<Name extends keyof DashboardApi> = Promise<
   DashboardApi[Name]["answer"] | DashboardRefusal
@@ -72,8 +78,7 @@ export async function show(
   calls: DashboardCalls,
   visit: MemberVisit,
 ): Answers<"GET /workspaces/:workspaceId/requests/:requestId"> {
-  const id = idIn(visit.call, "requestId");
-  const found = await findWithExpiry(calls.db, visit.workspaceId, id);
+  const found = await findWithExpiry(calls.db, visit.workspaceId, idOf(visit));
   return found === null ? noSuchRequest() : showApproval(calls, visit, found.approval);
 }
 
@@ -81,7 +86,7 @@ export async function withdraw(
   calls: DashboardCalls,
   visit: MemberVisit,
 ): Answers<"POST /workspaces/:workspaceId/requests/:requestId/withdraw"> {
-  const withdrawn = await withdrawApproval(calls.db, subjectOf(visit));
+  const withdrawn = await withdrawApproval(calls.db, idOf(visit), doerOf(visit));
   if (isRefusal(withdrawn)) return withdrawn;
   calls.onDue();
   return showApproval(calls, visit, withdrawn.approval);
@@ -91,7 +96,7 @@ export async function mailAgain(
   { db, onDue }: DashboardCalls,
   visit: MemberVisit,
 ): Answers<"POST /workspaces/:workspaceId/requests/:requestId/mail-again"> {
-  const mailed = await mailReviewersAgain(db, subjectOf(visit));
+  const mailed = await mailReviewersAgain(db, idOf(visit), doerOf(visit));
   if (isRefusal(mailed)) return mailed;
   onDue();
   return mailed;
@@ -115,9 +120,8 @@ function searchOf(text: string): requestLists.ListFilter["search"] {
     : { kind: "words", typed };
 }
 
-function subjectOf(visit: MemberVisit) {
-  const { workspaceId, person } = visit;
-  return { workspaceId, id: idIn(visit.call, "requestId"), actor: person.email };
+function idOf({ call }: MemberVisit): string {
+  return idIn(call, "requestId");
 }
 
 async function showApproval(

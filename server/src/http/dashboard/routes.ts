@@ -2,8 +2,14 @@
 // decides about rights itself.
 
 import { hash } from "node:crypto";
-import { signInCallsPerMinuteMax } from "../../domain/limits.ts";
+import {
+  passkeysBegunPerHourMax,
+  sessionCallsBurstMax,
+  sessionCallsPerMinuteMax,
+  signInCallsPerMinuteMax,
+} from "../../domain/limits.ts";
 import { networkOf } from "../../domain/network-address.ts";
+import type { RateLimit } from "../../domain/rate-limit.ts";
 import { isRefusal, refuse } from "../../domain/refusal.ts";
 import { isAtLeast } from "../../domain/role.ts";
 import { digestOfToken } from "../../domain/sign-in.ts";
@@ -23,20 +29,36 @@ import type { DashboardCalls, DashboardRefusal, WithHeaders } from "./visit.ts";
 const apiPath = "/app/api";
 /** No form is larger than this. */
 const formBytesMax = 256 * 1024;
+
 const signInRate = { perSecond: signInCallsPerMinuteMax / 60, burst: signInCallsPerMinuteMax };
+const sessionRate = { perSecond: sessionCallsPerMinuteMax / 60, burst: sessionCallsBurstMax };
+/** Calls of somebody who is signed in that may be made less often than others. */
+const rareCalls: Partial<Record<keyof DashboardTable, RateLimit>> = {
+  "POST /me/passkeys/begin": {
+    perSecond: passkeysBegunPerHourMax / 3_600,
+    burst: passkeysBegunPerHourMax,
+  },
+};
+
+/** Tells who calls too often: strangers by their network, before all else; whoever is signed in by their session. */
+type Limiters = { ofNetwork: RateLimiter; ofSession: RateLimiter; ofPerson: RateLimiter | null };
 
 export function dashboardRoutes(calls: DashboardCalls): Route[] {
-  const limiter = new RateLimiter(signInRate);
+  const ofNetwork = new RateLimiter(signInRate);
+  const ofSession = new RateLimiter(sessionRate);
   const api = (Object.keys(dashboardTable) as (keyof DashboardTable)[]).map((name): Route => {
     const [method, path] = name.split(" ") as ["GET" | "POST", string];
     const row = dashboardTable[name] as Row<unknown>;
+    const rare = rareCalls[name];
+    const ofPerson = rare === undefined ? null : new RateLimiter(rare);
+    const limiters = { ofNetwork, ofSession, ofPerson };
     return {
       method,
       path: `${apiPath}${path}`,
       access: "dashboard",
       bodyBytesMax: formBytesMax,
       onFault: dashboardFault,
-      handle: async (call) => compressed(call, await answer(calls, limiter, row, call)),
+      handle: async (call) => compressed(call, await answer(calls, limiters, row, call)),
     };
   });
   const page = {
@@ -47,12 +69,12 @@ export function dashboardRoutes(calls: DashboardCalls): Route[] {
   const company = {
     method: "GET",
     access: "dashboard",
-    onFault: () => toSignInAgain(calls),
+    onFault: () => toSignInAgain(calls, "oidc"),
   } as const;
   // biome-ignore format: a table is read by its columns
   return [
     ...api,
-    { ...company, path: "/app/sign-in/oidc", handle: (call) => refuseTooMany(limiter, call) ?? beginOidc(calls, call) },
+    { ...company, path: "/app/sign-in/oidc", handle: (call) => refuseNetwork(calls, ofNetwork, call) === null ? beginOidc(calls, call) : toSignInAgain(calls, "too_many") },
     { ...company, path: "/app/sign-in/oidc/callback", handle: (call) => finishOidc(calls, call) },
     { ...page, path: "/app" },
     // What the page shows there is its own matter.
@@ -64,7 +86,7 @@ export function dashboardRoutes(calls: DashboardCalls): Route[] {
 
 async function answer(
   calls: DashboardCalls,
-  limiter: RateLimiter,
+  { ofNetwork, ofSession, ofPerson }: Limiters,
   row: Row<unknown>,
   call: Call,
 ): Promise<Answer> {
@@ -73,15 +95,21 @@ async function answer(
     return dashboardProblem(nothingHere());
   }
   if (row.who === "anyone") {
-    return refuseTooMany(limiter, call) ?? toAnswer(await row.handle(calls, call));
+    return refuseNetwork(calls, ofNetwork, call) ?? toAnswer(await row.handle(calls, call));
   }
   const token = sessionTokenOf(call, calls.origin.publicUrl);
+  if (token === null) return dashboardProblem(signedOut());
+  const tokenDigest = digestOfToken(token);
+  // Before the database is asked anything: it is what the limit protects.
+  const waitSeconds = secondsToWait(ofSession, tokenDigest, calls);
+  if (waitSeconds > 0) return tooMany(tooManyOfSession(waitSeconds), waitSeconds);
   const workspaceId = row.who === "person" ? null : (call.params.workspaceId ?? "");
-  const visitor =
-    token === null ? null : await sessions.findVisitor(calls.db, digestOfToken(token), workspaceId);
+  const visitor = await sessions.findVisitor(calls.db, tokenDigest, workspaceId);
   if (visitor === null) return dashboardProblem(signedOut());
   await noteVisit(calls.db, visitor);
   const { personId: id, email, sessionId, role } = visitor;
+  const rareSeconds = ofPerson === null ? 0 : secondsToWait(ofPerson, hashOf(id), calls);
+  if (rareSeconds > 0) return tooMany(tooManyOfPerson(rareSeconds), rareSeconds);
   const visit = { call, person: { id, email, sessionId } };
   if (row.who === "person") return toAnswer(await row.handle(calls, visit));
   // A workspace that somebody does not belong to looks like one that is not there.
@@ -104,21 +132,28 @@ function isWithHeaders(told: unknown): told is WithHeaders<unknown> {
   return typeof told === "object" && told !== null && "told" in told && "headers" in told;
 }
 
-function refuseTooMany(limiter: RateLimiter, call: Call): Answer | null {
-  const rate = limiter.take(
-    hash("sha256", networkOf(call.address ?? ""), "buffer"),
-    performance.now(),
-  );
-  return rate.allowed ? null : tooMany(Math.ceil(rate.retryAfterMs / 1_000));
+function refuseNetwork(calls: DashboardCalls, limiter: RateLimiter, call: Call): Answer | null {
+  const seconds = secondsToWait(limiter, hashOf(networkOf(call.address ?? "")), calls);
+  return seconds === 0 ? null : tooMany(tooManyOfNetwork(seconds), seconds);
+}
+
+/** 0 when the call may be made now. */
+function secondsToWait(limiter: RateLimiter, key: Buffer, { clock }: DashboardCalls): number {
+  const { allowed, retryAfterMs } = limiter.take(key, clock());
+  return allowed ? 0 : Math.max(1, Math.ceil(retryAfterMs / 1_000));
+}
+
+function hashOf(text: string): Buffer {
+  return hash("sha256", text, "buffer");
 }
 
 function nothingHere(): DashboardRefusal {
   return refuse("not_found", "There is nothing at this address. Load the page again.");
 }
 
-/** Somebody who comes back from their company's sign-in is told in our page, not in JSON. */
-function toSignInAgain({ origin }: DashboardCalls): Answer {
-  const location = `${origin.publicUrl}/app/sign-in?problem=oidc`;
+/** Somebody on their way to or from their company's sign-in is told in our page, not in JSON. */
+function toSignInAgain({ origin }: DashboardCalls, problem: "oidc" | "too_many"): Answer {
+  const location = `${origin.publicUrl}/app/sign-in?problem=${problem}`;
   return { status: 302, headers: { location }, body: null };
 }
 
@@ -126,12 +161,25 @@ function toDashboard({ origin }: DashboardCalls): Answer {
   return { status: 302, headers: { location: `${origin.publicUrl}/app` }, body: null };
 }
 
-function tooMany(seconds: number): Answer {
-  const refusal = refuse(
-    "rate_limited",
-    `Too many tries to sign in from your network. Wait ${seconds} seconds, then try again.`,
-  );
-  return { ...dashboardProblem(refusal), headers: { "retry-after": String(Math.max(1, seconds)) } };
+function tooMany(message: string, seconds: number): Answer {
+  const problem = dashboardProblem(refuse("rate_limited", message));
+  return { ...problem, headers: { "retry-after": String(seconds) } };
+}
+
+function tooManyOfNetwork(seconds: number): string {
+  return `Too many tries to sign in from your network. Wait ${inWords(seconds)}, then try again.`;
+}
+
+function tooManyOfSession(seconds: number): string {
+  return `This browser asks for more than it may, perhaps in many tabs at once. Wait ${inWords(seconds)}, then try again.`;
+}
+
+function tooManyOfPerson(seconds: number): string {
+  return `You have done this too often within an hour. Wait ${inWords(seconds)}, then try again.`;
+}
+
+function inWords(seconds: number): string {
+  return seconds === 1 ? "a second" : `${seconds} seconds`;
 }
 
 function signedOut(): DashboardRefusal {

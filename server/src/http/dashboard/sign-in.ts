@@ -16,7 +16,7 @@ import {
 import * as sessions from "../../storage/sessions.ts";
 import { type Call, repeated } from "../call.ts";
 import { describeMe } from "./account.ts";
-import { endedSessionCookie, sessionCookie } from "./session-cookie.ts";
+import { endedSessionCookie, sessionCookie, sessionTokenOf } from "./session-cookie.ts";
 import {
   type DashboardCalls,
   type DashboardRefusal,
@@ -68,7 +68,7 @@ export async function verifyCode(calls: DashboardCalls, call: Call): Answered<Me
     const message = "code: must be the six digits of the mail";
     return { ...refuse("validation_error", message), field: "code" };
   }
-  const input = { email: form.email, code, browser: browserOf(call) };
+  const input = { email: form.email, code, browser: browserOf(calls, call) };
   const session = await signInByCode(calls.db, calls.keyring, input);
   if (session === null) {
     const message =
@@ -81,7 +81,10 @@ export async function verifyCode(calls: DashboardCalls, call: Call): Answered<Me
 export async function useLink(calls: DashboardCalls, call: Call): Answered<Me> {
   const form = readForm(call, linkForm);
   if (isRefusal(form)) return form;
-  const session = await signInByLink(calls.db, { token: form.token, browser: browserOf(call) });
+  const session = await signInByLink(calls.db, {
+    token: form.token,
+    browser: browserOf(calls, call),
+  });
   if (session === null) {
     return refuse(
       "sign_in_failed",
@@ -111,8 +114,13 @@ export async function signedIn(
   return { told, headers: { "set-cookie": sessionCookie(calls.origin.publicUrl, token) } };
 }
 
-/** What a session's owner will know it by. */
-export function browserOf(call: Call): Browser {
+/** What a session's owner will know it by, and which session it has had so far. */
+export function browserOf({ origin }: Pick<DashboardCalls, "origin">, call: Call): Browser {
   const userAgent = call.header("user-agent");
-  return { userAgent: userAgent === repeated ? null : userAgent, address: call.address };
+  const token = sessionTokenOf(call, origin.publicUrl);
+  return {
+    userAgent: userAgent === repeated ? null : userAgent,
+    address: call.address,
+    tokenDigest: token === null ? null : digestOfToken(token),
+  };
 }

@@ -2,6 +2,7 @@
 
 import type { z } from "zod";
 import type { DashboardErrorCode } from "../../../../sdk/src/dashboard-contract.ts";
+import type { MemberDoer } from "../../domain/activity.ts";
 import type { Keyring } from "../../domain/keyring.ts";
 import type { OidcClient } from "../../domain/openid.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
@@ -29,6 +30,8 @@ export type DashboardCalls = {
   examineAddress: (url: string) => Promise<string | null>;
   /** The company's own sign-in, where one is set up. */
   oidc: OidcClient | null;
+  /** Milliseconds since some fixed time, for the limits on how often somebody may call. */
+  clock: () => number;
 };
 
 /** Somebody who is signed in. */
@@ -38,6 +41,11 @@ export type Visit = { call: Call; person: Person };
 
 /** Somebody who is signed in and a member of the workspace in the path, in a role that may make this call. */
 export type MemberVisit = Visit & { workspaceId: string; role: Role };
+
+/** The visitor as the operations know them, who look up anew whether they still may. */
+export function doerOf({ person, workspaceId }: MemberVisit): MemberDoer {
+  return { actor: person.email, workspaceId };
+}
 
 /** A refusal as the dashboard is told it: in its own codes, and with the field that is wrong. */
 export type DashboardRefusal = Refusal<DashboardErrorCode> & { field?: string };

@@ -8,7 +8,13 @@ import { updateWorkspace } from "../../operations/manage-workspace.ts";
 import * as storedActivity from "../../storage/activity.ts";
 import * as workspaces from "../../storage/workspaces.ts";
 import { tellRefusal } from "./change-refusal.ts";
-import { type DashboardCalls, type DashboardRefusal, type MemberVisit, readForm } from "./visit.ts";
+import {
+  type DashboardCalls,
+  type DashboardRefusal,
+  doerOf,
+  type MemberVisit,
+  readForm,
+} from "./visit.ts";
 
 export async function show(
   { db, origin }: DashboardCalls,
@@ -47,8 +53,8 @@ export async function changeSettings(
 ): Promise<Workspace | DashboardRefusal> {
   const form = readForm(visit.call, settings);
   if (isRefusal(form)) return form;
-  const { workspaceId, person } = visit;
-  const changed = await updateWorkspace(calls.db, workspaceId, given(form), person.email);
+  const { workspaceId } = visit;
+  const changed = await updateWorkspace(calls.db, workspaceId, given(form), doerOf(visit));
   return isRefusal(changed) ? tellRefusal(changed) : show(calls, visit);
 }
 

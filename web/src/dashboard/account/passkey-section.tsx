@@ -1,13 +1,13 @@
 // The passkeys of whoever is signed in: add one, remove one.
 
 import type { Passkey } from "../../../../sdk/src/dashboard-contract.ts";
+import { toVisibleText } from "../../../../server/src/domain/visible-text.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { call } from "../api.ts";
+import { Answered } from "../parts/answered.tsx";
 import { Button } from "../parts/button.tsx";
 import { ConfirmDialog } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Loading } from "../parts/loading.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { useToast } from "../parts/toast.tsx";
 import { When } from "../parts/when.tsx";
 import { hasPasskeys } from "../passkeys.ts";
@@ -15,7 +15,7 @@ import { refresh, useCall } from "../queries.ts";
 import { AddPasskey } from "./add-passkey.tsx";
 
 export function PasskeySection() {
-  const { data, error, refetch } = useCall("GET /me/passkeys");
+  const answer = useCall("GET /me/passkeys");
   return (
     <section className="section" aria-labelledby="passkeys-title">
       <div className="section-head">
@@ -26,11 +26,9 @@ export function PasskeySection() {
         Sign in with your fingerprint, face or device code. A passkey works on this address only: no
         page that merely looks like it can take it from you.
       </p>
-      {data === undefined && error === null && <Loading label="Loading the passkeys" lines={1} />}
-      {data === undefined && error !== null && (
-        <Problem error={error} onRetry={() => void refetch()} />
-      )}
-      {data !== undefined && <PasskeyList passkeys={data.passkeys} />}
+      <Answered query={answer} label="Loading the passkeys" lines={1}>
+        {({ passkeys }) => <PasskeyList passkeys={passkeys} />}
+      </Answered>
     </section>
   );
 }
@@ -84,12 +82,17 @@ function PasskeyEntry({ passkey: { id, name, createdAt, lastUsedAt } }: { passke
         </p>
       </div>
       <ConfirmDialog
-        title={`Remove “${name}”?`}
+        title={
+          <>
+            Remove “<Visible text={name} />
+            ”?
+          </>
+        }
         description="It will no longer sign you in here. Delete it from your device or password manager as well. A code by mail still works."
         confirmLabel="Remove passkey"
         isDanger
         trigger={
-          <Button isSmall variant="danger" aria-label={`Remove ${name}`}>
+          <Button isSmall variant="danger" aria-label={`Remove ${toVisibleText(name)}`}>
             Remove
           </Button>
         }

@@ -1,12 +1,13 @@
 // Every browser that is signed in as this person, and how to end what one does not recognise.
 
 import type { Session, SignInMethod } from "../../../../sdk/src/dashboard-contract.ts";
+import { toVisibleText } from "../../../../server/src/domain/visible-text.ts";
+import { Visible } from "../../review/visible-text.tsx";
 import { call } from "../api.ts";
+import { Answered } from "../parts/answered.tsx";
 import { Button } from "../parts/button.tsx";
 import { ConfirmDialog } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Loading } from "../parts/loading.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { useToast } from "../parts/toast.tsx";
 import { When } from "../parts/when.tsx";
 import { refresh, useCall } from "../queries.ts";
@@ -20,29 +21,27 @@ const methodWords: Record<SignInMethod, string> = {
 };
 
 export function SessionSection() {
-  const { data, error, refetch } = useCall("GET /me/sessions");
-  const sessions = data === undefined ? [] : thisOneFirst(data.sessions);
+  const answer = useCall("GET /me/sessions");
+  const count = answer.data?.sessions.length ?? 0;
   return (
     <section className="section" aria-labelledby="sessions-title">
       <div className="section-head">
         <h2 id="sessions-title">Where you are signed in</h2>
-        {sessions.length > 1 && <EndOthers count={sessions.length - 1} />}
+        {count > 1 && <EndOthers count={count - 1} />}
       </div>
       <p className="section-words">
         End whatever you do not recognise: it is out at once. Names are what browsers say about
         themselves.
       </p>
-      {data === undefined && error === null && <Loading label="Loading the sessions" lines={2} />}
-      {data === undefined && error !== null && (
-        <Problem error={error} onRetry={() => void refetch()} />
-      )}
-      {data !== undefined && (
-        <ul className="entries">
-          {sessions.map((session) => (
-            <SessionEntry key={session.id} session={session} />
-          ))}
-        </ul>
-      )}
+      <Answered query={answer} label="Loading the sessions" lines={2}>
+        {({ sessions }) => (
+          <ul className="entries">
+            {thisOneFirst(sessions).map((session) => (
+              <SessionEntry key={session.id} session={session} />
+            ))}
+          </ul>
+        )}
+      </Answered>
     </section>
   );
 }
@@ -88,7 +87,7 @@ function SessionEntry({ session }: { session: Session }) {
       <Icon name="device" />
       <div className="entry-words">
         <p className="entry-name">
-          <span title={userAgent ?? undefined}>{name}</span>
+          <span title={userAgent === null ? undefined : toVisibleText(userAgent)}>{name}</span>
           {isThis && (
             <span className="badge">
               <Icon name="check" />
@@ -106,7 +105,11 @@ function SessionEntry({ session }: { session: Session }) {
             Signed in <When at={createdAt} isRelative />
           </span>
           <span>{methodWords[method]}</span>
-          {address !== null && <span className="mono">{address}</span>}
+          {address !== null && (
+            <span className="mono">
+              <Visible text={address} />
+            </span>
+          )}
         </p>
       </div>
       {!isThis && (

@@ -32,6 +32,7 @@ export function AddEndpointDialog({ workspaceId, trigger }: AddEndpointDialogPro
       }
       trigger={trigger}
       open={isOpen}
+      isBusy={adding.isPending}
       isSticky={added !== undefined}
       onOpenChange={(next) => {
         if (next) setOpen(true);

@@ -36,6 +36,7 @@ export function ChangeEndpointDialog({ workspaceId, endpoint }: ChangeEndpointDi
       description="What is on its way already goes to the new address, too. The secret stays the same."
       trigger={<Button>Change</Button>}
       open={isOpen}
+      isBusy={changing.isPending}
       onOpenChange={(next) => {
         setOpen(next);
         changing.reset();

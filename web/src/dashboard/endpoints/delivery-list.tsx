@@ -7,10 +7,9 @@ import type {
   EndpointDetail,
 } from "../../../../sdk/src/dashboard-contract.ts";
 import { usePageSearch } from "../page-search.ts";
+import { Answered } from "../parts/answered.tsx";
 import { ChoiceRow } from "../parts/choice-row.tsx";
 import { LoadMore } from "../parts/load-more.tsx";
-import { Loading } from "../parts/loading.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { When } from "../parts/when.tsx";
 import { outcomeSentence } from "../requests/outcome-words.ts";
 import { ResendButton } from "../requests/resend-button.tsx";
@@ -63,53 +62,63 @@ type DeliveriesProps = {
 
 function Deliveries({ asked, none, canResend }: DeliveriesProps) {
   const deliveries = useDeliveries(asked);
-  if (deliveries.isPending) return <Loading label="Loading the deliveries" lines={3} />;
-  if (deliveries.isError) {
-    return <Problem error={deliveries.error} onRetry={() => deliveries.refetch()} />;
-  }
-  const items = deliveries.data.pages.flatMap((page) => page.items);
-  if (items.length === 0) return <p className="none">{none}</p>;
   return (
-    <>
-      <div className="table-frame">
-        <table className="table">
-          <caption className="sr-only">Deliveries to this endpoint</caption>
-          <thead>
-            <tr>
-              <th scope="col">Event</th>
-              <th scope="col">How the last attempt went</th>
-              <th scope="col" className="number">
-                Attempts
+    <Answered query={deliveries} label="Loading the deliveries" lines={3}>
+      {({ pages }) => {
+        const items = pages.flatMap((page) => page.items);
+        if (items.length === 0) return <p className="none">{none}</p>;
+        return (
+          <>
+            <DeliveryTable items={items} workspaceId={asked.workspaceId} canResend={canResend} />
+            <LoadMore list={deliveries} end="That is all of them." />
+          </>
+        );
+      }}
+    </Answered>
+  );
+}
+
+type DeliveryTableProps = { items: readonly Delivery[]; workspaceId: string; canResend: boolean };
+
+function DeliveryTable({ items, workspaceId, canResend }: DeliveryTableProps) {
+  return (
+    <div className="table-frame">
+      <table className="table">
+        <caption className="sr-only">Deliveries to this endpoint</caption>
+        <thead>
+          <tr>
+            <th scope="col">Event</th>
+            <th scope="col">How the last attempt went</th>
+            <th scope="col" className="number">
+              Attempts
+            </th>
+            <th scope="col">Created</th>
+            {canResend && (
+              <th scope="col">
+                <span className="sr-only">Resend</span>
               </th>
-              <th scope="col">Created</th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((delivery) => (
+            <tr key={delivery.id}>
+              <DeliveryCells delivery={delivery} workspaceId={workspaceId} />
               {canResend && (
-                <th scope="col">
-                  <span className="sr-only">Resend</span>
-                </th>
+                <td className="cell-actions">
+                  <ResendButton workspaceId={workspaceId} delivery={delivery} />
+                </td>
               )}
             </tr>
-          </thead>
-          <tbody>
-            {items.map((delivery) => (
-              <tr key={delivery.id}>
-                <DeliveryCells delivery={delivery} workspaceId={asked.workspaceId} />
-                {canResend && (
-                  <td className="cell-actions">
-                    <ResendButton workspaceId={asked.workspaceId} delivery={delivery} />
-                  </td>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <LoadMore list={deliveries} end="That is all of them." />
-    </>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
 function DeliveryCells({ delivery, workspaceId }: { delivery: Delivery; workspaceId: string }) {
-  const { id, event, attempts, createdAt, lastOutcome: outcome, lastHttpStatus } = delivery;
+  const { id, event, state, attempts, createdAt, lastOutcome: outcome, lastHttpStatus } = delivery;
   return (
     <>
       <td className="cell-main">
@@ -123,7 +132,9 @@ function DeliveryCells({ delivery, workspaceId }: { delivery: Delivery; workspac
         </Link>
       </td>
       <td data-label="Last attempt">
-        {outcomeSentence("endpoint", { outcome, httpStatus: lastHttpStatus })}
+        {state === "skipped" && outcome === null
+          ? "Not sent: the endpoint was disabled."
+          : outcomeSentence("endpoint", { outcome, httpStatus: lastHttpStatus })}
       </td>
       <td className="number" data-label="Attempts">
         {attempts}

@@ -50,6 +50,7 @@ export function ResendSinceDialog({ workspaceId, endpoint }: ResendSinceDialogPr
       description={`${howMany} to this endpoint failed or were skipped. Each is sent again with its own id and the same bytes, so a receiver that knows the id can tell.`}
       trigger={<Button isSmall>Resend all since …</Button>}
       open={isOpen}
+      isBusy={resending.isPending}
       onOpenChange={(next) => {
         setOpen(next);
         setTyped(null);

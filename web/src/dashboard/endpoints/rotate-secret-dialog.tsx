@@ -36,6 +36,7 @@ export function RotateSecretDialog({ workspaceId, endpointId }: RotateSecretDial
       }
       trigger={<Button>Rotate secret</Button>}
       open={isOpen}
+      isBusy={rotating.isPending}
       isSticky={rotated !== undefined}
       onOpenChange={(next) => {
         if (next) setOpen(true);
@@ -46,7 +47,9 @@ export function RotateSecretDialog({ workspaceId, endpointId }: RotateSecretDial
         <>
           <Problem error={rotating.error} />
           <DialogActions>
-            <Button onClick={close}>Cancel</Button>
+            <Button disabled={rotating.isPending} onClick={close}>
+              Cancel
+            </Button>
             <Button variant="primary" isBusy={rotating.isPending} onClick={() => rotating.mutate()}>
               Make a new secret
             </Button>

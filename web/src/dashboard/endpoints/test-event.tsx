@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { useEffect } from "react";
 import type { Delivery } from "../../../../sdk/src/dashboard-contract.ts";
 import { call } from "../api.ts";
 import { describeDuration } from "../duration.ts";
@@ -57,10 +58,18 @@ function TestResult({ workspaceId, deliveryId }: { workspaceId: string; delivery
     }),
     refetchInterval: ({ state: { data } }) => (data !== undefined && isOver(data) ? false : pollMs),
   });
-  if (delivery.isError) return <Problem error={delivery.error} />;
-  if (delivery.data === undefined || !isOver(delivery.data)) {
-    return <p className="test-result">On its way …</p>;
-  }
+  const isDone = delivery.data !== undefined && isOver(delivery.data);
+  // The attempt counts among the endpoint's own, in its days and in its lists.
+  useEffect(() => {
+    if (!isDone) return;
+    void refresh(
+      "GET /workspaces/:workspaceId/deliveries",
+      "GET /workspaces/:workspaceId/endpoints",
+      "GET /workspaces/:workspaceId/endpoints/:endpointId",
+    );
+  }, [isDone, deliveryId]);
+  if (delivery.data === undefined && delivery.isError) return <Problem error={delivery.error} />;
+  if (delivery.data === undefined || !isDone) return <p className="test-result">On its way …</p>;
   const { state, lastOutcome, lastHttpStatus, nextAttemptAt, attemptList } = delivery.data;
   const took = attemptList.at(-1)?.durationMs ?? null;
   return (

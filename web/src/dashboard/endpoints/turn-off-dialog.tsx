@@ -10,6 +10,7 @@ import { DialogForm } from "../parts/dialog-form.tsx";
 import { TextField } from "../parts/field.tsx";
 import { useToast } from "../parts/toast.tsx";
 import { refresh } from "../queries.ts";
+import { UrlText } from "./url-text.tsx";
 
 type TurnOffDialogProps = { workspaceId: string; endpoint: Endpoint };
 
@@ -37,9 +38,15 @@ export function TurnOffDialog({ workspaceId, endpoint }: TurnOffDialogProps) {
   return (
     <Dialog
       title="Disable this endpoint?"
-      description={`Nothing more is sent to ${endpoint.url}. Events that it misses are kept as skipped, and can be sent once it is enabled again.`}
+      description={
+        <>
+          Nothing more is sent to <UrlText url={endpoint.url} />. Events that it misses are kept as
+          skipped, and can be sent once it is enabled again.
+        </>
+      }
       trigger={<Button variant="danger">Disable</Button>}
       open={isOpen}
+      isBusy={disabling.isPending}
       onOpenChange={(next) => {
         setOpen(next);
         disabling.reset();

@@ -1,6 +1,7 @@
 // An address that breaks where its parts end, not in the middle of a word.
 
 import { Fragment } from "react";
+import { Visible } from "../../review/visible-text.tsx";
 
 export function UrlText({ url }: { url: string }) {
   const parts = url.split(/(?<=[/?&=])(?<!\/\/)(?!\/)/);
@@ -9,7 +10,7 @@ export function UrlText({ url }: { url: string }) {
       {parts.map((part, at) => (
         <Fragment key={at}>
           {at > 0 && <wbr />}
-          {part}
+          <Visible text={part} />
         </Fragment>
       ))}
     </bdi>

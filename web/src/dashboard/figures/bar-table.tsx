@@ -1,4 +1,5 @@
-// The numbers behind a picture of bars, as a table: always there for those who are read to, for everybody on demand.
+// The numbers behind a picture of bars, as a table with the newest first: always there for those who are read to, for
+// everybody on demand.
 
 import { type BarRow, partValue, type Series, totalOf } from "./series.ts";
 
@@ -39,7 +40,7 @@ export function BarTable({ label, rows, series, format, isShown }: BarTableProps
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
+          {rows.toReversed().map((row) => (
             <tr key={row.label}>
               <th scope="row">{row.label}</th>
               {series.map(({ name }) => (

@@ -1,6 +1,7 @@
 // Plan and usage: this month against what is included and the cap, and every day of this month and the last.
 
 import type { Usage } from "../../../../sdk/src/dashboard-contract.ts";
+import { Visible } from "../../review/visible-text.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useCall } from "../queries.ts";
 import { Bars } from "./bars.tsx";
@@ -14,10 +15,11 @@ import { usageBar, usageSentence } from "./usage.ts";
 
 export function UsageView({ workspaceId }: { workspaceId: string }) {
   const usage = useCall("GET /workspaces/:workspaceId/usage", { params: { workspaceId } });
-  if (usage.isPending) return <UsagePending />;
-  if (usage.isError) return <Problem error={usage.error} onRetry={() => void usage.refetch()} />;
+  const problem = <Problem error={usage.error} onRetry={() => void usage.refetch()} />;
+  if (usage.data === undefined) return usage.isError ? problem : <UsagePending />;
   return (
     <div className="usage">
+      {problem}
       <ThisMonth usage={usage.data} />
       <div className="figure-card">
         <Bars
@@ -45,7 +47,10 @@ function ThisMonth({ usage }: { usage: Usage }) {
       <div className="figure-head">
         <h2 id="usage-title">{fullMonth(month)}</h2>
         <p>
-          Plan: <strong>{plan}</strong>
+          Plan:{" "}
+          <strong>
+            <Visible text={plan} />
+          </strong>
         </p>
       </div>
       <p className="usage-number">

@@ -1,6 +1,7 @@
 // The third step: where the mail is, and the decision once it was made.
 
 import type { RequestRow } from "../../../../sdk/src/dashboard-contract.ts";
+import { Visible } from "../../review/visible-text.tsx";
 import { basePath } from "../base-path.ts";
 import { useCall } from "../queries.ts";
 import { Awaited } from "./awaited.tsx";
@@ -23,8 +24,8 @@ function Mail({ request, email }: { request: RequestRow; email: string }) {
       {isKept ? (
         <>
           <p>
-            No mail server is set up yet, so the mail to {askedOf(request, email)} is kept here.
-            Open it, follow its link, and approve.
+            No mail server is set up yet, so the mail to <Visible text={askedOf(request, email)} />{" "}
+            is kept here. Open it, follow its link, and approve.
           </p>
           <div>
             <a
@@ -41,7 +42,10 @@ function Mail({ request, email }: { request: RequestRow; email: string }) {
       ) : (
         <p>
           The mail is in {isYours ? "your mailbox" : "the mailbox of"}{" "}
-          <strong>{askedOf(request, email)}</strong>. Open it, follow its link, and approve.
+          <strong>
+            <Visible text={askedOf(request, email)} />
+          </strong>
+          . Open it, follow its link, and approve.
         </p>
       )}
       <Awaited>Waiting for the decision. This page notices by itself.</Awaited>

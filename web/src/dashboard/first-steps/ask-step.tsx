@@ -30,8 +30,8 @@ export function AskStep({ workspace, place, issued, email }: AskStepProps) {
             </p>
           )}
           <p>
-            Run this in a terminal. It plays the agent and asks you, {email}, for a refund that
-            nobody will carry out.
+            Run this in a terminal. It plays the agent and asks you, <Visible text={email} />, for a
+            refund that nobody will carry out.
             {issued === null && (
               <>
                 {" "}

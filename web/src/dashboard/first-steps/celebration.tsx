@@ -1,7 +1,9 @@
 // The end of the first steps: what just happened, calmly, and where to go from here.
 
 import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import type { RequestRow, Workspace } from "../../../../sdk/src/dashboard-contract.ts";
+import { Visible } from "../../review/visible-text.tsx";
 import { describeDuration } from "../duration.ts";
 import { Button } from "../parts/button.tsx";
 
@@ -75,12 +77,15 @@ export function Celebration({ workspace, request, email, canChange, onHide }: Ce
   );
 }
 
-function titleOf({ status, resolvedByEmail }: RequestRow, email: string): string {
+function titleOf({ status, resolvedByEmail }: RequestRow, email: string): ReactNode {
   const verb = status === "APPROVED" ? "approved" : "rejected";
   const isYours = resolvedByEmail === email || resolvedByEmail === null;
-  return isYours
-    ? `You ${verb} your first request`
-    : `${resolvedByEmail} ${verb} the first request`;
+  if (isYours) return `You ${verb} your first request`;
+  return (
+    <>
+      <Visible text={resolvedByEmail} /> {verb} the first request
+    </>
+  );
 }
 
 function tookOf({ createdAt, resolvedAt }: RequestRow): string {

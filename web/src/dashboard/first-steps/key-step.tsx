@@ -3,6 +3,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import type { IssuedKey } from "../../../../sdk/src/dashboard-contract.ts";
+import { Visible } from "../../review/visible-text.tsx";
 import { call } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { CopyBox } from "../parts/copy-box.tsx";
@@ -52,9 +53,12 @@ export function KeyStep({ workspaceId, place, issued, onIssued, canChange }: Key
           "Your agent shows it with every call. You will see it once, in a line that is ready to run."
         ) : (
           <>
-            There is a key already, <strong>{place.key.name}</strong> ending in{" "}
-            <code>{place.key.lastFour}</code>, but its text is not shown again. A new one completes
-            the line below.
+            There is a key already,{" "}
+            <strong>
+              <Visible text={place.key.name} />
+            </strong>{" "}
+            ending in <code>{place.key.lastFour}</code>, but its text is not shown again. A new one
+            completes the line below.
           </>
         )}
       </p>

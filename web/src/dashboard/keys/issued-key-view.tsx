@@ -1,6 +1,7 @@
 // A new key, shown once, with a line to paste that creates a first request with it.
 
 import type { IssuedKey } from "../../../../sdk/src/dashboard-contract.ts";
+import { Visible } from "../../review/visible-text.tsx";
 import { basePath } from "../base-path.ts";
 import { useMe } from "../membership.ts";
 import { Button } from "../parts/button.tsx";
@@ -25,7 +26,7 @@ export function IssuedKeyView({ issued, workspaceId, onDone }: IssuedKeyViewProp
       <CopyBox label="Try it: ask yourself for a first approval" text={line} />
       <p className="quiet small">
         Paste it into a terminal. The request appears under Requests, and the mail that asks you
-        comes to {email}.
+        comes to <Visible text={email} />.
       </p>
       <DialogActions>
         <Button variant="primary" onClick={onDone}>

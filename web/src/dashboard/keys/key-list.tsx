@@ -5,9 +5,15 @@ import { Visible } from "../../review/visible-text.tsx";
 import { When } from "../parts/when.tsx";
 import { RevokeKey } from "./revoke-key.tsx";
 
-type KeyListProps = { keys: readonly ApiKey[]; workspaceId: string; canChange: boolean };
+type KeyListProps = {
+  keys: readonly ApiKey[];
+  /** More keys were revoked than are among these. */
+  isMore: boolean;
+  workspaceId: string;
+  canChange: boolean;
+};
 
-export function KeyList({ keys, workspaceId, canChange }: KeyListProps) {
+export function KeyList({ keys, isMore, workspaceId, canChange }: KeyListProps) {
   const live = keys.filter(({ revokedAt }) => revokedAt === null);
   const revoked = keys.filter(({ revokedAt }) => revokedAt !== null);
   return (
@@ -47,15 +53,16 @@ export function KeyList({ keys, workspaceId, canChange }: KeyListProps) {
           </table>
         </div>
       )}
-      {revoked.length > 0 && <RevokedKeys keys={revoked} />}
+      {revoked.length > 0 && <RevokedKeys keys={revoked} isMore={isMore} />}
     </>
   );
 }
 
-function RevokedKeys({ keys }: { keys: readonly ApiKey[] }) {
+function RevokedKeys({ keys, isMore }: Pick<KeyListProps, "keys" | "isMore">) {
+  const count = keys.length === 1 ? "1 revoked key" : `${keys.length} revoked keys`;
   return (
     <details className="folded">
-      <summary>{keys.length === 1 ? "1 revoked key" : `${keys.length} revoked keys`}</summary>
+      <summary>{isMore ? `The last ${count}. Earlier ones stand in the activity.` : count}</summary>
       <div className="table-frame">
         <table className="table table-quiet">
           <caption className="sr-only">Revoked keys</caption>

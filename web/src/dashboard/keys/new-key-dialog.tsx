@@ -3,6 +3,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { type ReactElement, useState } from "react";
+import { Visible } from "../../review/visible-text.tsx";
 import { call, fieldError } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogForm } from "../parts/dialog-form.tsx";
@@ -28,7 +29,15 @@ export function NewKeyDialog({ workspaceId, trigger }: NewKeyDialogProps) {
   const issued = issuing.data;
   return (
     <Dialog
-      title={issued === undefined ? "Create an API key" : `Your key “${issued.name}”`}
+      title={
+        issued === undefined ? (
+          "Create an API key"
+        ) : (
+          <>
+            Your key “<Visible text={issued.name} />”
+          </>
+        )
+      }
       description={
         issued === undefined
           ? "An agent proves with it that it belongs to this workspace. Give each agent its own, so that one can be revoked alone."
@@ -36,6 +45,7 @@ export function NewKeyDialog({ workspaceId, trigger }: NewKeyDialogProps) {
       }
       trigger={trigger}
       open={isOpen}
+      isBusy={issuing.isPending}
       isSticky={issued !== undefined}
       onOpenChange={(next) => {
         if (next) setOpen(true);

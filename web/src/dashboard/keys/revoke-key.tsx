@@ -1,6 +1,8 @@
 // Revokes a key, after saying which one and what follows at once.
 
 import type { ApiKey } from "../../../../sdk/src/dashboard-contract.ts";
+import { toVisibleText } from "../../../../server/src/domain/visible-text.ts";
+import { Visible } from "../../review/visible-text.tsx";
 import { call } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { ConfirmDialog } from "../parts/dialog.tsx";
@@ -16,16 +18,24 @@ export function RevokeKey({ apiKey, workspaceId }: RevokeKeyProps) {
       params: { workspaceId, keyId: apiKey.id },
     });
     await refresh("GET /workspaces/:workspaceId/keys");
-    toast(`Revoked ${apiKey.name}`);
+    toast(
+      <>
+        Revoked <Visible text={apiKey.name} />
+      </>,
+    );
   };
   return (
     <ConfirmDialog
-      title={`Revoke the key “${apiKey.name}” (…${apiKey.lastFour})?`}
+      title={
+        <>
+          Revoke the key “<Visible text={apiKey.name} />” (…{apiKey.lastFour})?
+        </>
+      }
       description="The very next call with this key is refused with 401. Requests that were created with it stay, and can still be decided. A revoked key cannot be brought back."
       confirmLabel="Revoke this key"
       isDanger
       trigger={
-        <Button isSmall variant="danger" aria-label={`Revoke ${apiKey.name}`}>
+        <Button isSmall variant="danger" aria-label={`Revoke ${toVisibleText(apiKey.name)}`}>
           Revoke
         </Button>
       }

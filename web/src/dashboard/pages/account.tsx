@@ -23,7 +23,11 @@ export function AccountPage() {
         title="Account"
         subtitle={
           <>
-            You are signed in as <strong className="account-email">{email}</strong>.
+            You are signed in as{" "}
+            <strong className="account-email">
+              <Visible text={email} />
+            </strong>
+            .
           </>
         }
         actions={

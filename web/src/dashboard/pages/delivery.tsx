@@ -2,6 +2,7 @@
 
 import { Link, useParams } from "@tanstack/react-router";
 import type { DeliveryDetail } from "../../../../sdk/src/dashboard-contract.ts";
+import { Fact } from "../../review/fact.tsx";
 import { Visible } from "../../review/visible-text.tsx";
 import { useMembership } from "../membership.ts";
 import { NotFound } from "../not-found.tsx";
@@ -80,27 +81,21 @@ function DeliveryStory({ workspaceId, delivery }: DeliveryStoryProps) {
     <div className="request-story">
       <DeliveryNote delivery={delivery} />
       <dl className="facts">
-        <div>
-          <dt>To</dt>
-          <dd>
-            {destination.kind === "mailbox" ? (
-              <Visible text={destination.email} />
-            ) : (
-              <Link
-                to="/app/w/$workspaceId/endpoints/$endpointId"
-                params={{ workspaceId, endpointId: destination.id }}
-              >
-                <Visible text={destination.url} />
-              </Link>
-            )}
-          </dd>
-        </div>
-        <div>
-          <dt>Since</dt>
-          <dd>
-            <When at={createdAt} />
-          </dd>
-        </div>
+        <Fact name="To">
+          {destination.kind === "mailbox" ? (
+            <Visible text={destination.email} />
+          ) : (
+            <Link
+              to="/app/w/$workspaceId/endpoints/$endpointId"
+              params={{ workspaceId, endpointId: destination.id }}
+            >
+              <Visible text={destination.url} />
+            </Link>
+          )}
+        </Fact>
+        <Fact name="Since">
+          <When at={createdAt} />
+        </Fact>
         <IdFact id={id} />
       </dl>
       <section className="said" aria-labelledby="attempts-title">

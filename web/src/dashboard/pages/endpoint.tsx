@@ -14,10 +14,9 @@ import { TurnOffDialog } from "../endpoints/turn-off-dialog.tsx";
 import { UrlText } from "../endpoints/url-text.tsx";
 import { useMembership } from "../membership.ts";
 import { NotFound } from "../not-found.tsx";
+import { Answered } from "../parts/answered.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Loading } from "../parts/loading.tsx";
 import { PageHead } from "../parts/page-head.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { When } from "../parts/when.tsx";
 import { useCall } from "../queries.ts";
 import { isNotFound } from "../requests/is-not-found.ts";
@@ -30,15 +29,15 @@ export function EndpointPage() {
   const endpoint = useCall("GET /workspaces/:workspaceId/endpoints/:endpointId", {
     params: { workspaceId, endpointId },
   });
-  if (endpoint.isSuccess) {
-    return <Story workspaceId={workspaceId} endpoint={endpoint.data} canChange={canChange} />;
-  }
-  if (isNotFound(endpoint.error)) return <NotFound />;
+  if (endpoint.data === undefined && isNotFound(endpoint.error)) return <NotFound />;
   return (
     <>
-      <PageHead title="Webhook endpoint" back={<Back workspaceId={workspaceId} />} />
-      {endpoint.isPending && <Loading label="Loading the endpoint" lines={8} />}
-      <Problem error={endpoint.error} onRetry={() => endpoint.refetch()} />
+      {endpoint.data === undefined && (
+        <PageHead title="Webhook endpoint" back={<Back workspaceId={workspaceId} />} />
+      )}
+      <Answered query={endpoint} label="Loading the endpoint" lines={8}>
+        {(found) => <Story workspaceId={workspaceId} endpoint={found} canChange={canChange} />}
+      </Answered>
     </>
   );
 }

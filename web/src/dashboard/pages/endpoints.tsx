@@ -3,11 +3,10 @@
 import { AddEndpointDialog } from "../endpoints/add-endpoint-dialog.tsx";
 import { EndpointList } from "../endpoints/endpoint-list.tsx";
 import { useMembership } from "../membership.ts";
+import { Answered } from "../parts/answered.tsx";
 import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Loading } from "../parts/loading.tsx";
 import { PageHead } from "../parts/page-head.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { useCall } from "../queries.ts";
 import "./manage.css";
 import "./endpoints.css";
@@ -29,20 +28,21 @@ export function EndpointsPage() {
           ) : undefined
         }
       />
-      {list.isPending && <Loading label="Loading the endpoints" />}
-      {list.isError && <Problem error={list.error} onRetry={() => list.refetch()} />}
-      {list.isSuccess && list.data.endpoints.length === 0 && (
-        <Empty title="No endpoint yet">
-          <p>
-            {canChange ? "Add one" : "An owner or admin can add one"}, and your own server is told
-            the moment somebody decides. Webhooks are optional: an agent can also wait for the
-            answer of <code>GET /v1/requests/:id?wait=60</code>.
-          </p>
-        </Empty>
-      )}
-      {list.isSuccess && list.data.endpoints.length > 0 && (
-        <EndpointList endpoints={list.data.endpoints} workspaceId={workspaceId} />
-      )}
+      <Answered query={list} label="Loading the endpoints">
+        {({ endpoints }) =>
+          endpoints.length === 0 ? (
+            <Empty title="No endpoint yet">
+              <p>
+                {canChange ? "Add one" : "An owner or admin can add one"}, and your own server is
+                told the moment somebody decides. Webhooks are optional: an agent can also wait for
+                the answer of <code>GET /v1/requests/:id?wait=60</code>.
+              </p>
+            </Empty>
+          ) : (
+            <EndpointList endpoints={endpoints} workspaceId={workspaceId} />
+          )
+        }
+      </Answered>
     </>
   );
 }

@@ -3,11 +3,10 @@
 import { KeyList } from "../keys/key-list.tsx";
 import { NewKeyDialog } from "../keys/new-key-dialog.tsx";
 import { useMembership } from "../membership.ts";
+import { Answered } from "../parts/answered.tsx";
 import { Button } from "../parts/button.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Loading } from "../parts/loading.tsx";
 import { PageHead } from "../parts/page-head.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { useCall } from "../queries.ts";
 import "./manage.css";
 
@@ -27,18 +26,19 @@ export function KeysPage() {
         subtitle="Agents send one with every call. A key belongs to this workspace alone."
         actions={canChange ? newKey : undefined}
       />
-      {keys.isPending && <Loading label="Loading the keys" />}
-      {keys.isError && <Problem error={keys.error} onRetry={() => keys.refetch()} />}
-      {keys.isSuccess && keys.data.keys.length === 0 && (
-        <Empty title="No key yet">
-          {canChange
-            ? "Create one, and paste the line that comes with it into a terminal: it asks you for a first approval."
-            : "An owner or an admin of this workspace can create one."}
-        </Empty>
-      )}
-      {keys.isSuccess && keys.data.keys.length > 0 && (
-        <KeyList keys={keys.data.keys} workspaceId={workspaceId} canChange={canChange} />
-      )}
+      <Answered query={keys} label="Loading the keys">
+        {(found) =>
+          found.keys.length === 0 ? (
+            <Empty title="No key yet">
+              {canChange
+                ? "Create one, and paste the line that comes with it into a terminal: it asks you for a first approval."
+                : "An owner or an admin of this workspace can create one."}
+            </Empty>
+          ) : (
+            <KeyList {...found} workspaceId={workspaceId} canChange={canChange} />
+          )
+        }
+      </Answered>
     </>
   );
 }

@@ -31,7 +31,9 @@ export function OverviewPage() {
   const isGuided = place !== null && place.kind !== "over" && (isEmpty || !isHidden);
   const hasFigures = place !== null && (!isGuided || place.kind === "done");
   const problem =
-    workspace.error ?? error ?? (hasFigures && !overview.data ? overview.error : null);
+    (workspace.data === undefined ? workspace.error : null) ??
+    error ??
+    (hasFigures && overview.data === undefined ? overview.error : null);
   const tryAgain = () => {
     retry();
     void workspace.refetch();

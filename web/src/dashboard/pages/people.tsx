@@ -33,14 +33,11 @@ export function PeoplePage() {
             : "Members of a group are asked together, and the first one to decide decides."
         }
         actions={
-          <>
-            {canChange && chosen === "members" && (
-              <InviteDialog workspaceId={workspaceId} ownRole={role} />
-            )}
-            {canChange && chosen === "groups" && hasGroups && (
-              <NewGroupDialog workspaceId={workspaceId} />
-            )}
-          </>
+          !canChange ? undefined : chosen === "members" ? (
+            <InviteDialog workspaceId={workspaceId} ownRole={role} />
+          ) : hasGroups ? (
+            <NewGroupDialog workspaceId={workspaceId} />
+          ) : undefined
         }
       />
       <Tabs

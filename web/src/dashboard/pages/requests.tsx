@@ -60,7 +60,7 @@ export function RequestsPage() {
         }
       />
       <Filters filter={filter} rows={list.rows} onChange={change} onReset={reset} />
-      <Problem error={list.error} onRetry={list.retry} />
+      {!list.isFetchNextPageError && <Problem error={list.error} onRetry={list.retry} />}
       {list.isLoading && list.error === null && <Loading label="Loading requests" lines={8} />}
       {isEmpty && list.error === null && (
         <Empty
@@ -73,9 +73,7 @@ export function RequestsPage() {
           </p>
         </Empty>
       )}
-      {list.rows.length > 0 && (
-        <RequestList workspaceId={workspaceId} list={list} listKey={listKey} />
-      )}
+      {list.rows.length > 0 && <RequestList workspaceId={workspaceId} list={list} />}
     </div>
   );
 }

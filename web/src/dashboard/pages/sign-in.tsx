@@ -1,48 +1,59 @@
 // Signing in: a code by mail, a passkey, the company's own sign-in, or the one-time link that the terminal prints.
 
 import { useMutation } from "@tanstack/react-query";
-import { useLocation, useRouter, useSearch } from "@tanstack/react-router";
+import { useNavigate, useRouter, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import type { Me } from "../../../../sdk/src/dashboard-contract.ts";
 import { Brand } from "../../review/brand.tsx";
-import { ApiError, call } from "../api.ts";
+import { ApiError } from "../api.ts";
+import { basePath } from "../base-path.ts";
 import { useDocumentTitle } from "../parts/page-head.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { signInWithPasskey } from "../passkeys.ts";
 import { useCall } from "../queries.ts";
 import { AddressStep } from "../sign-in/address-step.tsx";
 import { CodeStep } from "../sign-in/code-step.tsx";
-import { takeLinkToken } from "../sign-in/link-token.ts";
-import { welcome } from "../signing.ts";
+import { keepAddress, keptAddress } from "../sign-in/kept-address.ts";
+import { LinkQuestion } from "../sign-in/link-question.tsx";
+import { useOneTimeLink } from "../sign-in/use-one-time-link.ts";
+import { isIn, welcome } from "../signing.ts";
 import "./sign-in.css";
 
-const oidcProblem = new ApiError(
-  "sign_in_failed",
-  "Your company’s sign-in did not let you in here. Try it again, or ask for a code by mail; whoever runs this service finds the reason in its log.",
-  { status: 0 },
-);
+/** What a redirect to this page may say, since it can carry no words of its own. */
+const problems: Record<string, string | undefined> = {
+  oidc: "Your company’s sign-in did not let you in here. Try it again, or ask for a code by mail; whoever runs this service finds the reason in its log.",
+  too_many: "Too many tries to sign in from your network. Wait a minute, then try again.",
+};
 
 export function SignInPage() {
   useDocumentTitle("Sign in");
-  const { next, problem } = useSearch({ from: "/app/sign-in" });
+  const { next, problem, step } = useSearch({ from: "/app/sign-in" });
+  const navigate = useNavigate();
   const { history } = useRouter();
-  const { hash } = useLocation();
+  // Whoever goes back from the dashboard to here is signed in already. A link is another matter: it asks.
+  const [wasIn] = useState(() => isIn() && location.hash === "");
   const { data: options } = useCall("GET /sign-in");
-  const [email, setEmail] = useState("");
-  const [isCodeSent, setCodeSent] = useState(false);
+  const [email, setEmail] = useState(keptAddress);
+  // A step of its own in the history: the code stays good when the page is loaded again or gone back from.
+  const isCodeSent = step === "code" && email !== "";
   const enter = (me: Me) => history.replace(welcome(me, next));
-  const byLink = useMutation({
-    mutationFn: (token: string) => call("POST /sign-in/link", { body: { token } }),
-    onSuccess: enter,
-  });
+  const byLink = useOneTimeLink(enter);
   const byPasskey = useMutation({ mutationFn: signInWithPasskey, onSuccess: enter });
-  const { mutate: followLink } = byLink;
   useEffect(() => {
-    const token = takeLinkToken();
-    if (token !== null) followLink(token);
-  }, [hash, followLink]);
-  if (byLink.isPending || byLink.isSuccess) return <FollowingLink />;
-  const error = byLink.error ?? byPasskey.error ?? (problem === "oidc" ? oidcProblem : null);
+    if (wasIn) history.replace(`${basePath}/app`);
+  }, [wasIn, history]);
+  if (wasIn) return null;
+  if (byLink.question !== null) {
+    const { me, goOn } = byLink.question;
+    return <LinkQuestion email={me.email} onGoOn={goOn} onStay={() => enter(me)} />;
+  }
+  if (byLink.isUnderWay) return <FollowingLink />;
+  const kept = next === undefined ? {} : { next };
+  const goToCode = () => {
+    keepAddress(email.trim());
+    void navigate({ to: "/app/sign-in", search: { ...kept, step: "code" } });
+  };
+  const error = byLink.error ?? byPasskey.error ?? problemOf(problem);
   return (
     <main className="sign-in">
       <Brand />
@@ -66,7 +77,7 @@ export function SignInPage() {
             email={email}
             isMailKept={options?.isMailKept ?? false}
             onSignedIn={enter}
-            onBack={() => setCodeSent(false)}
+            onBack={() => void navigate({ to: "/app/sign-in", search: kept, replace: true })}
           />
         ) : (
           <AddressStep
@@ -74,7 +85,7 @@ export function SignInPage() {
             onEmail={setEmail}
             options={options}
             next={next}
-            onSent={() => setCodeSent(true)}
+            onSent={goToCode}
             passkey={{
               use: () => byPasskey.mutate(),
               isBusy: byPasskey.isPending || byPasskey.isSuccess,
@@ -98,4 +109,9 @@ function FollowingLink() {
       </p>
     </main>
   );
+}
+
+function problemOf(problem: string | undefined): ApiError | null {
+  const message = Object.hasOwn(problems, problem ?? "") ? problems[problem ?? ""] : undefined;
+  return message === undefined ? null : new ApiError("sign_in_failed", message, { status: 0 });
 }

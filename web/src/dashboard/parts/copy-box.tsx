@@ -1,6 +1,7 @@
 // A value to take away, with a button that copies it to the letter.
 
 import { useEffect, useRef, useState } from "react";
+import { Visible } from "../../review/visible-text.tsx";
 import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
 
@@ -15,6 +16,7 @@ const saidForMs = 2_000;
 
 export function CopyBox({ label, text, isSecret = false }: CopyBoxProps) {
   const [isCopied, setCopied] = useState(false);
+  const [isMarked, setMarked] = useState(false);
   const value = useRef<HTMLPreElement>(null);
   useEffect(() => {
     if (!isCopied) return;
@@ -22,12 +24,14 @@ export function CopyBox({ label, text, isSecret = false }: CopyBoxProps) {
     return () => clearTimeout(timer);
   }, [isCopied]);
   const copy = async () => {
+    setMarked(false);
     // Without encryption browsers have no clipboard for pages: then it is marked, ready for the keyboard.
     try {
       await navigator.clipboard.writeText(text);
       setCopied(true);
     } catch {
       mark(value.current);
+      setMarked(true);
     }
   };
   return (
@@ -40,7 +44,9 @@ export function CopyBox({ label, text, isSecret = false }: CopyBoxProps) {
         </Button>
       </div>
       <pre ref={value} tabIndex={-1}>
-        <code>{text}</code>
+        <code>
+          <Visible text={text} isMultiLine />
+        </code>
       </pre>
       {isSecret && (
         <p className="copy-once">
@@ -50,6 +56,7 @@ export function CopyBox({ label, text, isSecret = false }: CopyBoxProps) {
       )}
       <span className="sr-only" role="status">
         {isCopied && `${label}: copied`}
+        {isMarked && `${label}: marked, copy it with the keyboard`}
       </span>
     </div>
   );

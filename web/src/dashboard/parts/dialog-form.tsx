@@ -31,7 +31,9 @@ export function DialogForm(props: DialogFormProps) {
       {children}
       <Problem error={otherError(sending.error, fields)} />
       <DialogActions>
-        <Button onClick={onCancel}>Cancel</Button>
+        <Button disabled={sending.isPending} onClick={onCancel}>
+          Cancel
+        </Button>
         <Button type="submit" variant={isDanger ? "danger" : "primary"} isBusy={sending.isPending}>
           {submitLabel}
         </Button>

@@ -8,7 +8,7 @@ import { Icon } from "./icon.tsx";
 import { Problem } from "./problem.tsx";
 
 type DialogProps = {
-  title: string;
+  title: ReactNode;
   description?: ReactNode;
   /** One button that opens it; none when `open` is given. */
   trigger?: ReactNode;
@@ -16,17 +16,22 @@ type DialogProps = {
   onOpenChange?: (isOpen: boolean) => void;
   /** A click beside it or Escape does not close it: for a secret that is shown once. */
   isSticky?: boolean;
+  /** Nothing closes it: what it sends is on its way, and the answer must find somebody who reads it. */
+  isBusy?: boolean;
   children: ReactNode | ((close: () => void) => ReactNode);
 };
 
 export function Dialog(props: DialogProps) {
-  const { title, description, trigger, isSticky = false, children } = props;
+  const { title, description, trigger, isSticky = false, isBusy = false, children } = props;
   const [isOpen, setOpen] = useOpen(props);
+  const change = (isWanted: boolean) => {
+    if (!isBusy) setOpen(isWanted);
+  };
   const keep = (event: Event) => {
     if (isSticky) event.preventDefault();
   };
   return (
-    <RadixDialog.Root open={isOpen} onOpenChange={setOpen}>
+    <RadixDialog.Root open={isOpen} onOpenChange={change}>
       {trigger !== undefined && <RadixDialog.Trigger asChild>{trigger}</RadixDialog.Trigger>}
       <RadixDialog.Portal>
         <RadixDialog.Overlay className="scrim" />
@@ -49,7 +54,7 @@ export function Dialog(props: DialogProps) {
               <div className="window-description">{description}</div>
             </RadixDialog.Description>
           )}
-          {typeof children === "function" ? children(() => setOpen(false)) : children}
+          {typeof children === "function" ? children(() => change(false)) : children}
         </RadixDialog.Content>
       </RadixDialog.Portal>
     </RadixDialog.Root>
@@ -62,12 +67,11 @@ export function DialogActions({ children }: { children: ReactNode }) {
 }
 
 type ConfirmDialogProps = {
-  title: string;
+  title: ReactNode;
   /** What will happen, in a sentence. */
   description: ReactNode;
   /** Names the deed: "Revoke key", never "OK". */
   confirmLabel: string;
-  cancelLabel?: string;
   isDanger?: boolean;
   trigger?: ReactNode;
   open?: boolean;
@@ -79,7 +83,7 @@ type ConfirmDialogProps = {
 };
 
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { title, description, confirmLabel, cancelLabel = "Cancel", isDanger = false } = props;
+  const { title, description, confirmLabel, isDanger = false } = props;
   const { trigger, onConfirm, children } = props;
   const [isOpen, setOpen] = useOpen(props);
   const [isBusy, setBusy] = useState(false);
@@ -115,7 +119,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           <Problem error={error} />
           <DialogActions>
             <AlertDialog.Cancel asChild>
-              <Button disabled={isBusy}>{cancelLabel}</Button>
+              <Button disabled={isBusy}>Cancel</Button>
             </AlertDialog.Cancel>
             <Button variant={isDanger ? "danger" : "primary"} isBusy={isBusy} onClick={confirm}>
               {confirmLabel}

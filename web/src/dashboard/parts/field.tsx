@@ -1,6 +1,7 @@
 // One question of a form: its label, what helps to answer it, and what is wrong with the answer.
 
 import { type ComponentProps, type ReactNode, useId } from "react";
+import { Visible } from "../../review/visible-text.tsx";
 
 /** What a control needs so that its label, hint and error are read with it. */
 export type ControlProps = {
@@ -12,7 +13,7 @@ export type ControlProps = {
 type Question = {
   label: ReactNode;
   hint?: ReactNode;
-  error?: ReactNode;
+  error?: string | null | undefined;
 };
 
 type FieldProps = Question & { children: (control: ControlProps) => ReactNode };
@@ -73,7 +74,8 @@ function useQuestion({ hint, error }: Question): { control: ControlProps; notes:
     <>
       {hasError && (
         <p className="field-error" id={`${id}-error`} role="alert">
-          {error}
+          {/* It may repeat what was typed. */}
+          <Visible text={error} />
         </p>
       )}
       {hasHint && (

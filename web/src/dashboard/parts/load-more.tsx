@@ -2,9 +2,16 @@
 
 import { useEffect, useRef } from "react";
 import { Button } from "./button.tsx";
+import { Problem } from "./problem.tsx";
 
 type LoadMoreProps = {
-  list: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+  list: {
+    hasNextPage: boolean;
+    isFetchingNextPage: boolean;
+    isFetchNextPageError: boolean;
+    error: unknown;
+    fetchNextPage: () => unknown;
+  };
   end: string;
 };
 
@@ -21,6 +28,7 @@ export function LoadMore({ list, end }: LoadMoreProps) {
   };
   return (
     <div className="more" ref={place} tabIndex={-1}>
+      {list.isFetchNextPageError && !list.isFetchingNextPage && <Problem error={list.error} />}
       {list.hasNextPage ? (
         <Button isBusy={list.isFetchingNextPage} onClick={load}>
           Load more

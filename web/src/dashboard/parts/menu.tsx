@@ -7,24 +7,16 @@ type MenuProps = {
   /** One button. */
   trigger: ReactNode;
   children: ReactNode;
-  align?: "start" | "end";
-  side?: "top" | "bottom";
 };
 
-export function Menu({ trigger, children, align = "end", side = "bottom" }: MenuProps) {
+export function Menu({ trigger, children }: MenuProps) {
   // Known here, so that the place it floats in is looked for when it opens: before, there may be none yet.
   const [isOpen, setOpen] = useState(false);
   return (
     <Dropdown.Root modal={false} open={isOpen} onOpenChange={setOpen}>
       <Dropdown.Trigger asChild>{trigger}</Dropdown.Trigger>
       <Dropdown.Portal container={landmark()}>
-        <Dropdown.Content
-          className="menu"
-          align={align}
-          side={side}
-          sideOffset={6}
-          collisionPadding={8}
-        >
+        <Dropdown.Content className="menu" align="start" sideOffset={6} collisionPadding={8}>
           {children}
         </Dropdown.Content>
       </Dropdown.Portal>
@@ -37,24 +29,9 @@ function landmark(): HTMLElement {
   return document.getElementById("main") ?? document.body;
 }
 
-type MenuItemProps = {
-  onSelect?: () => void;
-  isDanger?: boolean;
-  isDisabled?: boolean;
-  /** The one child is a link. */
-  isLink?: boolean;
-  children: ReactNode;
-};
-
-export function MenuItem(props: MenuItemProps) {
-  const { onSelect, isDanger = false, isDisabled = false, isLink = false, children } = props;
+export function MenuItem({ onSelect, children }: { onSelect: () => void; children: ReactNode }) {
   return (
-    <Dropdown.Item
-      className={isDanger ? "menu-item menu-item-danger" : "menu-item"}
-      disabled={isDisabled}
-      asChild={isLink}
-      {...(onSelect === undefined ? {} : { onSelect })}
-    >
+    <Dropdown.Item className="menu-item" onSelect={onSelect}>
       {children}
     </Dropdown.Item>
   );

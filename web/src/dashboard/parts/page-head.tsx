@@ -1,6 +1,7 @@
 // The head of a page: its one h1, and the title of the tab.
 
 import { type ReactNode, useEffect } from "react";
+import { toVisibleText } from "../../../../server/src/domain/visible-text.ts";
 import { useMembershipOrNone } from "../membership.ts";
 
 type PageHeadProps = {
@@ -32,6 +33,7 @@ export function PageHead({ title, documentTitle, subtitle, actions, back }: Page
 export function useDocumentTitle(title: string): void {
   const name = useMembershipOrNone()?.name;
   useEffect(() => {
-    document.title = [title, name, "Countersign"].filter((part) => part !== undefined).join(" · ");
+    const parts = [title, name, "Countersign"].filter((part) => part !== undefined);
+    document.title = parts.map((part) => toVisibleText(part)).join(" · ");
   }, [title, name]);
 }

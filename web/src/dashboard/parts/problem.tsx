@@ -1,5 +1,6 @@
 // What went wrong, in the service's own sentence, and a way to try again. Nothing stands here while nothing did.
 
+import { Visible } from "../../review/visible-text.tsx";
 import { ApiError } from "../api.ts";
 import { Button } from "./button.tsx";
 import { Icon } from "./icon.tsx";
@@ -13,7 +14,10 @@ export function Problem({ error, onRetry }: ProblemProps) {
   return (
     <div className="problem" role="alert">
       <Icon name="alert" />
-      <p>{error instanceof ApiError ? error.message : unforeseen}</p>
+      <p>
+        {/* It may repeat what somebody typed. */}
+        <Visible text={error instanceof ApiError ? error.message : unforeseen} />
+      </p>
       {onRetry !== undefined && (
         <Button isSmall onClick={() => onRetry()}>
           Try again

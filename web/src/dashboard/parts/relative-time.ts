@@ -28,7 +28,3 @@ export function toRelativeTime(at: string, now: number): string {
   if (count === 0) return ms > clockLeewayMs ? "in less than a minute" : "just now";
   return spans.format(count, unit);
 }
-
-export function toExactTime(at: string): string {
-  return `${at.replace("T", " ").replace("Z", "")} UTC`;
-}

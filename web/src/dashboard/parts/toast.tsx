@@ -1,9 +1,9 @@
 // A short word that something was done. It goes by itself, stops nobody, and is read aloud politely.
 
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useState } from "react";
-import { Icon } from "./icon.tsx";
+import { Icon, type IconName } from "./icon.tsx";
 
-type Toast = (text: string) => void;
+type Toast = (said: ReactNode, icon?: IconName) => void;
 
 const ToastContext = createContext<Toast>(() => {});
 const shownForMs = 5_000;
@@ -14,9 +14,11 @@ export function useToast(): Toast {
 }
 
 export function ToastProvider({ children }: { children: ReactNode }) {
-  const [shown, setShown] = useState<{ text: string; number: number } | null>(null);
-  const toast = useCallback<Toast>((text) => {
-    setShown((last) => ({ text, number: (last?.number ?? 0) + 1 }));
+  const [shown, setShown] = useState<{ said: ReactNode; icon: IconName; number: number } | null>(
+    null,
+  );
+  const toast = useCallback<Toast>((said, icon = "check") => {
+    setShown((last) => ({ said, icon, number: (last?.number ?? 0) + 1 }));
   }, []);
   useEffect(() => {
     if (shown === null) return;
@@ -29,8 +31,8 @@ export function ToastProvider({ children }: { children: ReactNode }) {
       <div className="toasts" role="status">
         {shown !== null && (
           <p className="toast" key={shown.number}>
-            <Icon name="check" />
-            {shown.text}
+            <Icon name={shown.icon} />
+            <span>{shown.said}</span>
           </p>
         )}
       </div>

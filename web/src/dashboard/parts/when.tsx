@@ -1,8 +1,10 @@
 // A moment in the reader's own words, and on demand the exact one in UTC.
 
-import { useState, useSyncExternalStore } from "react";
+import { useSyncExternalStore } from "react";
+import { toExactTime } from "../../exact-time.ts";
+import { Instant } from "../../review/instant.tsx";
 import { toLocalTime } from "../../review/local-time.ts";
-import { toExactTime, toRelativeTime } from "./relative-time.ts";
+import { toRelativeTime } from "./relative-time.ts";
 
 type WhenProps = {
   at: string;
@@ -13,28 +15,13 @@ type WhenProps = {
 };
 
 export function When({ at, isRelative = false, isPlain = false }: WhenProps) {
-  const [isExact, setExact] = useState(false);
   const now = useMinute();
-  const exact = toExactTime(at);
   const said = isRelative ? toRelativeTime(at, now) : toLocalTime(at);
-  if (isPlain) {
-    return (
-      <time className="when" dateTime={at} title={exact}>
-        {said}
-      </time>
-    );
-  }
+  if (!isPlain) return <Instant at={at} said={said} />;
   return (
-    <button
-      type="button"
-      className="instant"
-      aria-pressed={isExact}
-      title={isExact ? undefined : exact}
-      onClick={() => setExact(!isExact)}
-    >
-      <time dateTime={at}>{isExact ? exact : said}</time>
-      <span className="sr-only">. Show the exact time in UTC</span>
-    </button>
+    <time className="when" dateTime={at} title={toExactTime(at)}>
+      {said}
+    </time>
   );
 }
 

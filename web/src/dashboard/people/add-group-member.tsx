@@ -3,35 +3,47 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
+import { Visible } from "../../review/visible-text.tsx";
 import { call, fieldError, otherError } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { TextField } from "../parts/field.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { useToast } from "../parts/toast.tsx";
 import { refresh } from "../queries.ts";
 
 type AddGroupMemberProps = { workspaceId: string; group: Group };
 
 export function AddGroupMember({ workspaceId, group }: AddGroupMemberProps) {
   const [email, setEmail] = useState("");
+  const toast = useToast();
   const adding = useMutation({
-    mutationFn: () =>
+    mutationFn: (address: string) =>
       call("POST /workspaces/:workspaceId/groups/:groupId/members", {
         params: { workspaceId, groupId: group.id },
-        body: { email: email.trim() },
+        body: { email: address },
       }),
-    onSuccess: async () => {
+    onSuccess: async (_, added) => {
       setEmail("");
       await refresh("GET /workspaces/:workspaceId/groups");
+      toast(
+        <>
+          Added <Visible text={added} /> to <Visible text={group.name} />
+        </>,
+      );
     },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (!adding.isPending) adding.mutate();
+    if (!adding.isPending) adding.mutate(email.trim());
   };
   return (
     <form className="group-add" onSubmit={submit} noValidate>
       <TextField
-        label={`Add somebody to ${group.name}`}
+        label={
+          <>
+            Add somebody to <Visible text={group.name} />
+          </>
+        }
         type="email"
         inputMode="email"
         placeholder="name@example.com"

@@ -3,6 +3,8 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Member, Role } from "../../../../sdk/src/dashboard-contract.ts";
+import { toVisibleText } from "../../../../server/src/domain/visible-text.ts";
+import { Visible } from "../../review/visible-text.tsx";
 import { call, fieldError } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -31,23 +33,32 @@ export function ChangeRoleDialog({ workspaceId, member, ownRole }: ChangeRoleDia
         ...(member.isYou ? (["GET /me", "GET /workspaces/:workspaceId"] as const) : []),
       );
       setOpen(false);
-      toast(`${changed.email} is ${roleName[changed.role].toLowerCase()} now`);
+      toast(
+        <>
+          <Visible text={changed.email} /> is {roleName[changed.role].toLowerCase()} now
+        </>,
+      );
     },
   });
   return (
     <Dialog
-      title={`Role of ${member.email}`}
+      title={
+        <>
+          Role of <Visible text={member.email} />
+        </>
+      }
       description={
         member.isYou
           ? "This is you: with less than owner you cannot take it back yourself."
           : "It counts from their next click on."
       }
       trigger={
-        <Button isSmall aria-label={`Change role of ${member.email}`}>
+        <Button isSmall aria-label={`Change role of ${toVisibleText(member.email)}`}>
           Change role
         </Button>
       }
       open={isOpen}
+      isBusy={changing.isPending}
       onOpenChange={(next) => {
         setOpen(next);
         setRole(member.role);

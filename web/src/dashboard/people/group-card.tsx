@@ -2,6 +2,7 @@
 
 import { useId } from "react";
 import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
+import { toVisibleText } from "../../../../server/src/domain/visible-text.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { CopyBox } from "../parts/copy-box.tsx";
 import { AddGroupMember } from "./add-group-member.tsx";
@@ -33,10 +34,10 @@ export function GroupCard({ workspaceId, group, canExtend, canRemove }: GroupCar
           Nobody is in this group, so requests to it are refused with <code>empty_group</code>.
         </p>
       ) : (
-        <ul className="group-people" aria-label={`Members of ${group.name}`}>
+        <ul className="group-people" aria-label={`Members of ${toVisibleText(group.name)}`}>
           {group.members.map((email) => (
             <li key={email}>
-              <bdi>{email}</bdi>
+              <Visible text={email} />
               {canRemove && (
                 <RemoveGroupMember workspaceId={workspaceId} group={group} email={email} />
               )}

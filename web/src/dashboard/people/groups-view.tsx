@@ -1,8 +1,9 @@
 // Approver groups: several people of whom one decides. Agents address a group by its key.
 
+import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
+import { Visible } from "../../review/visible-text.tsx";
+import { Answered } from "../parts/answered.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Loading } from "../parts/loading.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { useCall } from "../queries.ts";
 import { GroupCard } from "./group-card.tsx";
 
@@ -12,18 +13,32 @@ export function GroupsView({ workspaceId, canChange }: GroupsViewProps) {
   const params = { workspaceId };
   const workspace = useCall("GET /workspaces/:workspaceId", { params });
   const list = useCall("GET /workspaces/:workspaceId/groups", { params });
-  if (list.isPending || workspace.isPending) return <Loading label="Loading the groups" />;
-  if (workspace.isError) {
-    return <Problem error={workspace.error} onRetry={() => workspace.refetch()} />;
-  }
-  if (list.isError) return <Problem error={list.error} onRetry={() => list.refetch()} />;
-  const { groups } = list.data;
+  return (
+    <Answered query={workspace} label="Loading the groups">
+      {({ plan, hasGroups }) => (
+        <Answered query={list} label="Loading the groups">
+          {({ groups }) => <Groups {...{ groups, plan, hasGroups, workspaceId, canChange }} />}
+        </Answered>
+      )}
+    </Answered>
+  );
+}
+
+type GroupsProps = GroupsViewProps & {
+  groups: readonly Group[];
+  plan: string;
+  hasGroups: boolean;
+};
+
+function Groups({ groups, plan, hasGroups, workspaceId, canChange }: GroupsProps) {
   return (
     <>
-      {!workspace.data.hasGroups && (
+      {!hasGroups && (
         <section className="plan-note" aria-label="Plan">
           <p>
-            <strong>The plan “{workspace.data.plan}” has no approver groups.</strong>
+            <strong>
+              The plan “<Visible text={plan} />” has no approver groups.
+            </strong>
           </p>
           <p>
             A request to <code>group:…</code> is refused with <code>plan_required</code>. The
@@ -46,7 +61,7 @@ export function GroupsView({ workspaceId, canChange }: GroupsViewProps) {
               <GroupCard
                 workspaceId={workspaceId}
                 group={group}
-                canExtend={canChange && workspace.data.hasGroups}
+                canExtend={canChange && hasGroups}
                 canRemove={canChange}
               />
             </li>

@@ -3,6 +3,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Role } from "../../../../sdk/src/dashboard-contract.ts";
+import { Visible } from "../../review/visible-text.tsx";
 import { call, fieldError } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -28,7 +29,11 @@ export function InviteDialog({ workspaceId, ownRole }: InviteDialogProps) {
     onSuccess: async (member) => {
       await refresh("GET /workspaces/:workspaceId/members");
       change(false);
-      toast(`Invited ${member.email}`);
+      toast(
+        <>
+          Invited <Visible text={member.email} />
+        </>,
+      );
     },
   });
   const change = (next: boolean) => {
@@ -43,6 +48,7 @@ export function InviteDialog({ workspaceId, ownRole }: InviteDialogProps) {
       description="They get a mail, sign in with their address, and accept. Until then they see nothing."
       trigger={<Button variant="primary">Invite</Button>}
       open={isOpen}
+      isBusy={inviting.isPending}
       onOpenChange={change}
     >
       <DialogForm

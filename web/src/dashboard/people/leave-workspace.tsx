@@ -1,13 +1,15 @@
 // The way out of a workspace, for everybody in it. The service keeps the last owner.
 
+import { Visible } from "../../review/visible-text.tsx";
 import { call } from "../api.ts";
 import { basePath } from "../base-path.ts";
-import { useMembership } from "../membership.ts";
+import { useMe, useMembership } from "../membership.ts";
 import { Button } from "../parts/button.tsx";
 import { ConfirmDialog } from "../parts/dialog.tsx";
 
 export function LeaveWorkspace() {
   const { workspaceId, name } = useMembership();
+  const isOnly = useMe().workspaces.length === 1;
   const leave = async () => {
     await call("POST /me/workspaces/:workspaceId/leave", { params: { workspaceId } });
     // Loads the page anew, so that nothing that was read of it stays in its memory.
@@ -16,7 +18,14 @@ export function LeaveWorkspace() {
   return (
     <ConfirmDialog
       title="Leave this workspace?"
-      description={`You cannot open “${name}” any more, until somebody invites you again. Keys and endpoints that you made go on working, and as an approver you can still decide what you are asked.`}
+      description={
+        <>
+          You cannot open “<Visible text={name} />” any more, until somebody invites you again. Keys
+          and endpoints that you made go on working, and as an approver you can still decide what
+          you are asked.
+          {isOnly && " It is the only workspace that you belong to, so you will be signed out."}
+        </>
+      }
       confirmLabel="Leave"
       isDanger
       trigger={

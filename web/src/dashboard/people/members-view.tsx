@@ -1,8 +1,8 @@
 // Who runs this workspace, in which role, and who was invited and has not come yet.
 
 import type { Member, Role } from "../../../../sdk/src/dashboard-contract.ts";
-import { Loading } from "../parts/loading.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { Visible } from "../../review/visible-text.tsx";
+import { Answered } from "../parts/answered.tsx";
 import { When } from "../parts/when.tsx";
 import { useCall } from "../queries.ts";
 import { roleName } from "../role-name.ts";
@@ -15,52 +15,60 @@ type MembersViewProps = { workspaceId: string; role: Role };
 
 export function MembersView({ workspaceId, role }: MembersViewProps) {
   const list = useCall("GET /workspaces/:workspaceId/members", { params: { workspaceId } });
-  if (list.isPending) return <Loading label="Loading the members" />;
-  if (list.isError) return <Problem error={list.error} onRetry={() => list.refetch()} />;
   return (
     <>
-      <div className="table-frame">
-        <table className="table">
-          <caption className="sr-only">Members</caption>
-          <thead>
-            <tr>
-              <th scope="col">Address</th>
-              <th scope="col">Role</th>
-              <th scope="col">Since</th>
-              <th scope="col">
-                <span className="sr-only">Change</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {list.data.members.map((member) => (
-              <tr key={member.id}>
-                <td className="cell-main">
-                  <span className="in-line">
-                    <bdi>{member.email}</bdi>
-                    {member.isYou && <span className="badge">You</span>}
-                  </span>
-                </td>
-                <td data-label="Role">{roleName[member.role]}</td>
-                <td data-label="Since">
-                  <Arrival member={member} />
-                </td>
-                <td className="cell-actions">
-                  {mayChange(role, member) && (
-                    <ChangeRoleDialog workspaceId={workspaceId} member={member} ownRole={role} />
-                  )}
-                  {mayChange(role, member) && !member.isYou && (
-                    <RemoveMember workspaceId={workspaceId} member={member} />
-                  )}
-                  {member.isYou && <LeaveWorkspace />}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Answered query={list} label="Loading the members">
+        {({ members }) => <MemberTable {...{ members, workspaceId, role }} />}
+      </Answered>
       <RoleList />
     </>
+  );
+}
+
+type MemberTableProps = MembersViewProps & { members: readonly Member[] };
+
+function MemberTable({ members, workspaceId, role }: MemberTableProps) {
+  return (
+    <div className="table-frame">
+      <table className="table">
+        <caption className="sr-only">Members</caption>
+        <thead>
+          <tr>
+            <th scope="col">Address</th>
+            <th scope="col">Role</th>
+            <th scope="col">Since</th>
+            <th scope="col">
+              <span className="sr-only">Change</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {members.map((member) => (
+            <tr key={member.id}>
+              <td className="cell-main">
+                <span className="in-line">
+                  <Visible text={member.email} />
+                  {member.isYou && <span className="badge">You</span>}
+                </span>
+              </td>
+              <td data-label="Role">{roleName[member.role]}</td>
+              <td data-label="Since">
+                <Arrival member={member} />
+              </td>
+              <td className="cell-actions">
+                {mayChange(role, member) && (
+                  <ChangeRoleDialog workspaceId={workspaceId} member={member} ownRole={role} />
+                )}
+                {mayChange(role, member) && !member.isYou && (
+                  <RemoveMember workspaceId={workspaceId} member={member} />
+                )}
+                {member.isYou && <LeaveWorkspace />}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

@@ -2,6 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { Visible } from "../../review/visible-text.tsx";
 import { call, fieldError } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -27,7 +28,11 @@ export function NewGroupDialog({ workspaceId }: { workspaceId: string }) {
     onSuccess: async (group) => {
       await refresh("GET /workspaces/:workspaceId/groups");
       change(false);
-      toast(`Created the group ${group.name}`);
+      toast(
+        <>
+          Created the group <Visible text={group.name} />
+        </>,
+      );
     },
   });
   const change = (next: boolean) => {
@@ -43,6 +48,7 @@ export function NewGroupDialog({ workspaceId }: { workspaceId: string }) {
       description="All of its members are asked, and the first one to decide decides."
       trigger={<Button variant="primary">Create group</Button>}
       open={isOpen}
+      isBusy={creating.isPending}
       onOpenChange={change}
     >
       <DialogForm
@@ -62,7 +68,13 @@ export function NewGroupDialog({ workspaceId }: { workspaceId: string }) {
         />
         <TextField
           label="Key"
-          hint={`Agents write it: "notify": "group:${key === "" ? "finance" : key}". It cannot be changed later.`}
+          hint={
+            <>
+              Agents write it: "notify": "group:
+              <Visible text={key === "" ? "finance" : key} />
+              ". It cannot be changed later.
+            </>
+          }
           value={key}
           onChange={(event) => setTypedKey(event.currentTarget.value)}
           error={fieldError(creating.error, "key")}

@@ -1,6 +1,8 @@
 // Takes an address out of a group, after saying what that does to requests they were asked already.
 
 import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
+import { toVisibleText } from "../../../../server/src/domain/visible-text.ts";
+import { Visible } from "../../review/visible-text.tsx";
 import { call } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { ConfirmDialog } from "../parts/dialog.tsx";
@@ -17,16 +19,29 @@ export function RemoveGroupMember({ workspaceId, group, email }: RemoveGroupMemb
       body: { email },
     });
     await refresh("GET /workspaces/:workspaceId/groups");
-    toast(`Removed ${email} from ${group.name}`);
+    toast(
+      <>
+        Removed <Visible text={email} /> from <Visible text={group.name} />
+      </>,
+    );
   };
   return (
     <ConfirmDialog
-      title={`Remove ${email} from “${group.name}”?`}
+      title={
+        <>
+          Remove <Visible text={email} /> from “<Visible text={group.name} />
+          ”?
+        </>
+      }
       description="They can no longer decide for this group, not even what they were asked before: their links stop working at once."
       confirmLabel="Remove them"
       isDanger
       trigger={
-        <Button isSmall variant="danger" aria-label={`Remove ${email} from ${group.name}`}>
+        <Button
+          isSmall
+          variant="danger"
+          aria-label={`Remove ${toVisibleText(email)} from ${toVisibleText(group.name)}`}
+        >
           Remove
         </Button>
       }

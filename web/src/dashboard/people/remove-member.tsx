@@ -1,6 +1,8 @@
 // Takes somebody else out of the workspace, or their invitation back, after saying who and what stays.
 
 import type { Member } from "../../../../sdk/src/dashboard-contract.ts";
+import { toVisibleText } from "../../../../server/src/domain/visible-text.ts";
+import { Visible } from "../../review/visible-text.tsx";
 import { call } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { ConfirmDialog } from "../parts/dialog.tsx";
@@ -17,7 +19,11 @@ export function RemoveMember({ workspaceId, member: { id, email, joinedAt } }: R
       params: { workspaceId, memberId: id },
     });
     await refresh("GET /workspaces/:workspaceId/members");
-    toast(isInvited ? `Withdrew the invitation of ${email}` : `Removed ${email}`);
+    toast(
+      <>
+        {isInvited ? "Withdrew the invitation of" : "Removed"} <Visible text={email} />
+      </>,
+    );
   };
   const words = isInvited ? invitationWords(email) : memberWords(email);
   return (
@@ -25,7 +31,7 @@ export function RemoveMember({ workspaceId, member: { id, email, joinedAt } }: R
       {...words}
       isDanger
       trigger={
-        <Button isSmall variant="danger" aria-label={`Remove ${email}`}>
+        <Button isSmall variant="danger" aria-label={`Remove ${toVisibleText(email)}`}>
           Remove
         </Button>
       }
@@ -36,7 +42,11 @@ export function RemoveMember({ workspaceId, member: { id, email, joinedAt } }: R
 
 function invitationWords(email: string) {
   return {
-    title: `Withdraw the invitation of ${email}?`,
+    title: (
+      <>
+        Withdraw the invitation of <Visible text={email} />?
+      </>
+    ),
     description:
       "The invitation they were mailed does not work any more. You can invite them again.",
     confirmLabel: "Withdraw the invitation",
@@ -45,7 +55,11 @@ function invitationWords(email: string) {
 
 function memberWords(email: string) {
   return {
-    title: `Remove ${email} from this workspace?`,
+    title: (
+      <>
+        Remove <Visible text={email} /> from this workspace?
+      </>
+    ),
     description:
       "They cannot open it any more, from the next click on. Keys and endpoints they made go on working, and as an approver they can still decide what they are asked.",
     confirmLabel: "Remove them",

@@ -3,11 +3,14 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
+import { toVisibleText } from "../../../../server/src/domain/visible-text.ts";
+import { Visible } from "../../review/visible-text.tsx";
 import { call, fieldError } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { DialogForm } from "../parts/dialog-form.tsx";
 import { TextField } from "../parts/field.tsx";
+import { useToast } from "../parts/toast.tsx";
 import { refresh } from "../queries.ts";
 
 type RenameGroupDialogProps = { workspaceId: string; group: Group };
@@ -15,27 +18,38 @@ type RenameGroupDialogProps = { workspaceId: string; group: Group };
 export function RenameGroupDialog({ workspaceId, group }: RenameGroupDialogProps) {
   const [isOpen, setOpen] = useState(false);
   const [name, setName] = useState(group.name);
+  const toast = useToast();
   const renaming = useMutation({
     mutationFn: () =>
       call("POST /workspaces/:workspaceId/groups/:groupId", {
         params: { workspaceId, groupId: group.id },
         body: { name },
       }),
-    onSuccess: async () => {
+    onSuccess: async (renamed) => {
       await refresh("GET /workspaces/:workspaceId/groups");
       setOpen(false);
+      toast(
+        <>
+          The group is called <Visible text={renamed.name} /> now
+        </>,
+      );
     },
   });
   return (
     <Dialog
-      title={`Rename “${group.name}”`}
+      title={
+        <>
+          Rename “<Visible text={group.name} />”
+        </>
+      }
       description={`Approvers read the name. The key “${group.key}” stays, so no agent has to change.`}
       trigger={
-        <Button isSmall aria-label={`Rename ${group.name}`}>
+        <Button isSmall aria-label={`Rename ${toVisibleText(group.name)}`}>
           Rename
         </Button>
       }
       open={isOpen}
+      isBusy={renaming.isPending}
       onOpenChange={(next) => {
         setOpen(next);
         setName(group.name);

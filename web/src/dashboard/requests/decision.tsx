@@ -2,10 +2,8 @@
 
 import type { RequestDetail } from "../../../../sdk/src/dashboard-contract.ts";
 import type { JsonChange } from "../../../../server/src/domain/json-diff.ts";
-import { ChangeList } from "../../review/change-list.tsx";
-import { Quote } from "../../review/quote.tsx";
+import { DecisionDetails } from "../../review/decision-details.tsx";
 import { Visible } from "../../review/visible-text.tsx";
-import { words } from "../../review/words.ts";
 import { describeDuration } from "../duration.ts";
 import { When } from "../parts/when.tsx";
 
@@ -23,17 +21,7 @@ export function Decision({ request, changes }: DecisionProps) {
       <p>
         <When at={resolvedAt} /> <span className="quiet">after {took}</span>
       </p>
-      {resolutionNote !== null && (
-        <Quote label={words.approverWrote}>
-          <Visible text={resolutionNote} isMultiLine />
-        </Quote>
-      )}
-      {changes.length > 0 && (
-        <div className="outcome-changes">
-          <p>{words.outcome.edited(changes.length)}</p>
-          <ChangeList changes={changes} />
-        </div>
-      )}
+      <DecisionDetails note={resolutionNote} changes={changes} />
     </section>
   );
 }

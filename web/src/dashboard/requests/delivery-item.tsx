@@ -5,8 +5,7 @@ import { useId, useState } from "react";
 import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";
 import type { Delivery } from "../../../../sdk/src/dashboard-contract.ts";
 import { useMembership } from "../membership.ts";
-import { Loading } from "../parts/loading.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { Answered } from "../parts/answered.tsx";
 import { Attempts } from "./attempts.tsx";
 import { canResend } from "./can-resend.ts";
 import { DeliveryMark } from "./delivery-mark.tsx";
@@ -52,26 +51,26 @@ export function DeliveryItem({ delivery, status }: DeliveryItemProps) {
 }
 
 function Inside({ workspaceId, deliveryId }: { workspaceId: string; deliveryId: string }) {
-  const { data, error, refetch } = useDelivery(workspaceId, deliveryId);
-  if (data === undefined) {
-    return error === null ? (
-      <Loading label="Loading the attempts" lines={4} />
-    ) : (
-      <Problem error={error} onRetry={() => void refetch()} />
-    );
-  }
+  const delivery = useDelivery(workspaceId, deliveryId);
   return (
-    <div className="delivery-inside">
-      <Attempts kind={data.destination.kind} attempts={data.attemptList} />
-      {data.request !== null && (
-        <details className="delivery-sent">
-          <summary>What was sent</summary>
-          <SentRequest request={data.request} />
-        </details>
+    <Answered query={delivery} label="Loading the attempts">
+      {({ destination, attemptList, request }) => (
+        <div className="delivery-inside">
+          <Attempts kind={destination.kind} attempts={attemptList} />
+          {request !== null && (
+            <details className="delivery-sent">
+              <summary>What was sent</summary>
+              <SentRequest request={request} />
+            </details>
+          )}
+          <Link
+            to="/app/w/$workspaceId/deliveries/$deliveryId"
+            params={{ workspaceId, deliveryId }}
+          >
+            Open on a page of its own
+          </Link>
+        </div>
       )}
-      <Link to="/app/w/$workspaceId/deliveries/$deliveryId" params={{ workspaceId, deliveryId }}>
-        Open on a page of its own
-      </Link>
-    </div>
+    </Answered>
   );
 }

@@ -3,10 +3,9 @@
 import { Link } from "@tanstack/react-router";
 import { curlOfFirstRequest, keyVariable } from "../keys/first-request.ts";
 import { useMe, useMembership } from "../membership.ts";
+import { Answered } from "../parts/answered.tsx";
 import { CopyBox } from "../parts/copy-box.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Loading } from "../parts/loading.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { useCall } from "../queries.ts";
 
 export function FirstRequest() {
@@ -26,16 +25,14 @@ export function FirstRequest() {
         )}{" "}
         in <code>{keyVariable}</code>, and the request is mailed to you.
       </p>
-      {workspace.isError && (
-        <Problem error={workspace.error} onRetry={() => void workspace.refetch()} />
-      )}
-      {workspace.isPending && <Loading label="Loading the command" lines={4} />}
-      {workspace.isSuccess && (
-        <CopyBox
-          label="Command"
-          text={curlOfFirstRequest({ apiUrl: workspace.data.apiUrl, key: null, notify: email })}
-        />
-      )}
+      <Answered query={workspace} label="Loading the command">
+        {({ apiUrl }) => (
+          <CopyBox
+            label="Command"
+            text={curlOfFirstRequest({ apiUrl, key: null, notify: email })}
+          />
+        )}
+      </Answered>
     </Empty>
   );
 }

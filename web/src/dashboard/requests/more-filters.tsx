@@ -1,8 +1,10 @@
 // The filters that are needed less often: agent, approver and time.
 
-import { useEffect, useId, useState } from "react";
+import { useId } from "react";
 import type { RequestRow } from "../../../../sdk/src/dashboard-contract.ts";
+import { toVisibleText } from "../../../../server/src/domain/visible-text.ts";
 import { type ChosenFilter, dayOf, endOfDay, lastDayBefore, startOfDay } from "./filter-state.ts";
+import { useTyped } from "./use-typed.ts";
 
 const unnamed = "(no name)";
 
@@ -25,6 +27,8 @@ export function MoreFilters({ id, filter, rows, onChange }: MoreFiltersProps) {
         hint="Exact name"
         value={agent === "" ? unnamed : (agent ?? "")}
         suggestions={[unnamed, ...namesIn(rows.map(({ agentName }) => agentName))]}
+        // A name is what the agent says it is, to the letter.
+        isTrimmed={false}
         onValue={(name) =>
           onChange({ agent: name === unnamed ? "" : name === "" ? undefined : name })
         }
@@ -34,7 +38,8 @@ export function MoreFilters({ id, filter, rows, onChange }: MoreFiltersProps) {
         hint="Address or group:key"
         value={approver ?? ""}
         suggestions={namesIn(rows.map(approverOf))}
-        onValue={(name) => onChange({ approver: name === "" ? undefined : name.trim() })}
+        isTrimmed
+        onValue={(name) => onChange({ approver: name === "" ? undefined : name })}
       />
       <DayField
         label="From"
@@ -59,18 +64,14 @@ type NamedFieldProps = {
   hint: string;
   value: string;
   suggestions: readonly string[];
+  isTrimmed: boolean;
   onValue: (value: string) => void;
 };
 
-function NamedField({ label, hint, value, suggestions, onValue }: NamedFieldProps) {
+function NamedField(props: NamedFieldProps) {
+  const { label, hint, value, suggestions, isTrimmed, onValue } = props;
   const id = useId();
-  const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
-  useEffect(() => {
-    if (typed === value) return;
-    const timer = setTimeout(() => onValue(typed), pauseMs);
-    return () => clearTimeout(timer);
-  }, [typed]);
+  const { typed, setTyped } = useTyped(value, { pauseMs, isTrimmed, onTyped: onValue });
   return (
     <div>
       <label htmlFor={id}>{label}</label>
@@ -87,7 +88,7 @@ function NamedField({ label, hint, value, suggestions, onValue }: NamedFieldProp
       />
       <datalist id={`${id}-known`}>
         {suggestions.map((name) => (
-          <option key={name} value={name} />
+          <option key={name} value={name} label={toVisibleText(name)} />
         ))}
       </datalist>
     </div>

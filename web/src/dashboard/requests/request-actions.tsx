@@ -28,7 +28,7 @@ export function RequestActions({ workspaceId, requestId }: RequestActionsProps) 
     const { queryKey } = queryFor("GET /workspaces/:workspaceId/requests/:requestId", { params });
     queryClient.setQueryData(queryKey, now);
     toast("The request is withdrawn.");
-    await refresh("GET /workspaces/:workspaceId/requests");
+    await refresh("GET /workspaces/:workspaceId/requests", "GET /workspaces/:workspaceId/overview");
   };
   return (
     <>

@@ -7,10 +7,10 @@ import { useArrivals } from "./use-arrivals.ts";
 import type { LiveRequests } from "./use-requests.ts";
 import { newRequests } from "./words.ts";
 
-type RequestListProps = { workspaceId: string; list: LiveRequests; listKey: string };
+type RequestListProps = { workspaceId: string; list: LiveRequests };
 
-export function RequestList({ workspaceId, list, listKey }: RequestListProps) {
-  const { rows, isOutdated } = list;
+export function RequestList({ workspaceId, list }: RequestListProps) {
+  const { rows, listKey, isOutdated } = list;
   const arrivals = useArrivals(rows, listKey);
   const rowsElement = useRef<HTMLOListElement>(null);
   const isLettingIn = useRef(false);

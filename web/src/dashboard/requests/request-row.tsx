@@ -19,7 +19,7 @@ export const RequestRow = memo(
           {row.isEdited && <span className="badge-edited">edited</span>}
         </span>
         <Link
-          className="requests-summary"
+          className="row-link requests-summary"
           to="/app/w/$workspaceId/requests/$requestId"
           params={{ workspaceId, requestId: row.id }}
         >

@@ -2,6 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import type { Delivery } from "../../../../sdk/src/dashboard-contract.ts";
+import { toVisibleText } from "../../../../server/src/domain/visible-text.ts";
 import { call } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -34,7 +35,7 @@ export function ResendButton({ workspaceId, delivery }: ResendButtonProps) {
       <Button
         isSmall
         isBusy={resend.isPending}
-        aria-label={`Resend ${delivery.event} to ${to}`}
+        aria-label={`Resend ${delivery.event} to ${toVisibleText(to)}`}
         onClick={() => resend.mutate()}
       >
         Resend

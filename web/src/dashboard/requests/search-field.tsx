@@ -1,32 +1,19 @@
 // The field that searches while one types, and can be emptied with one press.
 
-import { useEffect, useRef, useState } from "react";
+import { useRef } from "react";
+import { useTyped } from "./use-typed.ts";
 
 const pauseMs = 250;
 
 type SearchFieldProps = { value: string; onSearch: (text: string) => void };
 
 export function SearchField({ value, onSearch }: SearchFieldProps) {
-  const [typed, setTyped] = useState(value);
-  const told = useRef(value);
   const input = useRef<HTMLInputElement>(null);
-  const latest = useRef(onSearch);
-  latest.current = onSearch;
-  // Changed from elsewhere: the reset, or the way back.
-  useEffect(() => {
-    if (value === told.current) return;
-    told.current = value;
-    setTyped(value);
-  }, [value]);
-  const tell = (text: string) => {
-    if (text.trim() === told.current) return;
-    told.current = text.trim();
-    latest.current(told.current);
-  };
-  useEffect(() => {
-    const timer = setTimeout(() => tell(typed), pauseMs);
-    return () => clearTimeout(timer);
-  }, [typed]);
+  const { typed, setTyped, tell } = useTyped(value, {
+    pauseMs,
+    isTrimmed: true,
+    onTyped: onSearch,
+  });
   return (
     <search className="requests-search">
       <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">

@@ -20,7 +20,9 @@ export function SentRequest({ request: { url, headers, body } }: SentRequestProp
       <dl className="sent-headers" aria-label="Headers">
         {Object.entries(headers).map(([name, value]) => (
           <div key={name}>
-            <dt>{name}</dt>
+            <dt>
+              <Visible text={name} />
+            </dt>
             <dd>
               <Visible text={value} />
             </dd>

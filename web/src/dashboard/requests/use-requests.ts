@@ -15,6 +15,8 @@ const refreshManyMs = 20_000;
 
 export type LiveRequests = {
   rows: readonly RequestRow[];
+  /** Names the list that the rows are of: workspace and filter. */
+  listKey: string;
   pending: PendingNow | null;
   /** The service's clock when it answered last, and our own then. */
   reading: { now: number; at: number } | null;
@@ -25,6 +27,7 @@ export type LiveRequests = {
   retry: () => void;
   hasNextPage: boolean;
   isFetchingNextPage: boolean;
+  isFetchNextPageError: boolean;
   fetchNextPage: () => unknown;
 };
 
@@ -58,6 +61,7 @@ export function useRequests(workspaceId: string, filter: ChosenFilter): LiveRequ
   const first = data?.pages[0];
   return {
     rows,
+    listKey: isPlaceholderData ? kept.current.key : key,
     pending: first?.pending ?? null,
     reading: first === undefined ? null : { now: Date.parse(first.now), at: query.dataUpdatedAt },
     isLoading: query.isPending,
@@ -66,6 +70,7 @@ export function useRequests(workspaceId: string, filter: ChosenFilter): LiveRequ
     retry: () => void query.refetch(),
     hasNextPage: query.hasNextPage,
     isFetchingNextPage: query.isFetchingNextPage,
+    isFetchNextPageError: query.isFetchNextPageError,
     fetchNextPage: query.fetchNextPage,
   };
 }

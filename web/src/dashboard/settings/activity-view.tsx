@@ -2,10 +2,9 @@
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { send } from "../api.ts";
+import { Answered } from "../parts/answered.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { LoadMore } from "../parts/load-more.tsx";
-import { Loading } from "../parts/loading.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { ActivityEntry } from "./activity-entry.tsx";
 
 const name = "GET /workspaces/:workspaceId/activity";
@@ -19,26 +18,31 @@ export function ActivityView({ workspaceId }: { workspaceId: string }) {
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.nextCursor,
   });
-  if (activity.isPending) return <Loading label="Loading the activity" lines={8} />;
-  if (activity.isError)
-    return <Problem error={activity.error} onRetry={() => activity.refetch()} />;
-  const entries = activity.data.pages.flatMap((page) => page.items);
-  if (entries.length === 0) {
-    return (
-      <Empty title="Nothing was changed yet">
-        Every change of keys, endpoints, people, groups and settings will stand here, with who made
-        it and when.
-      </Empty>
-    );
-  }
   return (
-    <>
-      <ol className="activity" aria-label="Activity, newest first">
-        {entries.map((entry) => (
-          <ActivityEntry key={entry.id} entry={entry} workspaceId={workspaceId} />
-        ))}
-      </ol>
-      <LoadMore list={activity} end="This is where it began." />
-    </>
+    <Answered query={activity} label="Loading the activity" lines={8}>
+      {({ pages }) => {
+        const entries = pages.flatMap((page) => page.items);
+        if (entries.length === 0) return <NoActivity />;
+        return (
+          <>
+            <ol className="activity" aria-label="Activity, newest first">
+              {entries.map((entry) => (
+                <ActivityEntry key={entry.id} entry={entry} workspaceId={workspaceId} />
+              ))}
+            </ol>
+            <LoadMore list={activity} end="This is where it began." />
+          </>
+        );
+      }}
+    </Answered>
+  );
+}
+
+function NoActivity() {
+  return (
+    <Empty title="Nothing was changed yet">
+      Every change of keys, endpoints, people, groups and settings will stand here, with who made it
+      and when.
+    </Empty>
   );
 }

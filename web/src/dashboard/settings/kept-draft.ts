@@ -2,6 +2,7 @@
 // this page or a reload loses nothing.
 
 import { useState } from "react";
+import { recall, remember } from "../browser-memory.ts";
 import type { SettingsDraft } from "./settings-draft.ts";
 
 export function useKeptDraft(workspaceId: string): [SettingsDraft, (draft: SettingsDraft) => void] {
@@ -16,10 +17,9 @@ export function useKeptDraft(workspaceId: string): [SettingsDraft, (draft: Setti
   ];
 }
 
-/** A browser may refuse to keep anything; then it is kept in this page alone. */
 function read(key: string): SettingsDraft {
   try {
-    const kept: unknown = JSON.parse(sessionStorage.getItem(key) ?? "{}");
+    const kept: unknown = JSON.parse(recall("tab", key) ?? "{}");
     return typeof kept === "object" && kept !== null ? kept : {};
   } catch {
     return {};
@@ -27,10 +27,5 @@ function read(key: string): SettingsDraft {
 }
 
 function write(key: string, draft: SettingsDraft): void {
-  try {
-    if (Object.keys(draft).length === 0) sessionStorage.removeItem(key);
-    else sessionStorage.setItem(key, JSON.stringify(draft));
-  } catch {
-    // Kept in this page alone.
-  }
+  remember("tab", key, Object.keys(draft).length === 0 ? null : JSON.stringify(draft));
 }

@@ -1,6 +1,7 @@
 // The settings for those who may look at them and not change them.
 
 import type { Workspace } from "../../../../sdk/src/dashboard-contract.ts";
+import { Visible } from "../../review/visible-text.tsx";
 import { describeCount } from "../figures/shares.ts";
 import { describeMinutes } from "./time-span.ts";
 
@@ -36,7 +37,7 @@ export function SettingsFacts({ workspace }: { workspace: Workspace }) {
           <div key={label}>
             <dt>{label}</dt>
             <dd>
-              <bdi>{value}</bdi>
+              <Visible text={value} />
               <span className="quiet small">{sentence}</span>
             </dd>
           </div>

@@ -43,11 +43,7 @@ export function SettingsForm({ workspace }: { workspace: Workspace }) {
       setDraft({});
       toast("The settings are saved");
       // The name stands in the shell, the cap beside the usage.
-      await refresh(
-        "GET /me",
-        "GET /workspaces/:workspaceId/usage",
-        "GET /workspaces/:workspaceId/activity",
-      );
+      await refresh("GET /me", "GET /workspaces/:workspaceId/usage");
     },
   });
   const form = { ...formOf(workspace), ...draft };

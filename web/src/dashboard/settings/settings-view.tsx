@@ -1,7 +1,6 @@
 // The first tab of the settings: a form for those who may change them, the facts for everybody else.
 
-import { Loading } from "../parts/loading.tsx";
-import { Problem } from "../parts/problem.tsx";
+import { Answered } from "../parts/answered.tsx";
 import { useCall } from "../queries.ts";
 import { SettingsFacts } from "./settings-facts.tsx";
 import { SettingsForm } from "./settings-form.tsx";
@@ -10,13 +9,11 @@ type SettingsViewProps = { workspaceId: string; canChange: boolean };
 
 export function SettingsView({ workspaceId, canChange }: SettingsViewProps) {
   const workspace = useCall("GET /workspaces/:workspaceId", { params: { workspaceId } });
-  if (workspace.isPending) return <Loading label="Loading the settings" lines={8} />;
-  if (workspace.isError) {
-    return <Problem error={workspace.error} onRetry={() => workspace.refetch()} />;
-  }
-  return canChange ? (
-    <SettingsForm workspace={workspace.data} />
-  ) : (
-    <SettingsFacts workspace={workspace.data} />
+  return (
+    <Answered query={workspace} label="Loading the settings" lines={8}>
+      {(found) =>
+        canChange ? <SettingsForm workspace={found} /> : <SettingsFacts workspace={found} />
+      }
+    </Answered>
   );
 }

@@ -1,0 +1,66 @@
+// Opens the transaction of a change and looks its doer up in it: since their call was let in they may have been removed
+// or given another role. Their row stays locked until the end, so that a removal waits for the change or the change for
+// the removal. Locks are taken in one order, so that nobody waits in a circle: the workspace, where a change must see
+// what the one before has done; then the doer; then what is changed.
+
+import type { Doer } from "../domain/activity.ts";
+import { type ChangeRefusal, isRefusal, type Refusal, refuse } from "../domain/refusal.ts";
+import { isAtLeast } from "../domain/role.ts";
+import { type Database, inTransaction, type Transaction } from "../storage/database.ts";
+import * as members from "../storage/members.ts";
+import * as workspaces from "../storage/workspaces.ts";
+
+/** For changes that may be made side by side. The operator may make them all. */
+export async function inTransactionBy<Result>(
+  db: Database,
+  { actor, workspaceId }: Doer,
+  change: (tx: Transaction) => Promise<Result>,
+): Promise<Result | Refusal<"forbidden">> {
+  return inTransaction(db, async (tx) => {
+    const doer = actor === null ? null : await lockDoer(tx, { email: actor, workspaceId });
+    return isRefusal(doer) ? doer : change(tx);
+  });
+}
+
+export type Turn = {
+  workspace: workspaces.Workspace;
+  /** Null is the operator. */
+  doer: members.Member | null;
+};
+
+/** For changes of one workspace that are made one after the other: what it has at most is counted, and owners are. */
+export async function inTurnBy<Result>(
+  db: Database,
+  workspaceId: string,
+  { actor }: Doer,
+  change: (tx: Transaction, turn: Turn) => Promise<Result>,
+): Promise<Result | ChangeRefusal> {
+  return inTransaction(db, async (tx) => {
+    const workspace = await workspaces.lock(tx, workspaceId);
+    if (workspace === null) return unknownWorkspace(workspaceId);
+    const doer = actor === null ? null : await lockDoer(tx, { email: actor, workspaceId });
+    return isRefusal(doer) ? doer : change(tx, { workspace, doer });
+  });
+}
+
+/** Every change takes an admin; where owners alone may, the change itself asks for one. */
+async function lockDoer(
+  tx: Transaction,
+  who: { workspaceId: string; email: string },
+): Promise<members.Member | Refusal<"forbidden">> {
+  const member = await members.lockByEmail(tx, who);
+  const may = member !== null && member.joinedAt !== null && isAtLeast(member.role, "admin");
+  return may
+    ? member
+    : refuse(
+        "forbidden",
+        "You are no admin or owner of this workspace any more, so nothing was changed. Ask one of them.",
+      );
+}
+
+export function unknownWorkspace(id: string): ChangeRefusal {
+  return refuse(
+    "not_found",
+    `there is no workspace ${id}; \`countersign workspace list\` shows all`,
+  );
+}

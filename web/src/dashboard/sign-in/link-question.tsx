@@ -1,0 +1,32 @@
+// Asks whoever is signed in, and has opened a one-time link, whether they want to use it.
+
+import { Brand } from "../../review/brand.tsx";
+import { Visible } from "../../review/visible-text.tsx";
+import { Button } from "../parts/button.tsx";
+
+type LinkQuestionProps = { email: string; onGoOn: () => void; onStay: () => void };
+
+export function LinkQuestion({ email, onGoOn, onStay }: LinkQuestionProps) {
+  return (
+    <main className="sign-in">
+      <Brand />
+      <div className="sign-in-card">
+        <header className="sign-in-head">
+          <h1>You are signed in already</h1>
+          <p className="quiet">
+            You are signed in as{" "}
+            <strong className="sign-in-address">
+              <Visible text={email} />
+            </strong>
+            . This link signs in whoever it was made for, who may be somebody else, and ends your
+            session in this browser. Go on only if you had it made yourself.
+          </p>
+        </header>
+        <Button variant="primary" className="sign-in-stay" onClick={onStay} autoFocus>
+          Stay signed in as <Visible text={email} />
+        </Button>
+        <Button onClick={onGoOn}>Continue with the link</Button>
+      </div>
+    </main>
+  );
+}

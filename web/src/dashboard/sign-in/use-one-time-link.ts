@@ -1,0 +1,56 @@
+// Follows a one-time link. Whose it is shows only when it is used, so whoever is signed in is asked first: a link that
+// came from somebody else would otherwise make them work in another's name without knowing.
+
+import { useMutation } from "@tanstack/react-query";
+import { useLocation } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import type { Me } from "../../../../sdk/src/dashboard-contract.ts";
+import { ApiError, call } from "../api.ts";
+import { takeLinkToken } from "./link-token.ts";
+
+/** Somebody who is signed in, and the link that they have opened and not used yet. */
+type Question = { me: Me; token: string };
+
+export type OneTimeLink = {
+  question: { me: Me; goOn: () => void } | null;
+  /** From the moment when it was opened until somebody is asked or signed in, or it failed. */
+  isUnderWay: boolean;
+  error: Error | null;
+};
+
+export function useOneTimeLink(onSignedIn: (me: Me) => void): OneTimeLink {
+  const { hash } = useLocation();
+  const [question, setQuestion] = useState<Question | null>(null);
+  const using = useMutation({
+    mutationFn: (token: string) => call("POST /sign-in/link", { body: { token } }),
+    onSuccess: onSignedIn,
+  });
+  const { mutate: use } = using;
+  const meeting = useMutation({
+    mutationFn: (_token: string) => whoIsSignedIn(),
+    onSuccess: (me, token) => (me === null ? use(token) : setQuestion({ me, token })),
+  });
+  const { mutate: meet } = meeting;
+  useEffect(() => {
+    const token = takeLinkToken();
+    if (token !== null) meet(token);
+  }, [hash, meet]);
+  const goOn = (token: string) => {
+    setQuestion(null);
+    use(token);
+  };
+  return {
+    question: question === null ? null : { me: question.me, goOn: () => goOn(question.token) },
+    isUnderWay: meeting.isPending || using.isPending || using.isSuccess,
+    error: meeting.error ?? using.error,
+  };
+}
+
+async function whoIsSignedIn(): Promise<Me | null> {
+  try {
+    return await call("GET /me");
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "signed_out") return null;
+    throw error;
+  }
+}

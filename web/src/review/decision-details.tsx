@@ -1,0 +1,27 @@
+// What came with a decision: the approver's note, and what they changed in the payload.
+
+import type { JsonChange } from "../../../server/src/domain/json-diff.ts";
+import { ChangeList } from "./change-list.tsx";
+import { Quote } from "./quote.tsx";
+import { Visible } from "./visible-text.tsx";
+import { words } from "./words.ts";
+
+type DecisionDetailsProps = { note: string | null; changes: readonly JsonChange[] };
+
+export function DecisionDetails({ note, changes }: DecisionDetailsProps) {
+  return (
+    <>
+      {note !== null && (
+        <Quote label={words.approverWrote}>
+          <Visible text={note} isMultiLine />
+        </Quote>
+      )}
+      {changes.length > 0 && (
+        <div className="outcome-changes">
+          <p>{words.outcome.edited(changes.length)}</p>
+          <ChangeList changes={changes} />
+        </div>
+      )}
+    </>
+  );
+}
