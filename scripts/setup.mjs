@@ -1,5 +1,5 @@
-// Installs what the lock file names, once, and builds the pages when they have changed, so that `npm start` and
-// `npm test` work on a fresh clone.
+// Installs what the lock files name, once, and builds the pages when they have changed, so that `npm start` and
+// `npm test` work on a fresh clone. Only with `--tests` it also installs what nothing but tests need.
 // Plain JavaScript for the host's Node: the pinned Node 24 is one of the things it installs.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -8,8 +8,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const stamp = join(root, "node_modules", ".countersign-setup");
 const pinnedNode = join(root, "node_modules", ".bin", "node");
+/** Other runtimes, and the frameworks that there are adapters for: large, and of no use to whoever runs the service. */
+const foldersOfTests = ["sdk/runtimes"];
 
 // Whatever the user's settings or NODE_ENV leave out: Node 24 is a dev dependency that an install script
 // unpacks, and PostgreSQL's programs are optional ones.
@@ -22,46 +23,72 @@ const installOptions = [
   "--loglevel=error",
 ];
 
-const wanted = createHash("sha256")
-  .update(readFileSync(join(root, "package-lock.json")))
-  .update(`${process.platform}-${process.arch}`)
-  .digest("hex");
-
-if (!isInstalled()) await install();
+await install([root], "the dependencies");
+if (!existsSync(pinnedNode)) {
+  fail("", "npm installed the package node, but not the program: its install script did not run.");
+}
+if (process.argv.includes("--tests")) {
+  await install(
+    foldersOfTests.map((folder) => join(root, folder)),
+    "what the tests need besides",
+  );
+}
 await buildPages();
 
-function isInstalled() {
-  return existsSync(stamp) && readFileSync(stamp, "utf8") === wanted && existsSync(pinnedNode);
+/** Each folder once, until its lock file changes. */
+async function install(folders, what) {
+  const missing = folders.filter((folder) => !isInstalled(folder));
+  if (missing.length === 0) return;
+  const started = Date.now();
+  const stopProgress = showProgress(started, what);
+  // One after the other: two of npm at once wait for each other's cache.
+  for (const folder of missing) {
+    rmSync(stampOf(folder), { force: true });
+    const { code, output } = await run("npm", ["ci", ...installOptions], folder);
+    if (code === 0) {
+      writeFileSync(stampOf(folder), wantedIn(folder));
+      continue;
+    }
+    stopProgress();
+    fail(
+      output,
+      `Installing ${what} failed; the lines above say why. Once that is mended, run the same command again.`,
+    );
+  }
+  stopProgress();
+  const seconds = ((Date.now() - started) / 1000).toFixed(0);
+  process.stdout.write(`Installed ${what} in ${seconds} s.\n`);
 }
 
-async function install() {
-  rmSync(stamp, { force: true });
-  const started = Date.now();
-  const stopProgress = showProgress(started);
-  const { code, output } = await run("npm", ["ci", ...installOptions]);
-  stopProgress();
-  if (code !== 0 || !existsSync(pinnedNode)) {
-    process.stderr.write(`${output}\n`);
-    process.stderr.write(
-      "Installing the dependencies failed; the lines above say why. Once that is mended, run the same command again.\n",
-    );
-    process.exit(1);
-  }
-  writeFileSync(stamp, wanted);
-  const seconds = ((Date.now() - started) / 1000).toFixed(0);
-  process.stdout.write(`Installed the dependencies in ${seconds} s.\n`);
+function isInstalled(folder) {
+  const stamp = stampOf(folder);
+  const isStamped = existsSync(stamp) && readFileSync(stamp, "utf8") === wantedIn(folder);
+  return isStamped && (folder !== root || existsSync(pinnedNode));
+}
+
+function stampOf(folder) {
+  return join(folder, "node_modules", ".countersign-setup");
+}
+
+function wantedIn(folder) {
+  return createHash("sha256")
+    .update(readFileSync(join(folder, "package-lock.json")))
+    .update(`${process.platform}-${process.arch}`)
+    .digest("hex");
 }
 
 async function buildPages() {
-  const { code, output } = await run(pinnedNode, [join(root, "scripts", "build-web.ts")]);
-  if (code === 0) return;
-  process.stderr.write(`${output}\n`);
-  process.stderr.write("Building the pages failed; the lines above say why.\n");
+  const { code, output } = await run(pinnedNode, [join(root, "scripts", "build-web.ts")], root);
+  if (code !== 0) fail(output, "Building the pages failed; the lines above say why.");
+}
+
+function fail(output, message) {
+  process.stderr.write(`${output}\n${message}\n`.trimStart());
   process.exit(1);
 }
 
-function showProgress(started) {
-  process.stdout.write("Installing the dependencies (this happens once) …\n");
+function showProgress(started, what) {
+  process.stdout.write(`Installing ${what} (this happens once) …\n`);
   const seconds = () => ((Date.now() - started) / 1000).toFixed(0);
   if (!process.stdout.isTTY) return () => {};
   const timer = setInterval(() => process.stdout.write(`\r  ${seconds()} s `), 500);
@@ -71,9 +98,9 @@ function showProgress(started) {
   };
 }
 
-function run(command, args) {
+function run(command, args, cwd) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(command, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
     let output = "";
     child.stdout.on("data", (chunk) => {
       output += chunk;

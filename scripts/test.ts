@@ -3,7 +3,7 @@
 // allowed to create databases). Browser tests run in a Chromium that is looked for once, before all of them
 // (e2e/chromium.ts); where there is none they count as skipped, and the last lines say so.
 
-import { glob, mkdtemp, rm } from "node:fs/promises";
+import { glob, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, relative } from "node:path";
 import { run } from "node:test";
@@ -16,12 +16,16 @@ import { templateName, withDatabase } from "../server/test/test-database.ts";
 
 const root = join(import.meta.dirname, "..");
 const testTimeoutMs = 120_000;
+/** One more than two processors are busy with, because tests wait for timers, mails and processes as well. */
+const filesAtOnce = 3;
 
 const files = await findFiles();
 const chromium = files.some(needsBrowser) ? await searchChromium() : null;
 process.env.TEST_CHROMIUM = chromium?.path ?? "";
 
 const folder = await mkdtemp(join(tmpdir(), "countersign-test-"));
+// Every file is a process that compiles the same sources: the first one does it for all, and for what they start.
+process.env.NODE_COMPILE_CACHE = join(folder, "compile-cache");
 const { url, release } = await openPostgres();
 try {
   await makeTemplate(url);
@@ -62,13 +66,29 @@ async function findFiles(): Promise<string[]> {
   const named = process.argv.slice(2).map((file) => join(process.cwd(), file));
   if (named.length > 0) return named;
   const found: string[] = [];
-  for await (const file of glob("{server,web,sdk,e2e,bench,scripts}/**/*.test.ts", {
+  for await (const file of glob("{server,web,sdk,mcp,e2e,bench,scripts}/**/*.test.ts", {
     cwd: root,
     exclude: (name) => name === "node_modules",
   })) {
     found.push(join(root, file));
   }
-  return found.sort();
+  return longestFirst(found);
+}
+
+/**
+ * None is left to run alone at the end. How long a file takes need not be known for that: browser journeys take
+ * longest, then what runs on a database, then rules, and of each the larger file.
+ */
+async function longestFirst(paths: string[]): Promise<string[]> {
+  const rankOf = (path: string) => {
+    if (needsBrowser(path)) return 0;
+    return relative(root, path).startsWith(join("server", "test", "/")) ? 1 : 2;
+  };
+  const ranked = await Promise.all(
+    paths.map(async (path) => ({ path, rank: rankOf(path), bytes: (await stat(path)).size })),
+  );
+  ranked.sort((one, other) => one.rank - other.rank || other.bytes - one.bytes);
+  return ranked.map(({ path }) => path);
 }
 
 /** Every test in e2e/ opens a browser, except that of the search for one. */
@@ -88,7 +108,7 @@ async function searchChromium(): Promise<ChromiumSearch> {
 
 async function runTests(): Promise<boolean> {
   const counts = { passed: 0, failed: 0, skipped: 0 };
-  const stream = run({ files, concurrency: 2, timeout: testTimeoutMs });
+  const stream = run({ files, concurrency: filesAtOnce, timeout: testTimeoutMs });
   stream.on("test:fail", ({ details, todo }) => {
     // A suite or file fails with its tests, which are counted themselves.
     if (details.type !== "suite" && todo === undefined) counts.failed += 1;

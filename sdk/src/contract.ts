@@ -17,29 +17,31 @@ export type TestEventKind = "webhook.test";
 export type Opaque = unknown;
 
 /** The body of `POST /v1/requests`. */
-export type CreateRequest = {
+export type CreateRequest<Payload = Opaque, Metadata = Opaque, AgentState = Opaque> = {
   summary: string;
-  payload?: Opaque;
+  payload?: Payload;
   notify: string;
   agentName?: string | null;
-  metadata?: Opaque;
-  agentState?: Opaque;
+  metadata?: Metadata;
+  agentState?: AgentState;
   reasoning?: string | null;
   recentActions?: string[] | null;
   ttlMinutes?: number | null;
 };
 
 /** One approval request as it is created, read, listed and cancelled. */
-export type ApprovalRequest = {
+export type ApprovalRequest<Payload = Opaque, Metadata = Opaque, AgentState = Opaque> = {
   id: string;
   object: "approval_request";
   status: ApprovalStatus;
   summary: string;
-  payload: Opaque;
-  modifiedPayload: Opaque;
-  effectivePayload: Opaque;
-  metadata: Opaque;
-  agentState: Opaque;
+  payload: Payload;
+  /** What the approver made of it; null when they changed nothing. */
+  modifiedPayload: Payload | null;
+  /** What to execute once the status is APPROVED. */
+  effectivePayload: Payload;
+  metadata: Metadata;
+  agentState: AgentState;
   reasoning: string | null;
   recentActions: string[];
   agentName: string | null;
@@ -53,22 +55,25 @@ export type ApprovalRequest = {
 };
 
 /** The answer of `GET /v1/requests`, newest first. */
-export type ApprovalRequestList = {
-  data: ApprovalRequest[];
+export type ApprovalRequestList<Payload = Opaque, Metadata = Opaque, AgentState = Opaque> = {
+  data: ApprovalRequest<Payload, Metadata, AgentState>[];
   hasMore: boolean;
   nextCursor: string | null;
 };
 
 /** The snapshot inside a webhook: a request without `object`, its creation time named `createdAtRequest`. */
-export type WebhookData = Omit<ApprovalRequest, "object" | "createdAt"> & {
+export type WebhookData<Payload = Opaque, Metadata = Opaque, AgentState = Opaque> = Omit<
+  ApprovalRequest<Payload, Metadata, AgentState>,
+  "object" | "createdAt"
+> & {
   createdAtRequest: string;
 };
 
 /** The body of every webhook. */
-export type WebhookEvent = {
+export type WebhookEvent<Payload = Opaque, Metadata = Opaque, AgentState = Opaque> = {
   event: EventKind | TestEventKind;
   createdAt: string;
-  data: WebhookData;
+  data: WebhookData<Payload, Metadata, AgentState>;
 };
 
 export type ErrorCode =

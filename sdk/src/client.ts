@@ -1,0 +1,97 @@
+// The client: `new Countersign({ apiKey, baseUrl })`.
+
+import type { CreateRequest } from "./contract.ts";
+import { type Action, type Describe, type Gated, type GateOptions, gate } from "./gate.ts";
+import { type CreateOptions, Requests } from "./requests.ts";
+import type { Fetch, TransportOptions } from "./transport.ts";
+import type { DecidedRequest, WaitOptions } from "./wait.ts";
+import { webhooks } from "./webhooks.ts";
+
+export type CountersignOptions = {
+  /** Otherwise `COUNTERSIGN_API_KEY`. */
+  apiKey?: string;
+  /** Otherwise `COUNTERSIGN_BASE_URL`, otherwise a service on this machine. */
+  baseUrl?: string;
+  /** Another `fetch`. */
+  fetch?: Fetch;
+  /** Instead of `JSON.parse`, which rounds numbers such as 9007199254740993. */
+  parse?: (text: string) => unknown;
+  /** Instead of `JSON.stringify`, for values that it does not write exactly. */
+  stringify?: (value: unknown) => string;
+  /** How long one try of a call may take; 30 seconds unless told. */
+  timeoutMs?: number;
+  /** How often a call that failed for a while is tried again; 4 times unless told. */
+  retriesMax?: number;
+};
+
+export class Countersign {
+  readonly requests: Requests;
+  readonly webhooks = webhooks;
+  readonly #options: TransportOptions;
+
+  constructor(options: CountersignOptions = {}) {
+    this.#options = {
+      apiKey: readKey(options.apiKey ?? readEnvironment("COUNTERSIGN_API_KEY")),
+      baseUrl: readBaseUrl(
+        options.baseUrl ?? readEnvironment("COUNTERSIGN_BASE_URL") ?? "http://localhost:3000",
+      ),
+      // Called as a plain function: some platforms refuse it as anybody's method.
+      fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+      parse: options.parse ?? JSON.parse,
+      stringify: options.stringify ?? JSON.stringify,
+      timeoutMs: options.timeoutMs ?? 30_000,
+      retriesMax: options.retriesMax ?? 4,
+    };
+    this.requests = new Requests(this.#options);
+  }
+
+  /** Asks and waits. Resolves to the decided request, whatever was decided: execute only what is `APPROVED`. */
+  async requestApproval<Payload = unknown, Metadata = unknown, AgentState = unknown>(
+    input: CreateRequest<Payload, Metadata, AgentState>,
+    options: CreateOptions & WaitOptions = {},
+  ): Promise<DecidedRequest<Payload, Metadata, AgentState>> {
+    const { id } = await this.requests.create(input, options);
+    return this.requests.waitForDecision<Payload, Metadata, AgentState>(id, options);
+  }
+
+  /**
+   * Wraps a function so that a person must approve each call of it:
+   * `const refund = countersign.requireApproval(pay, ({ orderId }) => ({ summary: …, notify: … }))`.
+   * It runs with the payload that was approved, which the approver may have edited.
+   */
+  requireApproval<Payload, Result>(
+    action: Action<Payload, Result>,
+    describe: Describe<Payload>,
+    options: GateOptions<Payload> = {},
+  ): Gated<Payload, Result> {
+    const { parse, stringify } = this.#options;
+    return gate({ requests: this.requests, parse, stringify }, { action, describe, ...options });
+  }
+}
+
+function readKey(key: string | undefined): string {
+  if (typeof key === "string" && /^[\x21-\x7e]+$/.test(key)) return key;
+  throw new TypeError(
+    key === undefined || key === ""
+      ? "There is no API key: give apiKey, or set COUNTERSIGN_API_KEY. The dashboard makes keys, under API keys."
+      : "The API key holds a space or another character that no key has. Was it copied whole?",
+  );
+}
+
+function readBaseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
+    throw new TypeError(`baseUrl must be such as https://approvals.example.com, and is ${text}`);
+  }
+  return text.replace(/\/+$/, "");
+}
+
+/** Where there is an environment at all, and it may be read. */
+function readEnvironment(name: string): string | undefined {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  try {
+    return process?.env?.[name] || undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,101 @@
+// What can go wrong, as classes that a caller can tell apart. An approval that was not given, a wait that took too long
+// and a call that failed are three different things, and none is ever reported as another.
+
+import type { ApprovalRequest } from "./contract.ts";
+
+export type ErrorFacts = {
+  /** The HTTP status, or 0 when there was no answer. */
+  status?: number;
+  /** A stable word: one of the service's codes, or one of the SDK's own. */
+  code: string;
+  /** The `X-Request-Id` of the call, for whoever reads the service's log. */
+  requestId?: string | null;
+  cause?: unknown;
+};
+
+/** A call that the service refused, or that got no answer. */
+export class CountersignError extends Error {
+  /** Said here, because a bundler may give the class another name. */
+  override readonly name: string = "CountersignError";
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | null;
+
+  constructor(message: string, { status = 0, code, requestId = null, cause }: ErrorFacts) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.status = status;
+    this.code = code;
+    this.requestId = requestId;
+  }
+}
+
+/** The approver said no. Their reason, if they gave one, is `request.resolutionNote`. */
+export class ApprovalRejectedError extends CountersignError {
+  override readonly name = "ApprovalRejectedError";
+  readonly request: ApprovalRequest;
+
+  constructor(request: ApprovalRequest) {
+    const note = request.resolutionNote === null ? "" : `: ${request.resolutionNote}`;
+    super(`${request.id} was rejected${note}`, { code: "approval_rejected" });
+    this.request = request;
+  }
+}
+
+/** Nobody decided in time. This is not a "no": asking again is fine. */
+export class ApprovalExpiredError extends CountersignError {
+  override readonly name = "ApprovalExpiredError";
+  readonly request: ApprovalRequest;
+
+  constructor(request: ApprovalRequest) {
+    super(`nobody decided about ${request.id} before ${request.expiresAt}`, {
+      code: "approval_expired",
+    });
+    this.request = request;
+  }
+}
+
+/** The request was withdrawn. */
+export class ApprovalCancelledError extends CountersignError {
+  override readonly name = "ApprovalCancelledError";
+  readonly request: ApprovalRequest;
+
+  constructor(request: ApprovalRequest) {
+    super(`${request.id} was withdrawn`, { code: "approval_cancelled" });
+    this.request = request;
+  }
+}
+
+/** Your own `timeoutMs` is over, and nothing else: wait on with the request's id, now or in another process. */
+export class WaitTimeoutError extends CountersignError {
+  override readonly name = "WaitTimeoutError";
+  readonly approvalId: string;
+
+  constructor(approvalId: string, timeoutMs: number, cause?: unknown) {
+    super(
+      `no decision about ${approvalId} was heard of within ${timeoutMs} ms. That is no answer: call waitForDecision("${approvalId}") to wait on.`,
+      { code: "wait_timeout", cause },
+    );
+    this.approvalId = approvalId;
+  }
+}
+
+export type WebhookFlaw =
+  | "signature_missing"
+  | "signature_malformed"
+  | "timestamp_too_old"
+  | "timestamp_in_future"
+  | "signature_mismatch"
+  | "body_not_raw"
+  | "body_malformed"
+  | "event_mismatch"
+  | "secret_missing";
+
+/** What arrived is not a webhook that may be believed. `code` says why. */
+export class WebhookVerificationError extends CountersignError {
+  override readonly name = "WebhookVerificationError";
+  declare readonly code: WebhookFlaw;
+
+  constructor(code: WebhookFlaw, message: string) {
+    super(message, { code });
+  }
+}

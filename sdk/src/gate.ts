@@ -1,0 +1,105 @@
+// Puts a person before a function: it runs with the effective payload once somebody has approved, and not otherwise.
+
+import type { ApprovalRequest, CreateRequest } from "./contract.ts";
+import {
+  ApprovalCancelledError,
+  ApprovalExpiredError,
+  ApprovalRejectedError,
+  CountersignError,
+} from "./errors.ts";
+import type { CreateOptions, Requests } from "./requests.ts";
+import type { WaitOptions } from "./wait.ts";
+
+/** What the approver is told besides the payload. Made of the payload alone, so that it can be made again. */
+export type Describe<Payload> = (payload: Payload) => Omit<CreateRequest<Payload>, "payload">;
+
+/** The action, with the payload to execute and the request that allows it. */
+export type Action<Payload, Result> = (
+  payload: Payload,
+  request: ApprovalRequest<Payload>,
+) => Result | Promise<Result>;
+
+export type GateOptions<Payload> = {
+  /** Holds an edited payload to what the action can take; throws if it cannot. */
+  validate?: (payload: unknown) => Payload;
+};
+
+export type Gated<Payload, Result> = {
+  /** Asks, waits, and runs. Throws an `Approval…Error` when it may not run. */
+  (payload: Payload, options?: CreateOptions & WaitOptions): Promise<Result>;
+  /** Only asks. The id is all that another process needs. */
+  ask(payload: Payload, options?: CreateOptions): Promise<ApprovalRequest<Payload>>;
+  /** Waits for a request that `ask` made, here or elsewhere, and runs. */
+  resume(id: string, options?: WaitOptions): Promise<Result>;
+};
+
+export type Codec = { parse: (text: string) => unknown; stringify: (value: unknown) => string };
+
+export function gate<Payload, Result>(
+  { requests, parse, stringify }: { requests: Requests } & Codec,
+  {
+    action,
+    describe,
+    validate,
+  }: {
+    action: Action<Payload, Result>;
+    describe: Describe<Payload>;
+  } & GateOptions<Payload>,
+): Gated<Payload, Result> {
+  const run = async (request: ApprovalRequest<Payload>) => {
+    assertApproved(request);
+    const { effectivePayload } = request;
+    return action(validate === undefined ? effectivePayload : validate(effectivePayload), request);
+  };
+  const ask = async (payload: Payload, options?: CreateOptions) => {
+    // As it will be read again: the description must be the same when it is made from that.
+    const sent = parse(stringify(payload)) as Payload;
+    return requests.create<Payload>({ ...describe(sent), payload: sent }, options);
+  };
+  const wait = (id: string, options?: WaitOptions) =>
+    requests.waitForDecision<Payload>(id, options);
+  const gated = async (payload: Payload, options?: CreateOptions & WaitOptions) =>
+    run(await wait((await ask(payload, options)).id, options));
+  const resume = async (id: string, options?: WaitOptions) => {
+    const request = await wait(id, options);
+    refuseAnothers(request, describe);
+    return run(request);
+  };
+  return Object.assign(gated, { ask, resume });
+}
+
+/** Passes an approved request, and throws what fits for every other. */
+export function assertApproved(request: ApprovalRequest): void {
+  switch (request.status) {
+    case "APPROVED":
+      return;
+    case "REJECTED":
+      throw new ApprovalRejectedError(request);
+    case "EXPIRED":
+      throw new ApprovalExpiredError(request);
+    case "CANCELLED":
+      throw new ApprovalCancelledError(request);
+    default:
+      throw new CountersignError(`${request.id} is not decided yet: wait for it`, {
+        code: "approval_pending",
+      });
+  }
+}
+
+/** Whoever approved one action has not approved another one with the same payload. */
+function refuseAnothers<Payload>(
+  { id, summary, payload }: ApprovalRequest<Payload>,
+  describe: Describe<Payload>,
+): void {
+  let expected: string | null;
+  try {
+    expected = describe(payload).summary;
+  } catch {
+    expected = null;
+  }
+  if (expected === summary) return;
+  throw new CountersignError(
+    `${id} was not asked for this action: its approver read ${JSON.stringify(summary)}, and this action asks ${JSON.stringify(expected)}`,
+    { code: "another_action" },
+  );
+}

@@ -1,0 +1,45 @@
+// The published surface of @countersign/sdk.
+
+export { Countersign, type CountersignOptions } from "./client.ts";
+export type {
+  ApprovalRequest,
+  ApprovalRequestList,
+  ApprovalStatus,
+  CreateRequest,
+  ErrorCode,
+  EventKind,
+  WebhookData,
+  WebhookEvent,
+} from "./contract.ts";
+export {
+  ApprovalCancelledError,
+  ApprovalExpiredError,
+  ApprovalRejectedError,
+  CountersignError,
+  WaitTimeoutError,
+  type WebhookFlaw,
+  WebhookVerificationError,
+} from "./errors.ts";
+export {
+  type Action,
+  assertApproved,
+  type Describe,
+  type Gated,
+  type GateOptions,
+} from "./gate.ts";
+export type {
+  CallOptions,
+  CreateOptions,
+  ListFilter,
+  PageOptions,
+  Requests,
+} from "./requests.ts";
+export type { Fetch } from "./transport.ts";
+export type { DecidedRequest, WaitOptions } from "./wait.ts";
+export {
+  constructEvent,
+  type RawBody,
+  type SignatureHeader,
+  type VerifyOptions,
+  webhooks,
+} from "./webhooks.ts";

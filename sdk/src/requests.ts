@@ -1,0 +1,122 @@
+// The calls about approval requests: create, read, list, withdraw, and wait for the decision.
+
+import type {
+  ApprovalRequest,
+  ApprovalRequestList,
+  ApprovalStatus,
+  CreateRequest,
+} from "./contract.ts";
+import { CountersignError } from "./errors.ts";
+import { call, pathOf, type TransportOptions } from "./transport.ts";
+import { type DecidedRequest, type WaitOptions, waitForDecision } from "./wait.ts";
+
+export type CallOptions = { signal?: AbortSignal };
+
+export type CreateOptions = CallOptions & {
+  /**
+   * Makes the create safe to repeat by a process that does not know whether it was done: the same key gives the same
+   * request. Without one, each call of `create` makes its own and is safe against lost answers alone.
+   */
+  idempotencyKey?: string;
+};
+
+export type ListFilter = {
+  status?: ApprovalStatus;
+  agentName?: string;
+  createdAfter?: Date | string;
+  createdBefore?: Date | string;
+};
+
+export type PageOptions = CallOptions & { limit?: number; cursor?: string | null };
+
+export class Requests {
+  readonly #options: TransportOptions;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+  }
+
+  /** Asks for an approval. Tried again by itself after lost answers; it is never made twice. */
+  async create<Payload = unknown, Metadata = unknown, AgentState = unknown>(
+    input: CreateRequest<Payload, Metadata, AgentState>,
+    { idempotencyKey = crypto.randomUUID(), signal }: CreateOptions = {},
+  ): Promise<ApprovalRequest<Payload, Metadata, AgentState>> {
+    const headers = { "idempotency-key": idempotencyKey };
+    const outgoing = {
+      method: "POST",
+      path: "/v1/requests",
+      body: input,
+      headers,
+      signal,
+    } as const;
+    return call<ApprovalRequest<Payload, Metadata, AgentState>>(this.#options, outgoing);
+  }
+
+  async get<Payload = unknown, Metadata = unknown, AgentState = unknown>(
+    id: string,
+    { signal }: CallOptions = {},
+  ): Promise<ApprovalRequest<Payload, Metadata, AgentState>> {
+    const outgoing = { method: "GET", path: pathOf(id), signal } as const;
+    return call<ApprovalRequest<Payload, Metadata, AgentState>>(this.#options, outgoing);
+  }
+
+  /** `for await (const request of countersign.requests.list({ status: "PENDING" }))`, newest first. */
+  async *list<Payload = unknown, Metadata = unknown, AgentState = unknown>(
+    filter: ListFilter = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<ApprovalRequest<Payload, Metadata, AgentState>, void, undefined> {
+    let cursor: string | null = null;
+    do {
+      const page: ApprovalRequestList<Payload, Metadata, AgentState> = await this.listPage<
+        Payload,
+        Metadata,
+        AgentState
+      >(filter, { ...options, limit: 100, cursor });
+      yield* page.data;
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+  }
+
+  /** One page of the list; `nextCursor` leads to the next. */
+  async listPage<Payload = unknown, Metadata = unknown, AgentState = unknown>(
+    filter: ListFilter = {},
+    { limit, cursor, signal }: PageOptions = {},
+  ): Promise<ApprovalRequestList<Payload, Metadata, AgentState>> {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries({ ...filter, limit, cursor })) {
+      if (value === undefined || value === null) continue;
+      query.set(name, value instanceof Date ? value.toISOString() : String(value));
+    }
+    const path = query.size === 0 ? "/v1/requests" : `/v1/requests?${query}`;
+    const outgoing = { method: "GET", path, signal } as const;
+    return call<ApprovalRequestList<Payload, Metadata, AgentState>>(this.#options, outgoing);
+  }
+
+  /** Withdraws a pending request. One that is decided already gives a `CountersignError` `already_resolved`. */
+  async cancel<Payload = unknown, Metadata = unknown, AgentState = unknown>(
+    id: string,
+    { signal }: CallOptions = {},
+  ): Promise<ApprovalRequest<Payload, Metadata, AgentState>> {
+    const outgoing = { method: "POST", path: `${pathOf(id)}/cancel`, signal } as const;
+    try {
+      return await call<ApprovalRequest<Payload, Metadata, AgentState>>(this.#options, outgoing);
+    } catch (error) {
+      if (!(error instanceof CountersignError) || error.code !== "already_resolved") throw error;
+      // The answer to an earlier try may have been lost: what we wanted is then done.
+      const request = await this.get<Payload, Metadata, AgentState>(id, signal ? { signal } : {});
+      if (request.status === "CANCELLED") return request;
+      throw error;
+    }
+  }
+
+  /**
+   * Resolves once the request is approved, rejected, expired or withdrawn, whichever it is: look at `status`. Outlives
+   * restarts of the service, and can be called again with the same id in another process.
+   */
+  async waitForDecision<Payload = unknown, Metadata = unknown, AgentState = unknown>(
+    id: string,
+    options: WaitOptions = {},
+  ): Promise<DecidedRequest<Payload, Metadata, AgentState>> {
+    return waitForDecision<Payload, Metadata, AgentState>(this.#options, id, options);
+  }
+}

@@ -1,0 +1,169 @@
+// One call to the service: sent, tried again while that can help, and read. Every call made here may be repeated
+// safely: reads change nothing, a create carries an idempotency key, and a request can be withdrawn only once.
+
+import type { ErrorBody } from "./contract.ts";
+import { CountersignError } from "./errors.ts";
+
+/** As the global one. Another can be given, such as one that goes through a proxy. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export type TransportOptions = {
+  apiKey: string;
+  baseUrl: string;
+  fetch: Fetch;
+  parse: (text: string) => unknown;
+  stringify: (value: unknown) => string;
+  /** For one try; a call that waits for a decision has the seconds of its wait besides. */
+  timeoutMs: number;
+  /** How often a call is tried again. */
+  retriesMax: number;
+};
+
+export type Outgoing = {
+  method: "GET" | "POST";
+  path: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** How long the service may hold the answer. */
+  heldMs?: number;
+  signal?: AbortSignal | undefined;
+};
+
+const statusesWorthAnotherTry = [408, 425, 429, 500, 502, 503, 504];
+const firstDelayMs = 250;
+const longestDelayMs = 30_000;
+
+export async function call<Answer>(options: TransportOptions, outgoing: Outgoing): Promise<Answer> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return (await callOnce(options, outgoing)) as Answer;
+    } catch (error) {
+      if (!isWorthAnotherTry(error) || tries > options.retriesMax) throw error;
+      await sleep(delayMs(tries, error), outgoing.signal);
+    }
+  }
+}
+
+export function pathOf(id: string): string {
+  if (typeof id !== "string" || id === "") {
+    throw new TypeError("the id of a request is a text such as req_0123…");
+  }
+  return `/v1/requests/${encodeURIComponent(id)}`;
+}
+
+/** Whether the same call may go better later. */
+export function isWorthAnotherTry(error: unknown): error is CountersignError {
+  if (!(error instanceof CountersignError)) return false;
+  return error.status === 0
+    ? error.code === "connection_failed"
+    : statusesWorthAnotherTry.includes(error.status);
+}
+
+/** Longer after each failure, up to half a minute, and never at the same moment as everybody else. */
+export function delayMs(failures: number, error?: unknown): number {
+  const wanted = error instanceof RetryAfterError ? error.retryAfterMs : 0;
+  const grown = Math.min(longestDelayMs, firstDelayMs * 2 ** (failures - 1));
+  return Math.max(Math.min(wanted, longestDelayMs), grown * (0.5 + Math.random() / 2));
+}
+
+export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}
+
+class RetryAfterError extends CountersignError {
+  retryAfterMs = 0;
+}
+
+async function callOnce(options: TransportOptions, outgoing: Outgoing): Promise<unknown> {
+  const { status, headers, text } = await exchange(options, outgoing);
+  const requestId = headers.get("x-request-id");
+  if (status >= 200 && status < 300) return readBody(options, text, { status, requestId });
+  throw errorOf(options, { status, headers, text, requestId });
+}
+
+type Exchanged = { status: number; headers: Headers; text: string };
+
+async function exchange(
+  { apiKey, baseUrl, fetch, stringify, timeoutMs }: TransportOptions,
+  { method, path, body, headers, heldMs = 0, signal }: Outgoing,
+): Promise<Exchanged> {
+  signal?.throwIfAborted();
+  const limitMs = timeoutMs + heldMs;
+  const deadline = AbortSignal.timeout(limitMs);
+  const init: RequestInit = {
+    method,
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      accept: "application/json",
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    // A redirect would turn a POST into a GET, or carry the key elsewhere.
+    redirect: "manual",
+    signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+    ...(body === undefined ? {} : { body: stringify(body) }),
+  };
+  try {
+    const response = await fetch(`${baseUrl}${path}`, init);
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  } catch (cause) {
+    signal?.throwIfAborted();
+    const what = deadline.aborted ? `gave no answer within ${limitMs} ms` : "cannot be reached";
+    throw new CountersignError(
+      `${baseUrl} ${what}. Is the service running, and is baseUrl right?`,
+      { code: "connection_failed", cause },
+    );
+  }
+}
+
+function readBody(
+  { parse, baseUrl }: TransportOptions,
+  text: string,
+  facts: { status: number; requestId: string | null },
+): unknown {
+  try {
+    return parse(text);
+  } catch (cause) {
+    const message = `${baseUrl} answered ${facts.status}, but not with JSON. Is baseUrl the address of a Countersign service?`;
+    throw new CountersignError(message, { ...facts, code: "not_countersign", cause });
+  }
+}
+
+function errorOf(
+  { baseUrl }: TransportOptions,
+  { status, headers, text, requestId }: Exchanged & { requestId: string | null },
+): CountersignError {
+  const told = envelopeOf(text);
+  const message = told?.message ?? describe(status, baseUrl, headers.get("location"));
+  const code = told?.code ?? (status === 429 ? "rate_limited" : "not_countersign");
+  const error = new RetryAfterError(message, { status, code, requestId });
+  const seconds = Number(headers.get("retry-after") ?? 0);
+  if (seconds > 0) error.retryAfterMs = seconds * 1_000;
+  return error;
+}
+
+function envelopeOf(text: string): ErrorBody["error"] | null {
+  try {
+    const { error } = JSON.parse(text);
+    return typeof error?.code === "string" && typeof error.message === "string" ? error : null;
+  } catch {
+    return null;
+  }
+}
+
+function describe(status: number, baseUrl: string, location: string | null): string {
+  if (location !== null)
+    return `${baseUrl} redirects to ${location}. Set baseUrl to where it leads.`;
+  return `${baseUrl} answered ${status}, and not as Countersign does. Is something in between, or is baseUrl wrong?`;
+}

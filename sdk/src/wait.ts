@@ -1,0 +1,90 @@
+// Waiting for a decision: long polls, one after the other, that outlive restarts of the service and of proxies between.
+
+import type { ApprovalRequest, ApprovalStatus } from "./contract.ts";
+import { WaitTimeoutError } from "./errors.ts";
+import {
+  call,
+  delayMs,
+  isWorthAnotherTry,
+  pathOf,
+  sleep,
+  type TransportOptions,
+} from "./transport.ts";
+
+export type WaitOptions = {
+  /** Then a `WaitTimeoutError` is thrown. Without it, waiting ends when the request is decided or expires. */
+  timeoutMs?: number;
+  signal?: AbortSignal;
+};
+
+/** A request about which nothing will change any more. */
+export type DecidedRequest<
+  Payload = unknown,
+  Metadata = unknown,
+  AgentState = unknown,
+> = ApprovalRequest<Payload, Metadata, AgentState> & { status: Exclude<ApprovalStatus, "PENDING"> };
+
+/** Proxies and load balancers often cut what takes a minute. */
+const waitSecondsMax = 50;
+/** Once the service has been heard of, about a quarter of an hour without it is outlived. */
+const failuresInARowMax = 35;
+/** Near the end of a wait, too, the service gets this long to answer. */
+const answerMsMin = 1_000;
+
+export async function waitForDecision<Payload, Metadata, AgentState>(
+  options: TransportOptions,
+  id: string,
+  { timeoutMs = Number.POSITIVE_INFINITY, signal }: WaitOptions,
+): Promise<DecidedRequest<Payload, Metadata, AgentState>> {
+  const endsAt = performance.now() + timeoutMs;
+  let failuresMax = options.retriesMax;
+  let failures = 0;
+  let earlyAnswers = 0;
+  for (;;) {
+    let pauseMs = 0;
+    let cause: unknown;
+    try {
+      const { request, wasHeld } = await look<Payload, Metadata, AgentState>(options, id, {
+        remainingMs: Math.max(0, endsAt - performance.now()),
+        signal,
+      });
+      if (isDecided(request)) return request;
+      failuresMax = failuresInARowMax;
+      failures = 0;
+      // A service with too many waiting callers answers at once; asked again at once, it would have more of them.
+      earlyAnswers = wasHeld ? 0 : earlyAnswers + 1;
+      pauseMs = wasHeld ? 0 : delayMs(earlyAnswers);
+    } catch (error) {
+      failures += 1;
+      if (!isWorthAnotherTry(error) || failures > failuresMax) throw error;
+      pauseMs = delayMs(failures, error);
+      cause = error;
+    }
+    const leftMs = endsAt - performance.now();
+    if (leftMs <= 0) throw new WaitTimeoutError(id, timeoutMs, cause);
+    await sleep(Math.min(pauseMs, leftMs), signal);
+  }
+}
+
+/** One long poll, held for no longer than there is time. */
+async function look<Payload, Metadata, AgentState>(
+  options: TransportOptions,
+  id: string,
+  { remainingMs, signal }: { remainingMs: number; signal: AbortSignal | undefined },
+): Promise<{ request: ApprovalRequest<Payload, Metadata, AgentState>; wasHeld: boolean }> {
+  const waitSeconds = Math.min(waitSecondsMax, Math.floor(remainingMs / 1_000));
+  const heldMs = waitSeconds * 1_000;
+  const timeoutMs = Math.max(answerMsMin, Math.min(options.timeoutMs, remainingMs - heldMs));
+  const askedAt = performance.now();
+  const request = await call<ApprovalRequest<Payload, Metadata, AgentState>>(
+    { ...options, retriesMax: 0, timeoutMs },
+    { method: "GET", path: `${pathOf(id)}?wait=${waitSeconds}`, heldMs, signal },
+  );
+  return { request, wasHeld: heldMs > 0 && performance.now() - askedAt >= heldMs / 2 };
+}
+
+function isDecided<Payload, Metadata, AgentState>(
+  request: ApprovalRequest<Payload, Metadata, AgentState>,
+): request is DecidedRequest<Payload, Metadata, AgentState> {
+  return request.status !== "PENDING";
+}

@@ -1,0 +1,182 @@
+// The reference verifier of webhooks: says whether what arrived was sent by the service, just now, and unchanged.
+// Web Crypto only, so that it runs wherever there is `fetch`.
+
+import type { WebhookEvent } from "./contract.ts";
+import { type WebhookFlaw, WebhookVerificationError } from "./errors.ts";
+
+/** The body as it arrived: its bytes, or the text of exactly these bytes. */
+export type RawBody = string | Uint8Array | ArrayBuffer;
+
+/** The value of `X-Service-Signature`, or all headers: then `X-Service-Event` is held against the body as well. */
+export type SignatureHeader =
+  | string
+  | null
+  | undefined
+  | Headers
+  | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export type VerifyOptions = {
+  /** How far the time of sending may be from now, in either direction. */
+  toleranceSeconds?: number;
+  /** Unix time in seconds. */
+  now?: number;
+  /** Instead of `JSON.parse`, which rounds large numbers. */
+  parse?: (text: string) => unknown;
+};
+
+const signatureName = "x-service-signature";
+const eventName = "x-service-event";
+
+/**
+ * The event, or a `WebhookVerificationError`. Give the raw body: `await request.text()`, `express.raw()`'s `req.body`.
+ * While a secret is being rotated, give both.
+ */
+export async function constructEvent<Payload = unknown, Metadata = unknown, AgentState = unknown>(
+  rawBody: RawBody,
+  header: SignatureHeader,
+  secret: string | readonly string[],
+  { toleranceSeconds = 300, now = Date.now() / 1_000, parse = JSON.parse }: VerifyOptions = {},
+): Promise<WebhookEvent<Payload, Metadata, AgentState>> {
+  const body = bytesOf(rawBody);
+  const signature = readSignature(headerOf(header, signatureName));
+  refuseWrongTime(signature.timestamp, now, toleranceSeconds);
+  if (!(await isSigned(body, signature, secretsOf(secret)))) {
+    throw flaw(
+      "signature_mismatch",
+      "no signature matches. Either the secret is not this endpoint's, or the body is not the raw one: bytes that were parsed and written again as JSON are other bytes. Give the body as it arrived.",
+    );
+  }
+  return readEvent(body, headerOf(header, eventName), parse);
+}
+
+export const webhooks = { constructEvent } as const;
+
+type Signature = { timestamp: string; candidates: string[] };
+
+/** `t=<unix time>,v1=<hex>`, with one `v1` for each live secret. */
+function readSignature(text: string | null): Signature {
+  if (text === null || text === "") {
+    throw flaw("signature_missing", "there is no X-Service-Signature header");
+  }
+  const pairs = text.split(",").map((part) => {
+    const at = part.indexOf("=");
+    return [part.slice(0, at).trim(), part.slice(at + 1).trim()] as const;
+  });
+  const times = pairs.filter(([name]) => name === "t").map(([, value]) => value);
+  const candidates = pairs.filter(([name]) => name === "v1").map(([, value]) => value);
+  const [timestamp = ""] = times;
+  if (times.length !== 1 || !/^\d{1,12}$/.test(timestamp) || candidates.length === 0) {
+    throw flaw(
+      "signature_malformed",
+      "the X-Service-Signature header is not of the form t=<unix time>,v1=<hex>",
+    );
+  }
+  return { timestamp, candidates };
+}
+
+function refuseWrongTime(timestamp: string, now: number, toleranceSeconds: number): void {
+  if (!(toleranceSeconds >= 0)) throw new TypeError("toleranceSeconds must be a number from 0");
+  const age = now - Number(timestamp);
+  if (age > toleranceSeconds) {
+    throw flaw(
+      "timestamp_too_old",
+      `this was signed ${Math.round(age)} s ago, more than ${toleranceSeconds} s: a replay, or a clock that is wrong`,
+    );
+  }
+  if (!(age >= -toleranceSeconds)) {
+    throw flaw(
+      "timestamp_in_future",
+      `this was signed ${Math.round(-age)} s in the future, more than ${toleranceSeconds} s: is this machine's clock right?`,
+    );
+  }
+}
+
+async function isSigned(
+  body: Uint8Array<ArrayBuffer>,
+  { timestamp, candidates }: Signature,
+  secrets: readonly string[],
+): Promise<boolean> {
+  const prefix = encoder.encode(`${timestamp}.`);
+  const signed = new Uint8Array(prefix.length + body.length);
+  signed.set(prefix);
+  signed.set(body, prefix.length);
+  const checks = secrets.flatMap((secret) =>
+    candidates.map((candidate) => isSignedWith(secret, candidate, signed)),
+  );
+  return (await Promise.all(checks)).includes(true);
+}
+
+/** `verify` compares in a time that tells nothing. */
+async function isSignedWith(
+  secret: string,
+  candidate: string,
+  signed: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  if (!/^[0-9a-f]{64}$/.test(candidate)) return false;
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey("raw", encoder.encode(secret), algorithm, false, [
+    "verify",
+  ]);
+  const signature = Uint8Array.from(candidate.match(/../g) ?? [], (hex) =>
+    Number.parseInt(hex, 16),
+  );
+  return crypto.subtle.verify("HMAC", key, signature, signed);
+}
+
+function readEvent<Event extends { event: string }>(
+  body: Uint8Array,
+  announced: string | null,
+  parse: (text: string) => unknown,
+): Event {
+  let event: Partial<Event> | null;
+  try {
+    event = parse(new TextDecoder("utf-8", { fatal: true }).decode(body)) as Partial<Event> | null;
+  } catch {
+    event = null;
+  }
+  if (typeof event?.event !== "string") {
+    throw flaw("body_malformed", "the body is signed, but it is no event of Countersign");
+  }
+  if (announced !== null && announced !== event.event) {
+    throw flaw(
+      "event_mismatch",
+      `the X-Service-Event header says ${announced}, and the body that was signed says ${event.event}`,
+    );
+  }
+  return event as Event;
+}
+
+const encoder = new TextEncoder();
+
+function bytesOf(rawBody: RawBody): Uint8Array<ArrayBuffer> {
+  if (typeof rawBody === "string") return encoder.encode(rawBody);
+  if (rawBody instanceof ArrayBuffer) return new Uint8Array(rawBody);
+  if (ArrayBuffer.isView(rawBody)) return Uint8Array.from(rawBody as Uint8Array);
+  throw flaw(
+    "body_not_raw",
+    "the body was parsed already. Give the raw bytes, as express.raw(), request.text() or request.arrayBuffer() have them: what is signed are the bytes, and they cannot be made again from the parsed value.",
+  );
+}
+
+function secretsOf(secret: string | readonly string[]): readonly string[] {
+  const secrets = typeof secret === "string" ? [secret] : secret;
+  const isGiven =
+    Array.isArray(secrets) && secrets.length > 0 && secrets.every((each) => Boolean(each));
+  // An empty secret would make a signature that everybody can make.
+  if (!isGiven) throw flaw("secret_missing", "the signing secret, whsec_…, is missing");
+  return secrets;
+}
+
+function headerOf(header: SignatureHeader, name: string): string | null {
+  if (header === null || header === undefined) return null;
+  if (typeof header === "string") return name === signatureName ? header : null;
+  if (typeof (header as Headers).get === "function") return (header as Headers).get(name);
+  const values = Object.entries(header)
+    .filter(([key]) => key.toLowerCase() === name)
+    .flatMap(([, value]) => value ?? []);
+  return values.length === 0 ? null : values.join(",");
+}
+
+function flaw(code: WebhookFlaw, message: string): WebhookVerificationError {
+  return new WebhookVerificationError(code, message);
+}

@@ -1,0 +1,112 @@
+// The real service behind a real socket, with a proxy before it that misbehaves as networks do.
+
+import http from "node:http";
+import type { AddressInfo } from "node:net";
+import { isRefusal } from "../../server/src/domain/refusal.ts";
+import { issueKey } from "../../server/src/operations/issue-key.ts";
+import { decide, findReviewer } from "../../server/test/test-review.ts";
+import {
+  makeWorkspace,
+  type NodeOptions,
+  startService,
+  type TestService,
+} from "../../server/test/test-service.ts";
+import { Countersign, type CountersignOptions } from "../src/index.ts";
+
+export type Trouble = "lose the answer" | "refuse" | "say 503" | "say HTML" | "redirect" | "hang";
+
+export type Served = {
+  service: TestService;
+  /** What the next calls meet, one each; after that all goes well. */
+  troubles: Trouble[];
+  /** Every call that came, as "METHOD /path". */
+  calls: string[];
+  url: string;
+  client(options?: CountersignOptions): Promise<Countersign>;
+  /** Another key of the workspace that a request belongs to. */
+  keyOf(id: string): Promise<string>;
+  approve(id: string, edit?: string): Promise<void>;
+  reject(id: string, note: string): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export async function serve(options: NodeOptions = {}): Promise<Served> {
+  const service = await startService(options);
+  const target = await service.app.listen({ port: 0, host: "127.0.0.1" });
+  const troubles: Trouble[] = [];
+  const calls: string[] = [];
+  const proxy = http.createServer((incoming, outgoing) => {
+    calls.push(`${incoming.method} ${incoming.url}`);
+    pass(target, incoming, outgoing, troubles.shift() ?? null);
+  });
+  // As the service promises in the answers that are passed on: a client may use a connection for so long.
+  proxy.keepAliveTimeout = 80_000;
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const choose = async (id: string, choice: Parameters<typeof decide>[2]) => {
+    const { token } = await findReviewer(service.db, id);
+    const { status, text } = await decide(service.app, token, choice);
+    if (status !== 200) throw new Error(text);
+  };
+  return {
+    service,
+    troubles,
+    calls,
+    url,
+    client: async (clientOptions = {}) => {
+      const { key } = await makeWorkspace(service.db);
+      return new Countersign({ apiKey: key, baseUrl: url, ...clientOptions });
+    },
+    keyOf: (id) => issueKeyOf(service, id),
+    approve: (id, edit) =>
+      choose(id, { verdict: "approve", ...(edit === undefined ? {} : { edit }) }),
+    reject: (id, note) => choose(id, { verdict: "reject", note }),
+    stop: async () => {
+      proxy.closeAllConnections();
+      await new Promise((resolve) => proxy.close(resolve));
+      await service.stop();
+    },
+  };
+}
+
+async function issueKeyOf({ db }: TestService, id: string): Promise<string> {
+  const { rows } = await db.query("select workspace_id from approvals where id = $1", [id]);
+  const issued = await issueKey(db, { workspaceId: rows[0].workspace_id, name: "Another" });
+  if (isRefusal(issued)) throw new Error(issued.message);
+  return issued.key;
+}
+
+function pass(
+  target: string,
+  incoming: http.IncomingMessage,
+  outgoing: http.ServerResponse,
+  trouble: Trouble | null,
+): void {
+  if (trouble === "hang") return;
+  if (trouble === "refuse") {
+    incoming.socket.destroy();
+    return;
+  }
+  if (trouble === "say 503" || trouble === "say HTML" || trouble === "redirect") {
+    const statuses = { "say 503": 503, "say HTML": 200, redirect: 302 };
+    outgoing.writeHead(statuses[trouble], {
+      "retry-after": "0",
+      ...(trouble === "redirect" ? { location: "https://elsewhere.example/" } : {}),
+    });
+    outgoing.end("<html>not what you asked for</html>");
+    return;
+  }
+  const { method, url: path, headers } = incoming;
+  const passed = http.request(`${target}${path}`, { method, headers }, (answer) => {
+    if (trouble === "lose the answer") {
+      // The service has done it; its caller never hears of it.
+      answer.resume().on("end", () => incoming.socket.destroy());
+      return;
+    }
+    outgoing.writeHead(answer.statusCode ?? 0, answer.headers);
+    answer.pipe(outgoing);
+  });
+  passed.on("error", () => incoming.socket.destroy());
+  outgoing.on("close", () => passed.destroy());
+  incoming.pipe(passed);
+}
