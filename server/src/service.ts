@@ -54,6 +54,7 @@ export function assembleService(options: ServiceOptions): Service {
   const resolutions = new ResolutionWatch(db, listener);
   const background = makeBackground(options.log);
   const policy = makeAddressPolicy(options.webhookAllowed ?? []);
+  const stopping = new AbortController();
   const routes = routesOf({
     db,
     createApproval: makeCreateApproval(db, keyring, onDue),
@@ -70,9 +71,13 @@ export function assembleService(options: ServiceOptions): Service {
     oidc: options.oidc,
     examineAddress: (url) => examineMembersWebhookUrl(url, policy),
     clock,
+    dispatch: (call) => app.inject(call),
+    stopping: stopping.signal,
+    // Mostly messages that a client got wrong; what fails in the service itself is logged where it fails.
+    noteFault: (error) => options.log.debug({ err: error }, "a message to the tools was refused"),
   });
   const keyUse = makeKeyUse(db);
-  const app = buildApp({
+  const app: FastifyInstance = buildApp({
     ...options,
     clock,
     trustedProxies: options.trustedProxies ?? nearbyCidrs,
@@ -84,7 +89,10 @@ export function assembleService(options: ServiceOptions): Service {
   });
   resolutions.start();
   // Waiting callers are answered first; then no call is under way and the database can be let go.
-  app.addHook("preClose", async () => resolutions.stop());
+  app.addHook("preClose", async () => {
+    stopping.abort();
+    resolutions.stop();
+  });
   return { app, resolutions };
 }
 

@@ -12,7 +12,7 @@ type Rule = (files: SourceFile[]) => string[];
 
 const serverSource = "server/src/";
 const root = join(import.meta.dirname, "..", "..");
-const tree: SourceFile[] = globSync("{server,web,sdk}/{src,test}/**/*.{ts,tsx}", { cwd: root })
+const tree: SourceFile[] = globSync("{server,web,sdk,mcp}/{src,test}/**/*.{ts,tsx}", { cwd: root })
   .sort()
   .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 
@@ -21,6 +21,7 @@ test("the walk finds the sources, so that no rule holds for want of files", () =
     "server/src/main.ts",
     "server/src/domain/approval.ts",
     "sdk/src/contract.ts",
+    "mcp/src/tools.ts",
     "web/src/review/main.tsx",
   ]) {
     assert.ok(
@@ -72,6 +73,28 @@ test("the sdk imports nothing, and only http, domain and tests import the sdk, a
   allows(keepsSdkApart, source("domain/a.ts", type));
   allows(keepsSdkApart, source("domain/a.test.ts", type));
   allows(keepsSdkApart, { path: "sdk/src/a.ts", text: `import { b } from "./b.ts";` });
+});
+
+test("the tools see the sdk alone, and only their own route sees the tools", () => {
+  holds(keepsMcpApart);
+  const tool = (text: string) => ({ path: "mcp/src/a.ts", text });
+  breaks(keepsMcpApart, tool(`import { x } from "../../server/src/domain/limits.ts";`));
+  breaks(keepsMcpApart, tool(`import type { X } from "../../server/src/http/call.ts";`));
+  breaks(keepsMcpApart, tool(`import { call } from "../../sdk/src/transport.ts";`));
+  breaks(keepsMcpApart, tool(`import { readFile } from "node:fs/promises";`));
+  breaks(keepsMcpApart, tool(`import fastify from "fastify";`));
+  const lazily = `const x = await import("../../../mcp/src/web-handler.ts");`;
+  breaks(keepsMcpApart, source("http/a.ts", lazily));
+  breaks(keepsMcpApart, source("serve.ts", `import { x } from "../../mcp/src/tools.ts";`));
+  breaks(
+    keepsMcpApart,
+    source("http/mcp.ts", `import { x } from "../../../mcp/src/web-handler.ts";`),
+  );
+  breaks(keepsMcpApart, { path: "sdk/src/a.ts", text: `import "../../mcp/src/tools.ts";` });
+  allows(keepsMcpApart, source("http/mcp.ts", lazily));
+  allows(keepsMcpApart, tool(`import { z } from "zod";\nimport { b } from "./b.ts";`));
+  allows(keepsMcpApart, tool(`import { Countersign } from "../../sdk/src/index.ts";`));
+  allows(keepsMcpApart, tool(`import { McpServer } from "@modelcontextprotocol/server";`));
 });
 
 test("the pages see the sdk's types and the rules that need nothing but the language, and nothing else", () => {
@@ -298,7 +321,7 @@ function keepsLayers(files: SourceFile[]): string[] {
     const layer = layerOf(file.path);
     if (layer === null) return [`${file.path} is in no layer`];
     return relativeTargets(file)
-      .filter((target) => !isInSdk(target))
+      .filter((target) => !isInSdk(target) && !isInMcp(target))
       .filter((target) => {
         const other = layerOf(target);
         return other === null || (other !== layer && !layers[layer]?.includes(other));
@@ -324,7 +347,9 @@ function keepsSdkApart(files: SourceFile[]): string[] {
       .filter((each) => !isInSdk(targetOf(file, each) ?? ""))
       .map(({ specifier }) => `${file.path} imports ${specifier}, but the sdk imports nothing`),
   );
-  const users = files.filter(({ path }) => !isInSdk(path) && !isInWeb(path) && !isTest(path));
+  const users = files.filter(
+    ({ path }) => !isInSdk(path) && !isInMcp(path) && !isInWeb(path) && !isTest(path),
+  );
   const uses = users.flatMap((file) =>
     importsOf(file)
       .filter((each) => isInSdk(targetOf(file, each) ?? each.specifier))
@@ -332,6 +357,33 @@ function keepsSdkApart(files: SourceFile[]): string[] {
       .map(() => `${file.path} imports the sdk, but only http and domain may, and only its types`),
   );
   return [...strangers, ...uses];
+}
+
+/** The library of the tools is large: it is loaded when somebody first calls them. */
+const routeOfTools = `${serverSource}http/mcp.ts`;
+
+function keepsMcpApart(files: SourceFile[]): string[] {
+  const inside = files.filter(({ path }) => isInMcp(path) && !isTest(path));
+  const strangers = inside.flatMap((file) =>
+    importsOf(file)
+      .filter((each) => !mayToolsSee(targetOf(file, each) ?? each.specifier))
+      .map(({ specifier }) => `${file.path} imports ${specifier}, which the tools may not see`),
+  );
+  const users = files.filter(({ path }) => !isInMcp(path) && !isTest(path));
+  const uses = users.flatMap((file) =>
+    importsOf(file)
+      .filter((each) => isInMcp(targetOf(file, each) ?? each.specifier))
+      .filter(({ isLazy }) => !(isLazy && file.path === routeOfTools))
+      .map(
+        ({ specifier }) => `${file.path} imports ${specifier}: only ${routeOfTools} may, lazily`,
+      ),
+  );
+  return [...strangers, ...uses];
+}
+
+function mayToolsSee(pathOrSpecifier: string): boolean {
+  if (pathOrSpecifier === "sdk/src/index.ts" || pathOrSpecifier === "zod") return true;
+  return isInMcp(pathOrSpecifier) || pathOrSpecifier.startsWith("@modelcontextprotocol/");
 }
 
 /** One rule for page and service: these run in browsers as well as here. */
@@ -562,7 +614,7 @@ function source(path: string, text: string): SourceFile {
 }
 
 function sources(files: SourceFile[]): SourceFile[] {
-  const folders = [serverSource, "sdk/src/", "web/src/"];
+  const folders = [serverSource, "sdk/src/", "mcp/src/", "web/src/"];
   return files.filter(({ path }) => folders.some((folder) => path.startsWith(folder)));
 }
 
@@ -574,8 +626,12 @@ function isInSdk(pathOrSpecifier: string): boolean {
   return pathOrSpecifier.startsWith("sdk/") || pathOrSpecifier.startsWith("@countersign/sdk");
 }
 
+function isInMcp(pathOrSpecifier: string): boolean {
+  return pathOrSpecifier.startsWith("mcp/") || pathOrSpecifier.startsWith("@countersign/mcp");
+}
+
 function isTest(path: string): boolean {
-  return path.endsWith(".test.ts") || path.startsWith("server/test/");
+  return path.endsWith(".test.ts") || /^(server|sdk|mcp)\/test\//.test(path);
 }
 
 type Import = {
@@ -583,6 +639,8 @@ type Import = {
   /** The names as the other file exports them; none for a whole-module import. */
   names: string[];
   isType: boolean;
+  /** Loaded only when it is needed. */
+  isLazy: boolean;
 };
 
 /** The text between the keyword and `from` cannot hold a string or a semicolon. */
@@ -594,14 +652,15 @@ function importsOf(file: SourceFile): Import[] {
   const statics = [...code.matchAll(staticImport)].map((match) => {
     const end = match.index + match[0].replace(/;$/, "").length - 1;
     const specifier = uncommented.slice(end - (match[3]?.length ?? 0), end);
-    return { specifier, ...namesIn((match[1] ?? "").trim()) };
+    return { specifier, ...namesIn((match[1] ?? "").trim()), isLazy: false };
   });
   const dynamics = [...code.matchAll(dynamicImport)].map((match) => {
     const quote = match[1] ?? "";
     const start = match.index + match[0].length;
     const end = quote === "" ? start : uncommented.indexOf(quote, start);
     // What is computed cannot be read here; it is no name that a rule could allow.
-    return { specifier: uncommented.slice(start, end) || "(computed)", names: [], isType: false };
+    const specifier = uncommented.slice(start, end) || "(computed)";
+    return { specifier, names: [], isType: false, isLazy: true };
   });
   return [...statics, ...dynamics];
 }

@@ -13,7 +13,7 @@ import { isUnavailable } from "../storage/database.ts";
 import { authenticate } from "./authenticate.ts";
 import { basePathOf, withoutBasePath } from "./base-path.ts";
 import { makeBrokenRequestAnswer } from "./broken-requests.ts";
-import { type Answer, type Call, repeated } from "./call.ts";
+import { type Answer, type Call, repeated, type StreamedAnswer } from "./call.ts";
 import { dashboardHeaders, reviewHeaders } from "./page-headers.ts";
 import {
   crossOrigin,
@@ -305,8 +305,11 @@ function headerOf(request: FastifyRequest, name: string): string | null | typeof
   return count > 1 || Array.isArray(value) ? repeated : value;
 }
 
-function send(reply: FastifyReply, { status, headers = {}, type, body }: Answer): FastifyReply {
+function send(reply: FastifyReply, answer: Answer | StreamedAnswer): FastifyReply {
+  const { status, headers = {}, type } = answer;
   reply.code(status).headers(headers);
+  if ("stream" in answer) return reply.type(answer.type).send(answer.stream);
+  const { body } = answer;
   if (body === null) return reply.send();
   return reply.type(type ?? "application/json; charset=utf-8").send(body);
 }

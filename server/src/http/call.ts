@@ -27,3 +27,9 @@ export type Answer = {
   /** Null for an answer without a body. */
   body: string | Uint8Array | null;
 };
+
+/** An answer that is sent while it is made. It is cancelled when the caller goes away. */
+export type StreamedAnswer = Omit<Answer, "body"> & {
+  type: string;
+  stream: ReadableStream<Uint8Array>;
+};

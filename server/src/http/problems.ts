@@ -106,6 +106,12 @@ export function dashboardCrossOrigin(publicOrigin: string): Answer {
   return dashboardProblem({ refusal: "cross_origin", message });
 }
 
+/** To a page elsewhere that would speak to the tools: its browser says so, and programs say nothing. */
+export function mcpCrossOrigin(publicOrigin: string): Answer {
+  const message = `This call comes from a web page that is not at ${publicOrigin}. Call /mcp from a program, which sends no Origin header.`;
+  return dashboardProblem({ refusal: "cross_origin", message });
+}
+
 /** A fault as the dashboard should tell it. */
 export function dashboardFault({ status, headers = {}, body }: Answer): Answer {
   if (status !== statusOfCode.unavailable) return { status, headers, body };

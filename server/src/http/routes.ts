@@ -8,6 +8,7 @@ import { dashboardRoutes } from "./dashboard/routes.ts";
 import type { DashboardCalls } from "./dashboard/visit.ts";
 import * as devMails from "./dev-mail.ts";
 import { healthz, readyz } from "./health.ts";
+import { type McpCalls, makeMcpEndpoint } from "./mcp.ts";
 import { openApiText } from "./openapi.ts";
 import { reviewFault } from "./problems.ts";
 import * as reviews from "./reviews.ts";
@@ -15,7 +16,8 @@ import type { Route } from "./route.ts";
 
 export type Calls = approvals.ApprovalCalls &
   reviews.ReviewCalls &
-  DashboardCalls & { devMail: devMails.DevMail | null };
+  DashboardCalls &
+  McpCalls & { devMail: devMails.DevMail | null };
 
 export function routesOf(calls: Calls): Route[] {
   const openApi: Answer = {
@@ -29,6 +31,7 @@ export function routesOf(calls: Calls): Route[] {
     { method: "GET", path: "/v1/requests", access: "api_key", handle: (call) => approvals.list(calls, call) },
     { method: "GET", path: "/v1/requests/:id", access: "api_key", handle: (call) => approvals.read(calls, call) },
     { method: "POST", path: "/v1/requests/:id/cancel", access: "api_key", handle: (call) => approvals.cancel(calls, call) },
+    { method: "POST", path: "/mcp", access: "api_key", handle: makeMcpEndpoint(calls) },
     { method: "GET", path: "/v1/openapi.json", access: "anyone", handle: () => openApi },
     { method: "GET", path: "/healthz", access: "anyone", handle: () => healthz() },
     { method: "GET", path: "/readyz", access: "anyone", handle: () => readyz(calls.db) },

@@ -1,0 +1,28 @@
+// What a model is told to do about a request, in its own words for each status. The rule it must not forget is said
+// where it acts, and not only in the description of a tool that it read long ago.
+
+import type { ApprovalRequest } from "../../sdk/src/index.ts";
+
+/** For every model that is connected, before it calls anything. */
+export const instructions = `Countersign asks a person before you act. Before a sensitive or irreversible action, call request_approval, then await_decision until the status is no longer PENDING.
+Only status APPROVED permits the action. Execute exactly effectivePayload, which the approver may have edited, and execute it once.
+REJECTED means that a person said no: do not act, and do not ask again for the same thing. EXPIRED means that nobody decided in time: that is neither a yes nor a no. CANCELLED means that the request was withdrawn. No tool here can decide: only a person can.`;
+
+export function nextStepOf(request: ApprovalRequest): string {
+  switch (request.status) {
+    case "PENDING":
+      return `Still pending: nobody has decided yet, so do not act. Call await_decision with requestId ${request.id} to go on waiting; each call waits up to 50 seconds, and people often take minutes or hours. Do not create another request for the same action. It expires at ${request.expiresAt}.`;
+    case "APPROVED":
+      return request.modifiedPayload === null
+        ? "Approved. Execute exactly effectivePayload, once."
+        : "Approved with changes: the approver edited the payload. Execute exactly effectivePayload, once, and not what you asked for.";
+    case "REJECTED":
+      return "Rejected: a person said no. Do not act, and do not ask again for the same action, in other words or in smaller parts. Read resolutionNote for their reason, and tell whoever gave you the task.";
+    case "EXPIRED":
+      return "Expired: nobody decided in time. That is neither a yes nor a no, so do not act. If the action is still needed, you may ask once more, with a longer ttlMinutes; otherwise tell whoever gave you the task.";
+    case "CANCELLED":
+      return "Cancelled: the request was withdrawn. Do not act.";
+    default:
+      return request.status satisfies never;
+  }
+}

@@ -1,0 +1,179 @@
+// What each tool takes and gives, as schemas that clients and models read. Sizes are said here and judged by the
+// service alone, so that there is one place that knows them.
+
+import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import type { ApprovalRequest } from "../../sdk/src/index.ts";
+import { nextStepOf } from "./next-step.ts";
+
+/** Many clients cut a call after 60 seconds. */
+export const awaitSecondsMax = 50;
+export const listRowsMax = 50;
+
+const requestId = z.string().min(1).describe("The id that request_approval returned.");
+
+/** Any value is taken. It is announced as an object, because many clients cannot offer an argument without a type. */
+const anyJson = (description: string) =>
+  z.unknown().optional().meta({ type: "object", additionalProperties: true, description });
+
+export const createInput = z.strictObject({
+  summary: z
+    .string()
+    .describe("What you want to do, in one sentence a person can judge. At most 500 characters."),
+  notify: z
+    .string()
+    .describe("Who decides: an e-mail address, or group:KEY for a group of the workspace."),
+  payload: anyJson(
+    "Exactly what you would execute, as a JSON value (an object, not a text with JSON in it). The approver sees it and may edit it.",
+  ),
+  agentName: z.string().optional().describe("Your name. At most 100 characters."),
+  reasoning: z
+    .string()
+    .optional()
+    .describe("Why you want to do it, for the approver. At most 2000 characters."),
+  recentActions: z
+    .array(z.string())
+    .optional()
+    .describe("What you did before, oldest first. At most 10, each of at most 300 characters."),
+  metadata: anyJson(
+    "Any JSON value that should come back with the decision. Not shown to the approver.",
+  ),
+  agentState: anyJson(
+    "Any JSON value that you need to go on later. At most 262144 bytes. Not shown to the approver.",
+  ),
+  ttlMinutes: z
+    .number()
+    .optional()
+    .describe("How long somebody may decide: 5 to 10080 whole minutes. Mostly a day unless told."),
+  idempotencyKey: z
+    .string()
+    .optional()
+    .describe(
+      "Give the same text when you repeat a call that may have been done already: it then returns the same request instead of asking people twice. At most 255 characters.",
+    ),
+});
+
+export const awaitInput = z.strictObject({
+  requestId,
+  maxSeconds: z
+    .number()
+    .int()
+    .min(1)
+    .max(awaitSecondsMax)
+    .default(awaitSecondsMax)
+    .describe("How long this call may wait."),
+});
+
+export const idInput = z.strictObject({ requestId });
+
+export const listInput = z.strictObject({
+  limit: z.number().int().min(1).max(listRowsMax).default(20).describe("Rows of one page."),
+  cursor: z.string().optional().describe("The nextCursor of the page before."),
+});
+
+/** Some models fill every field: a null is as good as nothing, without being announced, which not every client can read. */
+export function ignoringNulls<Schema extends StandardSchemaWithJSON>(
+  schema: Schema,
+): StandardSchemaWithJSON<
+  StandardSchemaWithJSON.InferInput<Schema>,
+  StandardSchemaWithJSON.InferOutput<Schema>
+> {
+  const standard = schema["~standard"];
+  const validate: typeof standard.validate = (value, options) =>
+    standard.validate(withoutNulls(value), options);
+  return { "~standard": { ...standard, validate } };
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
+}
+
+const status = z
+  .enum(["PENDING", "APPROVED", "REJECTED", "EXPIRED", "CANCELLED"])
+  .describe("Only APPROVED permits the action.");
+const nextStep = z.string().describe("What to do now.");
+const time = (description: string) => z.string().describe(description);
+
+const decisionFields = {
+  id: z.string(),
+  status,
+  nextStep,
+  summary: z.string(),
+  resolvedByEmail: z.string().nullable().describe("Who decided; null unless a person did."),
+  resolutionNote: z.string().nullable().describe("What that person wrote."),
+  resolvedAt: z.string().nullable(),
+  createdAt: time("When it was created."),
+  expiresAt: time("When it expires if nobody decides."),
+};
+
+/** Small: what a model needs to go on, and nothing to execute unless it may be executed. */
+export const decisionOutput = z.object({
+  ...decisionFields,
+  effectivePayload: z
+    .unknown()
+    .optional()
+    .describe("Execute exactly this. Present only when the status is APPROVED."),
+  wasEdited: z.boolean().describe("Whether the approver changed the payload."),
+});
+
+/** Everything that the service knows of the request. */
+export const requestOutput = z.object({
+  ...decisionFields,
+  object: z.literal("approval_request"),
+  payload: z.unknown().describe("As it was asked for. Not what to execute."),
+  modifiedPayload: z.unknown().describe("As the approver edited it; null when unchanged."),
+  effectivePayload: z
+    .unknown()
+    .describe("Execute exactly this, only when the status is APPROVED: the edit or the payload."),
+  metadata: z.unknown(),
+  agentState: z.unknown(),
+  reasoning: z.string().nullable(),
+  recentActions: z.array(z.string()),
+  agentName: z.string().nullable(),
+  approverEmail: z.string().nullable(),
+  approverGroup: z.object({ key: z.string(), name: z.string() }).nullable(),
+});
+
+const pendingRow = requestOutput.pick({
+  id: true,
+  summary: true,
+  agentName: true,
+  approverEmail: true,
+  approverGroup: true,
+  createdAt: true,
+  expiresAt: true,
+});
+
+export const listOutput = z.object({
+  requests: z.array(pendingRow).describe("Newest first."),
+  hasMore: z.boolean(),
+  nextCursor: z.string().nullable().describe("Give it as cursor for the next page."),
+});
+
+export function toDecision(request: ApprovalRequest): z.infer<typeof decisionOutput> {
+  const { id, status, summary, resolvedByEmail, resolutionNote, resolvedAt } = request;
+  const { createdAt, expiresAt, effectivePayload, modifiedPayload } = request;
+  return {
+    id,
+    status,
+    nextStep: nextStepOf(request),
+    summary,
+    ...(status === "APPROVED" ? { effectivePayload } : {}),
+    wasEdited: modifiedPayload !== null,
+    resolvedByEmail,
+    resolutionNote,
+    resolvedAt,
+    createdAt,
+    expiresAt,
+  };
+}
+
+export function toRequest(request: ApprovalRequest): z.infer<typeof requestOutput> {
+  return { ...request, nextStep: nextStepOf(request) };
+}
+
+export function toPendingRow(request: ApprovalRequest): z.infer<typeof pendingRow> {
+  const { id, summary, agentName, approverEmail, approverGroup, createdAt, expiresAt } = request;
+  return { id, summary, agentName, approverEmail, approverGroup, createdAt, expiresAt };
+}

@@ -1,0 +1,175 @@
+// The five tools, over a client of the service. None decides: an agent cannot approve itself.
+
+import { McpServer } from "@modelcontextprotocol/server";
+import type { Countersign } from "../../sdk/src/index.ts";
+import { awaitDecision } from "./await-decision.ts";
+import { instructions, nextStepOf } from "./next-step.ts";
+import { answered, succeeded } from "./tool-results.ts";
+import {
+  awaitInput,
+  createInput,
+  decisionOutput,
+  idInput,
+  ignoringNulls,
+  listInput,
+  listOutput,
+  requestOutput,
+  toDecision,
+  toPendingRow,
+  toRequest,
+} from "./tool-schemas.ts";
+import { version } from "./version.ts";
+
+export type McpOptions = {
+  client: Countersign;
+  /** Aborted when this process ends. */
+  stopping?: AbortSignal;
+  progressIntervalMs?: number;
+};
+
+const progressIntervalDefaultMs = 5_000;
+
+export function makeMcpServer({
+  client,
+  stopping = new AbortController().signal,
+  progressIntervalMs = progressIntervalDefaultMs,
+}: McpOptions): McpServer {
+  const server = new McpServer(
+    { name: "countersign", title: "Countersign", version },
+    // The tools never change, so nobody need listen for it.
+    { instructions, capabilities: { tools: { listChanged: false } } },
+  );
+  addRequestApproval(server, client);
+  addAwaitDecision(server, { client, stopping, progressIntervalMs });
+  addGetRequest(server, client);
+  addListPending(server, client);
+  addCancelRequest(server, client);
+  return server;
+}
+
+function addRequestApproval(server: McpServer, client: Countersign): void {
+  server.registerTool(
+    "request_approval",
+    {
+      title: "Ask a person for approval",
+      description:
+        "Ask a person before a sensitive or irreversible action: they get a mail with what you want to do. Returns at once with status PENDING and an id. That is no permission: call await_decision with the id next. Only status APPROVED permits the action, and then you execute exactly effectivePayload, which the approver may have edited. Ask once for each action: never again after a rejection, and never twice for the same thing.",
+      inputSchema: ignoringNulls(createInput),
+      outputSchema: decisionOutput,
+      annotations: {
+        readOnlyHint: false,
+        destructiveHint: false,
+        idempotentHint: false,
+        openWorldHint: true,
+      },
+    },
+    ({ idempotencyKey, ...input }, { mcpReq: { signal } }) =>
+      answered(async () => {
+        const options = { signal, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) };
+        const request = await client.requests.create(definedOf(input), options);
+        return succeeded(toDecision(request), nextStepOf(request));
+      }),
+  );
+}
+
+function addAwaitDecision(server: McpServer, waiting: Parameters<typeof awaitDecision>[0]): void {
+  server.registerTool(
+    "await_decision",
+    {
+      title: "Wait for the decision",
+      description:
+        "Wait until a person has decided about a request, for at most 50 seconds in one call. If the status is still PENDING, call again: that is normal, not an error, and no reason to ask anew. Only status APPROVED permits the action; execute exactly effectivePayload, once. REJECTED means that a person said no: do not act, do not ask again, read resolutionNote. EXPIRED means that nobody decided in time, which is neither a yes nor a no: do not act. CANCELLED means that it was withdrawn: do not act.",
+      inputSchema: ignoringNulls(awaitInput),
+      outputSchema: decisionOutput,
+      annotations: readOnly,
+    },
+    (wait, context) =>
+      answered(async () => {
+        const request = await awaitDecision(waiting, wait, context);
+        return succeeded(toDecision(request), nextStepOf(request));
+      }),
+  );
+}
+
+function addGetRequest(server: McpServer, client: Countersign): void {
+  server.registerTool(
+    "get_request",
+    {
+      title: "Read a request",
+      description:
+        "Read everything about one request without waiting: its status, payload, metadata and agentState. To wait for a decision use await_decision, and do not poll this. Only status APPROVED permits the action; then execute exactly effectivePayload.",
+      inputSchema: idInput,
+      outputSchema: requestOutput,
+      annotations: readOnly,
+    },
+    ({ requestId }, { mcpReq: { signal } }) =>
+      answered(async () => {
+        const request = await client.requests.get(requestId, { signal });
+        return succeeded(toRequest(request), nextStepOf(request));
+      }),
+  );
+}
+
+function addListPending(server: McpServer, client: Countersign): void {
+  server.registerTool(
+    "list_pending",
+    {
+      title: "List pending requests",
+      description:
+        "List the requests of this workspace that nobody has decided yet, newest first, without their payloads. Use it to find a request whose id you lost, or to see whether an action has been asked for already, before you ask.",
+      inputSchema: ignoringNulls(listInput),
+      outputSchema: listOutput,
+      annotations: readOnly,
+    },
+    ({ limit, cursor }, { mcpReq: { signal } }) =>
+      answered(async () => {
+        const page = await client.requests.listPage(
+          { status: "PENDING" },
+          { limit, cursor: cursor ?? null, signal },
+        );
+        const { data, hasMore, nextCursor } = page;
+        const rows = { requests: data.map(toPendingRow), hasMore, nextCursor };
+        const more = hasMore ? " There are more: give nextCursor as cursor." : "";
+        return succeeded(rows, `${data.length} pending.${more}`);
+      }),
+  );
+}
+
+function addCancelRequest(server: McpServer, client: Countersign): void {
+  server.registerTool(
+    "cancel_request",
+    {
+      title: "Withdraw a request",
+      description:
+        "Withdraw a pending request whose action is no longer needed, so that nobody spends time on it. It cannot be undone. One that has been decided already stays as it was decided, and that is told as an error with the code already_resolved.",
+      inputSchema: idInput,
+      outputSchema: decisionOutput,
+      annotations: {
+        readOnlyHint: false,
+        destructiveHint: true,
+        idempotentHint: true,
+        openWorldHint: false,
+      },
+    },
+    ({ requestId }, { mcpReq: { signal } }) =>
+      answered(async () => {
+        const request = await client.requests.cancel(requestId, { signal });
+        return succeeded(toDecision(request), nextStepOf(request));
+      }),
+  );
+}
+
+const readOnly = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+
+type Defined<Fields> = { [Key in keyof Fields]: Exclude<Fields[Key], undefined> };
+
+/** Without the fields that were not given: the service would be told null, or nothing that it knows. */
+function definedOf<Fields extends object>(fields: Fields): Defined<Fields> {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as Defined<Fields>;
+}

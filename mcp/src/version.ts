@@ -1,0 +1,3 @@
+// What the tools call themselves towards clients. A test holds it to package.json.
+
+export const version = "0.1.0";

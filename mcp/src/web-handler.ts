@@ -1,0 +1,76 @@
+// The tools over Streamable HTTP, as a web request and its response. Each call stands alone: there are no sessions, so
+// any node may answer it. Whoever mounts it has checked the API key and where the call comes from.
+
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import { Countersign, type Fetch } from "../../sdk/src/index.ts";
+import { parseExactly } from "./exact-json.ts";
+import { makeMcpServer } from "./tools.ts";
+
+export type WebHandlerOptions = {
+  /** How the tools reach the service. */
+  fetch: Fetch;
+  baseUrl: string;
+  /** Aborted when this process ends. */
+  stopping: AbortSignal;
+  /** Told of what went wrong outside of any tool. */
+  onFault: (error: Error) => void;
+};
+
+export type WebCall = {
+  apiKey: string;
+  /** Those that the protocol names: accept and mcp-…. */
+  headers: Record<string, string>;
+  body: Uint8Array;
+  /** Aborted when the caller goes away. */
+  signal: AbortSignal;
+};
+
+export type WebHandler = {
+  answer(call: WebCall): Promise<Response>;
+  close(): Promise<void>;
+};
+
+export function makeWebHandler(options: WebHandlerOptions): WebHandler {
+  const { fetch, baseUrl, stopping, onFault } = options;
+  const handler = createMcpHandler(
+    ({ authInfo }) => {
+      const apiKey = authInfo?.token ?? "";
+      const client = new Countersign({ apiKey, baseUrl, fetch, parse: parseExactly });
+      return makeMcpServer({ client, stopping });
+    },
+    {
+      onerror: onFault,
+      // There is nothing to hear of on such a stream, and each would be held open for nothing.
+      maxSubscriptions: 0,
+    },
+  );
+  return {
+    answer: async ({ apiKey, headers, body, signal }) => {
+      const parsedBody = parse(body);
+      if (parsedBody === undefined) return refused(-32700, "The body is not JSON.");
+      if (Array.isArray(parsedBody)) {
+        return refused(-32600, "Send one message at a time: the protocol has no batches any more.");
+      }
+      const request = new Request(`${baseUrl}/mcp`, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        signal,
+      });
+      const authInfo = { token: apiKey, clientId: "countersign", scopes: [] };
+      return handler.fetch(request, { authInfo, parsedBody });
+    },
+    close: () => handler.close(),
+  };
+}
+
+function parse(body: Uint8Array): unknown {
+  try {
+    return parseExactly(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch {
+    return undefined;
+  }
+}
+
+function refused(code: number, message: string): Response {
+  return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status: 400 });
+}

@@ -1,0 +1,215 @@
+import assert from "node:assert/strict";
+import { after, type TestContext, test } from "node:test";
+import { serve } from "../../sdk/test/served.ts";
+import { makeWorkspace } from "../../server/test/test-service.ts";
+import { callTool, connect, type Way, ways } from "./conversing.ts";
+
+const served = await serve();
+after(() => served.stop());
+
+const refund = {
+  summary: "Refund order 1042",
+  notify: "ann@example.com",
+  payload: { orderId: 1042, amount: 49 },
+};
+
+/** With a workspace of its own. */
+async function converse(context: TestContext, way: Way) {
+  const { key } = await makeWorkspace(served.service.db);
+  const client = await connect(way, { url: served.url, key });
+  context.after(() => client.close());
+  const call = (name: string, args: Record<string, unknown>, options = {}) =>
+    callTool(client, name, args, options);
+  return { client, call };
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+for (const way of ways) {
+  const how = `${way.transport}, ${way.mode}`;
+
+  test(`there are five tools, none of which decides, each with schemas and hints (${how})`, async (context) => {
+    const { client } = await converse(context, way);
+    const { tools } = await client.listTools();
+    const names = "request_approval await_decision get_request list_pending cancel_request";
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      names.split(" "),
+    );
+    for (const { name, title, description, inputSchema, outputSchema, annotations } of tools) {
+      assert.ok(title !== undefined && description !== undefined, name);
+      assert.equal(inputSchema.additionalProperties, false, name);
+      assert.equal(outputSchema?.type, "object", name);
+      for (const hint of ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"]) {
+        assert.equal(typeof annotations?.[hint as "readOnlyHint"], "boolean", `${name} ${hint}`);
+      }
+    }
+    assert.match(client.getInstructions() ?? "", /Only status APPROVED permits the action/);
+    assert.equal(client.getServerVersion()?.name, "countersign");
+  });
+
+  test(`what a person edits and approves is what is executed (${how})`, async (context) => {
+    const { call } = await converse(context, way);
+    const asked = await call("request_approval", { ...refund, agentState: { step: 3 } });
+    assert.equal(asked.value.status, "PENDING");
+    assert.match(asked.text, /do not act.*await_decision/s);
+    assert.equal("effectivePayload" in asked.value, false, "nothing to execute yet");
+    const { id } = asked.value;
+
+    const heard: number[] = [];
+    const onProgress = ({ progress }: { progress: number }) => heard.push(progress);
+    const pending = await call("await_decision", { requestId: id, maxSeconds: 1 }, { onProgress });
+    assert.equal(pending.isError, false);
+    assert.equal(pending.value.status, "PENDING");
+    assert.match(pending.text, /^Still pending.*await_decision/);
+    assert.deepEqual(heard, [0]);
+
+    const deciding = call("await_decision", { requestId: id }, { onProgress });
+    await until(() => served.service.resolutions.waiting > 0);
+    await served.approve(id, '{"orderId":1042,"amount":9007199254740993}');
+    const { value, text } = await deciding;
+    assert.equal(value.status, "APPROVED");
+    assert.equal(value.wasEdited, true);
+    assert.equal(value.resolvedByEmail, "ann@example.com");
+    assert.deepEqual(
+      value.effectivePayload,
+      JSON.parse('{"orderId":1042,"amount":9007199254740993}'),
+    );
+    assert.match(text, /Execute exactly effectivePayload, once, and not what you asked for/);
+
+    const read = await call("get_request", { requestId: id });
+    assert.deepEqual(read.value.payload, refund.payload);
+    assert.deepEqual(read.value.agentState, { step: 3 });
+  });
+
+  test(`a rejection is told with its reason, and not to be asked again (${how})`, async (context) => {
+    const { call } = await converse(context, way);
+    const { id } = (await call("request_approval", refund)).value;
+    await served.reject(id, "Already refunded");
+    const { value, text, isError } = await call("await_decision", { requestId: id });
+    assert.equal(isError, false);
+    assert.equal(value.status, "REJECTED");
+    assert.equal(value.resolutionNote, "Already refunded");
+    assert.equal("effectivePayload" in value, false);
+    assert.match(text, /do not ask again/);
+  });
+
+  test(`pending requests are listed in pages without payloads, and can be withdrawn (${how})`, async (context) => {
+    const { call } = await converse(context, way);
+    const ids = [];
+    for (const summary of ["One", "Two", "Three"]) {
+      ids.unshift((await call("request_approval", { ...refund, summary })).value.id);
+    }
+    const first = (await call("list_pending", { limit: 2 })).value;
+    assert.equal(first.hasMore, true);
+    const second = (await call("list_pending", { limit: 2, cursor: first.nextCursor })).value;
+    const rows = [...first.requests, ...second.requests];
+    assert.deepEqual(
+      rows.map(({ id }) => id),
+      ids,
+    );
+    assert.ok(rows.every((row) => !("payload" in row) && !("agentState" in row)));
+
+    const withdrawn = await call("cancel_request", { requestId: ids[0] });
+    assert.equal(withdrawn.value.status, "CANCELLED");
+    assert.equal((await call("cancel_request", { requestId: ids[0] })).value.status, "CANCELLED");
+    assert.equal((await call("list_pending", {})).value.requests.length, 2);
+    await served.approve(ids[1]);
+    const late = await call("cancel_request", { requestId: ids[1] });
+    assert.equal(late.isError, true);
+    assert.match(late.text, /^already_resolved: /);
+  });
+
+  test(`what is refused is an answer with the service's code and words (${how})`, async (context) => {
+    const { call } = await converse(context, way);
+    const unknown = await call("get_request", { requestId: "req_unknown" });
+    assert.equal(unknown.isError, true);
+    assert.match(unknown.text, /^not_found: .*do not act/s);
+    assert.match((await call("await_decision", { requestId: ".." })).text, /^not_found: /);
+    const empty = await call("request_approval", { ...refund, summary: "" });
+    assert.match(empty.text, /^validation_error: summary/);
+    const huge = { ...refund, agentState: "x".repeat(262_144) };
+    assert.match((await call("request_approval", huge)).text, /^state_too_large: /);
+    for (const args of [
+      { ...refund, approved: true },
+      { summary: 1, notify: "a@b.c" },
+      { notify: "ann@example.com" },
+    ]) {
+      const { isError, text } = await call("request_approval", args);
+      assert.equal(isError, true);
+      assert.match(text, /approved|summary/);
+    }
+    assert.equal((await call("await_decision", { requestId: "x", maxSeconds: 51 })).isError, true);
+  });
+
+  test(`whoever stops waiting keeps nothing waiting in the service (${how})`, async (context) => {
+    const { client, call } = await converse(context, way);
+    const { id } = (await call("request_approval", refund)).value;
+    const giveUp = new AbortController();
+    const waiting = call(
+      "await_decision",
+      { requestId: id },
+      { signal: giveUp.signal, onProgress: () => {} },
+    );
+    await until(() => served.service.resolutions.waiting > 0);
+    giveUp.abort();
+    await assert.rejects(waiting);
+    // Over HTTP a client of 2025 says so with a call of its own, which no other call can hear of: it must hang up.
+    if (way.transport === "http" && way.mode === "legacy") await client.close();
+    await until(() => served.service.resolutions.waiting === 0);
+  });
+
+  test(`a client that is gone keeps nothing waiting in the service (${how})`, async (context) => {
+    const { client, call } = await converse(context, way);
+    const { id } = (await call("request_approval", refund)).value;
+    const waiting = call("await_decision", { requestId: id });
+    const failed = assert.rejects(waiting);
+    await until(() => served.service.resolutions.waiting > 0);
+    await client.close();
+    await failed;
+    await until(() => served.service.resolutions.waiting === 0);
+  });
+
+  test(`nothing of one workspace is seen or changed from another (${how})`, async (context) => {
+    const mine = await converse(context, way);
+    const theirs = await converse(context, way);
+    const { id } = (await mine.call("request_approval", refund)).value;
+    for (const tool of ["get_request", "await_decision", "cancel_request"]) {
+      assert.match((await theirs.call(tool, { requestId: id })).text, /^not_found: /, tool);
+    }
+    assert.deepEqual((await theirs.call("list_pending", {})).value.requests, []);
+    assert.equal((await mine.call("get_request", { requestId: id })).value.status, "PENDING");
+  });
+
+  test(`several calls at once each get their own answer (${how})`, async (context) => {
+    const { call } = await converse(context, way);
+    const summaries = Array.from({ length: 12 }, (_, at) => `Order ${at}`);
+    const asked = await Promise.all(
+      summaries.map((summary) => call("request_approval", { ...refund, summary })),
+    );
+    assert.deepEqual(
+      asked.map(({ value }) => value.summary),
+      summaries,
+    );
+    const waiting = asked.map(({ value }) => call("await_decision", { requestId: value.id }));
+    await until(() => served.service.resolutions.waiting >= 12);
+    for (const { value } of asked) await served.approve(value.id);
+    const decided = await Promise.all(waiting);
+    assert.deepEqual(
+      decided.map(({ value }) => [value.summary, value.status]),
+      summaries.map((summary) => [summary, "APPROVED"]),
+    );
+  });
+
+  test(`the same idempotency key asks people once (${how})`, async (context) => {
+    const { call } = await converse(context, way);
+    const input = { ...refund, idempotencyKey: "refund-1042" };
+    const first = await call("request_approval", input);
+    assert.equal((await call("request_approval", input)).value.id, first.value.id);
+    const nothing = { agentName: null, recentActions: null, ttlMinutes: null, payload: null };
+    const other = await call("request_approval", { ...refund, ...nothing, idempotencyKey: null });
+    assert.equal(other.value.status, "PENDING", "null is as good as nothing");
+  });
+}

@@ -1,0 +1,212 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import { after, test } from "node:test";
+import { apiKeyRandomBytes, formatApiKey } from "../../server/src/domain/api-key.ts";
+import { revokeKey } from "../../server/src/operations/issue-key.ts";
+import { decide, findReviewer } from "../../server/test/test-review.ts";
+import {
+  makeWorkspace,
+  type NodeOptions,
+  startNode,
+  startService,
+  type TestNode,
+  testPublicUrl,
+} from "../../server/test/test-service.ts";
+import { callTool, connect } from "./conversing.ts";
+
+const service = await startService();
+after(() => service.stop());
+const url = await service.app.listen({ port: 0, host: "127.0.0.1" });
+
+const refund = { summary: "Refund order 1042", notify: "ann@example.com" };
+
+async function startOther(options: NodeOptions = {}): Promise<TestNode & { url: string }> {
+  const node = await startNode(service.database, options);
+  await node.app.listen({ port: 0, host: "127.0.0.1" });
+  const { port } = node.app.server.address() as AddressInfo;
+  return { ...node, url: `http://127.0.0.1:${port}` };
+}
+
+type Sent = { key?: string; headers?: Record<string, string>; method?: string; body?: string };
+
+async function send({ key, headers = {}, method = "POST", body }: Sent) {
+  const response = await fetch(`${url}/mcp`, {
+    method,
+    headers: {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+      ...headers,
+    },
+    ...(method === "POST" ? { body: body ?? message("tools/list", {}) } : {}),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text };
+}
+
+function message(method: string, params: object): string {
+  return JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+}
+
+/** The text of the call with these exact arguments, which JSON.stringify might not write. */
+function callText(name: string, args: string): string {
+  return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`;
+}
+
+/** Of a stream with one message. */
+function dataOf(text: string): string {
+  return /^data: (.*)$/m.exec(text)?.[1] ?? "";
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test("a missing, malformed, unknown or revoked key is 401, whatever the message", async () => {
+  const revoked = await makeWorkspace(service.db);
+  await revokeKey(service.db, revoked.keyId);
+  const unknown = formatApiKey(randomBytes(apiKeyRandomBytes));
+  for (const key of ["nonsense", unknown, revoked.key]) {
+    for (const body of [message("tools/list", {}), "{", "[]"]) {
+      const reply = await send({ key, body });
+      assert.equal(reply.status, 401);
+      assert.equal(reply.headers.get("www-authenticate"), "Bearer");
+      assert.equal(JSON.parse(reply.text).error.code, "unauthorized");
+    }
+  }
+  assert.equal((await send({})).status, 401);
+  await assert.rejects(connect({ transport: "http", mode: "auto" }, { url, key: unknown }));
+});
+
+test("a key that is revoked is refused by the very next call", async () => {
+  const { key, keyId } = await makeWorkspace(service.db);
+  assert.equal((await send({ key })).status, 200);
+  await revokeKey(service.db, keyId);
+  assert.equal((await send({ key })).status, 401);
+});
+
+test("a web page that is not ours may not call, and programs may", async () => {
+  const { key } = await makeWorkspace(service.db);
+  for (const origin of ["https://evil.example", "http://localhost:3000", "null"]) {
+    const reply = await send({ key, headers: { origin } });
+    assert.equal(reply.status, 403);
+    assert.equal(JSON.parse(reply.text).error.code, "cross_origin");
+  }
+  const ours = new URL(testPublicUrl).origin;
+  assert.equal((await send({ key, headers: { origin: ours } })).status, 200);
+});
+
+test("there are no sessions to open or to end: GET and DELETE are 405", async () => {
+  const { key } = await makeWorkspace(service.db);
+  for (const method of ["GET", "DELETE"]) {
+    const reply = await send({ key, method });
+    assert.equal(reply.status, 405);
+    assert.equal(reply.headers.get("allow"), "POST");
+  }
+  const initialize = message("initialize", {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "test", version: "1" },
+  });
+  const reply = await send({ key, body: initialize });
+  assert.equal(reply.status, 200);
+  assert.equal(reply.headers.get("mcp-session-id"), null);
+});
+
+test("what is no message of the protocol is 400, and many in one are not taken", async () => {
+  const { key } = await makeWorkspace(service.db);
+  for (const body of ["", "{", `[${message("tools/list", {})}]`, "[]", '"text"', "null", "{}"]) {
+    const reply = await send({ key, body });
+    assert.equal(reply.status, 400, body);
+    assert.ok("error" in JSON.parse(reply.text), body);
+  }
+  const deep = `{"summary":"s","notify":"ann@example.com","payload":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
+  const reply = await send({ key, body: callText("request_approval", deep) });
+  assert.equal(reply.status, 200);
+  assert.equal(JSON.parse(dataOf(reply.text)).result.isError, true);
+  assert.equal((await send({ key, body: `"${"x".repeat(4 * 1024 * 1024)}"` })).status, 413);
+});
+
+test("numbers that JSON.parse would round arrive and come back as they were written", async () => {
+  const { key } = await makeWorkspace(service.db);
+  const payload =
+    '{"id":9007199254740993,"rate":0.1234567890123456789,"huge":1e400,"n":1.5,"__proto__":12345678901234567890}';
+  const body = callText(
+    "request_approval",
+    `{"summary":"s","notify":"ann@example.com","payload":${payload}}`,
+  );
+  const { id } = JSON.parse(dataOf((await send({ key, body })).text)).result.structuredContent;
+  const stored = await service.call("GET", `/v1/requests/${id}`, { key });
+  assert.ok(stored.text.includes(`"payload":${payload}`), stored.text);
+  const { token } = await findReviewer(service.db, id);
+  await decide(service.app, token, { verdict: "approve" });
+  const answer = dataOf(
+    (await send({ key, body: callText("await_decision", `{"requestId":"${id}"}`) })).text,
+  );
+  assert.ok(answer.includes(`"effectivePayload":${payload}`), answer);
+  assert.ok(answer.includes(JSON.stringify(`"effectivePayload":${payload}`).slice(1, -1)), answer);
+});
+
+test("the calls of a tool count against the rate of the key", async () => {
+  const other = await startOther({ rateLimit: { perSecond: 1, burst: 3 }, clock: () => 0 });
+  try {
+    const { key } = await makeWorkspace(service.db);
+    const post = (body: string) =>
+      fetch(`${other.url}/mcp`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${key}`,
+          accept: "application/json, text/event-stream",
+        },
+        body,
+      });
+    const first = await post(callText("list_pending", "{}"));
+    assert.equal(JSON.parse(dataOf(await first.text())).result.isError, undefined);
+    assert.equal((await post(message("tools/list", {}))).status, 200);
+    const third = await post(message("tools/list", {}));
+    assert.equal(third.status, 429, "one for each message, and one for what the tool asked");
+    assert.equal(third.headers.get("retry-after"), "1");
+  } finally {
+    await other.stop();
+  }
+});
+
+for (const mode of ["auto", "legacy"] as const) {
+  test(`any node answers any call of a conversation (${mode})`, async () => {
+    const other = await startOther();
+    const { key } = await makeWorkspace(service.db);
+    const here = await connect({ transport: "http", mode }, { url, key });
+    const there = await connect({ transport: "http", mode }, { url: other.url, key });
+    try {
+      const { id } = (await callTool(here, "request_approval", refund)).value;
+      const waiting = callTool(there, "await_decision", { requestId: id });
+      await until(() => other.resolutions.waiting > 0);
+      const { token } = await findReviewer(service.db, id);
+      await decide(service.app, token, { verdict: "approve" });
+      assert.equal((await waiting).value.status, "APPROVED");
+    } finally {
+      await Promise.all([here.close(), there.close()]);
+      await other.stop();
+    }
+  });
+
+  test(`a service that stops tells whoever waits to call again (${mode})`, async () => {
+    const other = await startOther();
+    const { key } = await makeWorkspace(service.db);
+    const client = await connect({ transport: "http", mode }, { url: other.url, key });
+    const { id } = (await callTool(client, "request_approval", refund)).value;
+    const onProgress = () => {};
+    const waiting = [
+      callTool(client, "await_decision", { requestId: id }, { onProgress }),
+      callTool(client, "await_decision", { requestId: id }),
+    ];
+    await until(() => other.resolutions.waiting === 2);
+    await other.stop();
+    for (const { value, isError } of await Promise.all(waiting)) {
+      assert.equal(isError, false);
+      assert.equal(value.status, "PENDING");
+    }
+    await client.close();
+  });
+}

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { test } from "node:test";
+import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
+import { Countersign } from "../../sdk/src/index.ts";
+import { serve } from "../../sdk/test/served.ts";
+import * as limits from "../../server/src/domain/limits.ts";
+import { waitSecondsMax } from "../../server/src/domain/limits.ts";
+import { makeWorkspace } from "../../server/test/test-service.ts";
+import { awaitSecondsMax, createInput } from "../src/tool-schemas.ts";
+import { makeMcpServer } from "../src/tools.ts";
+import { version } from "../src/version.ts";
+import { callTool, command } from "./conversing.ts";
+
+async function run(env: Record<string, string>, input = "") {
+  const child = spawn(command.command, command.args, { env, stdio: "pipe" });
+  child.stdin.end(input);
+  const [stdout, stderr, code] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    new Promise<number | null>((resolve) => child.on("exit", resolve)),
+  ]);
+  return { stdout, stderr, code };
+}
+
+test("without a key, or with a wrong address, the command says what to set and fails", async () => {
+  const none = await run({});
+  assert.equal(none.code, 1);
+  assert.match(none.stderr, /COUNTERSIGN_API_KEY/);
+  assert.equal(none.stdout, "");
+  const bad = await run({ COUNTERSIGN_API_KEY: "cs_x", COUNTERSIGN_BASE_URL: "approvals" });
+  assert.equal(bad.code, 1);
+  assert.match(bad.stderr, /baseUrl must be such as https:/);
+});
+
+test("the command ends when its client closes the pipe, and writes nothing but the protocol", async () => {
+  const env = { COUNTERSIGN_API_KEY: "cs_x", COUNTERSIGN_BASE_URL: "http://127.0.0.1:9" };
+  const { code, stdout } = await run(env, "not json\n");
+  assert.equal(code, 0);
+  assert.ok(stdout.split("\n").every((line) => line === "" || "jsonrpc" in JSON.parse(line)));
+});
+
+test("while somebody waits their client hears of it again and again", async () => {
+  const served = await serve();
+  const { key } = await makeWorkspace(served.service.db);
+  const countersign = new Countersign({ apiKey: key, baseUrl: served.url });
+  const server = makeMcpServer({ client: countersign, progressIntervalMs: 50 });
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  await Promise.all([server.connect(there), client.connect(here)]);
+  try {
+    const input = { summary: "Refund order 1042", notify: "ann@example.com" };
+    const { id } = (await callTool(client, "request_approval", input)).value;
+    const heard: number[] = [];
+    const enough = Promise.withResolvers<void>();
+    const waiting = callTool(
+      client,
+      "await_decision",
+      { requestId: id },
+      {
+        onProgress: ({ progress, total }) => {
+          assert.equal(total, awaitSecondsMax);
+          if (heard.push(progress) === 3) enough.resolve();
+        },
+      },
+    );
+    await enough.promise;
+    await served.approve(id);
+    assert.equal((await waiting).value.status, "APPROVED");
+    assert.deepEqual(heard.slice(0, 3), [0, 0.05, 0.1]);
+    const total = heard.length;
+    await callTool(client, "get_request", { requestId: id });
+    assert.equal(heard.length, total, "nothing is told once it is decided");
+  } finally {
+    await client.close();
+    await served.stop();
+  }
+});
+
+test("a service that cannot be asked is an error, and never a decision", async () => {
+  const baseUrl = "http://127.0.0.1:9";
+  const countersign = new Countersign({ apiKey: "cs_x", baseUrl, retriesMax: 0 });
+  const server = makeMcpServer({ client: countersign });
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  await Promise.all([server.connect(there), client.connect(here)]);
+  const { isError, text } = await callTool(client, "await_decision", { requestId: "req_1" });
+  assert.equal(isError, true);
+  assert.match(text, /^connection_failed: .*do not act/s);
+  await client.close();
+});
+
+test("the tools name themselves as their package does, and the limits as the service has them", () => {
+  const file = join(import.meta.dirname, "..", "package.json");
+  assert.equal(JSON.parse(readFileSync(file, "utf8")).version, version);
+  assert.ok(awaitSecondsMax < waitSecondsMax);
+  const { shape } = createInput;
+  const said = (field: keyof typeof shape) => shape[field].description ?? "";
+  assert.ok(said("summary").includes(String(limits.summaryCharactersMax)));
+  assert.ok(said("agentName").includes(String(limits.agentNameCharactersMax)));
+  assert.ok(said("reasoning").includes(String(limits.reasoningCharactersMax)));
+  assert.ok(said("recentActions").includes(String(limits.recentActionsMax)));
+  assert.ok(said("recentActions").includes(String(limits.recentActionCharactersMax)));
+  assert.ok(said("agentState").includes(String(limits.agentStateBytesMax)));
+  assert.ok(said("ttlMinutes").includes(`${limits.ttlMinutesMin} to ${limits.ttlMinutesMax}`));
+  assert.ok(said("idempotencyKey").includes(String(limits.idempotencyKeyCharactersMax)));
+});

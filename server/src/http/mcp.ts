@@ -1,0 +1,113 @@
+// The tools of @countersign/mcp at POST /mcp, for agents that speak the Model Context Protocol. A tool reaches the
+// service by the same routes as every other caller, with the caller's own key: the call is handed to our own router, so
+// that rules, rights, quota and rate limit are the same and no socket leads from the service to itself.
+
+import type { Fetch } from "../../../sdk/src/index.ts";
+import { unknownKey } from "../operations/unknown-key.ts";
+import * as apiKeys from "../storage/api-keys.ts";
+import type { Database } from "../storage/database.ts";
+import { type Answer, type Call, repeated, type StreamedAnswer } from "./call.ts";
+import { mcpCrossOrigin, problemOfRefusal } from "./problems.ts";
+import { originOf } from "./same-origin.ts";
+
+/** A call to our own router. */
+export type InnerCall = {
+  method: "GET" | "POST";
+  url: string;
+  headers: Record<string, string>;
+  payload?: string;
+  signal?: AbortSignal;
+};
+export type InnerReply = {
+  statusCode: number;
+  headers: Record<string, unknown>;
+  rawPayload: Buffer;
+};
+
+export type McpCalls = {
+  db: Database;
+  origin: { readonly publicUrl: string };
+  dispatch: (call: InnerCall) => Promise<InnerReply>;
+  /** Aborted when the service stops: whoever waits for a decision is told to call again. */
+  stopping: AbortSignal;
+  noteFault: (error: Error) => void;
+};
+
+/** Names the service towards itself, and no place. */
+const innerBaseUrl = "http://countersign.internal";
+const passedHeaders = ["accept", "mcp-protocol-version", "mcp-method", "mcp-name"];
+
+export function makeMcpEndpoint(calls: McpCalls): (call: Call) => Promise<Answer | StreamedAnswer> {
+  let opened: ReturnType<typeof openHandler> | null = null;
+  return async (call) => {
+    // Taken before the first await, so that a caller who goes away meanwhile is not missed.
+    const { signal, body } = call;
+    const { publicUrl } = calls.origin;
+    if (isFromElsewhere(call, publicUrl)) return mcpCrossOrigin(originOf(publicUrl));
+    const workspaceId = await apiKeys.findWorkspaceId(calls.db, call.keyDigest);
+    if (workspaceId === null) return problemOfRefusal(unknownKey());
+    call.facts.workspaceId = workspaceId;
+    opened ??= openHandler(calls);
+    const handler = await opened;
+    const headers = headersOf(call);
+    return toAnswer(await handler.answer({ apiKey: apiKeyOf(call), headers, body, signal }));
+  };
+}
+
+/** At the first call: loading the library takes a quarter of a second and some megabytes, which only its users pay. */
+async function openHandler({ dispatch, stopping, noteFault }: McpCalls) {
+  const { makeWebHandler } = await import("../../../mcp/src/web-handler.ts");
+  return makeWebHandler({
+    fetch: toFetch(dispatch),
+    baseUrl: innerBaseUrl,
+    stopping,
+    onFault: noteFault,
+  });
+}
+
+/** Browsers say where a page comes from, and only ours may call; programs say nothing. The protocol demands it. */
+function isFromElsewhere(call: Call, publicUrl: string): boolean {
+  const origin = call.header("origin");
+  return origin !== null && origin !== originOf(publicUrl);
+}
+
+/** Of a header that was let in already: it came once and has the form of a key. */
+function apiKeyOf(call: Call): string {
+  return String(call.header("authorization")).replace(/^Bearer +/i, "");
+}
+
+function headersOf(call: Call): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const name of passedHeaders) {
+    const value = call.header(name);
+    if (value !== null && value !== repeated) headers[name] = value;
+  }
+  return headers;
+}
+
+/** What the client of the tools takes for the network. */
+function toFetch(dispatch: McpCalls["dispatch"]): Fetch {
+  return async (url, { method, headers, body, signal }) => {
+    const reply = await dispatch({
+      method: method === "POST" ? "POST" : "GET",
+      url: url.slice(innerBaseUrl.length),
+      headers: headers as Record<string, string>,
+      ...(typeof body === "string" ? { payload: body } : {}),
+      ...(signal ? { signal } : {}),
+    });
+    const named = Object.entries(reply.headers).map(([name, value]) => [name, String(value)]);
+    return new Response(reply.rawPayload, {
+      status: reply.statusCode,
+      headers: Object.fromEntries(named),
+    });
+  };
+}
+
+async function toAnswer(response: Response): Promise<Answer | StreamedAnswer> {
+  const { status, body } = response;
+  const type = response.headers.get("content-type") ?? "application/json; charset=utf-8";
+  if (body === null) return { status, body: null };
+  if (type !== "text/event-stream") return { status, type, body: await response.text() };
+  // Some proxies would keep it until it is complete.
+  return { status, type, headers: { "x-accel-buffering": "no" }, stream: body };
+}
