@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
+import type { Me } from "../../sdk/src/dashboard-contract.ts";
 import { openDatabase } from "../src/storage/database.ts";
 import { isAlive, postmasterPid } from "./postmaster.ts";
 import { makeTestDatabase, testDatabaseUrl, withDatabase } from "./test-database.ts";
@@ -71,6 +72,27 @@ describe("the first start", { timeout: 120_000 }, () => {
     assert.equal(status, "201", stdout);
     const read = await call(address, kept.key, "GET", `/v1/requests/${idIn(body)}`);
     assert.equal(read.text, body);
+  });
+
+  test("prints a link that signs its owner in at the dashboard, once", async () => {
+    const [, link = "", token = ""] =
+      /(http:\S+\/app\/sign-in)#token=(\S+)/.exec(first.output) ?? [];
+    assert.equal(link, `${address}/app/sign-in`);
+    const follow = () =>
+      fetch(`${address}/app/api/sign-in/link`, {
+        method: "POST",
+        headers: { origin: address, "sec-fetch-site": "same-origin" },
+        body: JSON.stringify({ token }),
+      });
+    const followed = await follow();
+    assert.equal(followed.status, 200, first.output);
+    const { email, workspaces } = (await followed.json()) as Me;
+    assert.equal(email, "owner@localhost");
+    assert.deepEqual(
+      workspaces.map(({ role }) => role),
+      ["owner"],
+    );
+    assert.equal((await follow()).status, 401);
   });
 
   test("a second start on its DATA_DIR is refused in one line that names the process", async () => {
