@@ -236,7 +236,10 @@ function showWelcome(config: Config, store: Store, parts: WelcomeParts, log: Log
   const isMailKept = config.smtpUrl === null;
   if (address !== null && (store.kind === "embedded" || config.logFormat === "text")) {
     const { kind } = store;
-    process.stdout.write(welcome({ ...parts, address, kind, dataDir: config.dataDir, isMailKept }));
+    const isMailShown = isMailKept && isLocal(config.publicUrl);
+    process.stdout.write(
+      welcome({ ...parts, address, kind, dataDir: config.dataDir, isMailShown }),
+    );
   } else {
     log.info({ address, role: config.role }, address === null ? "working" : "serving");
   }

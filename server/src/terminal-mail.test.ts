@@ -61,7 +61,7 @@ test("what it shows stands below what the welcome shows", () => {
     signInUrl: null,
     kind: "embedded",
     dataDir: "/data",
-    isMailKept: true,
+    isMailShown: true,
   });
   const column = / {2}Address +/.exec(greeting)?.[0].length;
   assert.equal(/ {2}Mail to +/.exec(written.join(""))?.[0].length, column);

@@ -10,12 +10,12 @@ export type WelcomeFacts = {
   signInUrl: string | null;
   kind: "embedded" | "external";
   dataDir: string;
-  /** There is no mail server, so mails are shown instead of sent. */
-  isMailKept: boolean;
+  /** There is no mail server, so mails are shown instead of sent; only to who is at this machine. */
+  isMailShown: boolean;
 };
 
 export function welcome(facts: WelcomeFacts): string {
-  const { address, firstKey, signInUrl, kind, dataDir, isMailKept } = facts;
+  const { address, firstKey, signInUrl, kind, dataDir, isMailShown } = facts;
   const lines = [
     "",
     "  countersign is running",
@@ -24,7 +24,7 @@ export function welcome(facts: WelcomeFacts): string {
     ...(signInUrl === null ? [] : [`  Dashboard ${signInUrl}   (signs you in, once)`]),
     ...(firstKey === null ? [] : [`  API key   ${firstKey}   (shown this once; keep it)`]),
     ...(kind === "embedded" ? [`  Data      ${dataDir}`] : []),
-    ...(isMailKept
+    ...(isMailShown
       ? [`  Mail      ${address}/dev/mail   (kept there, not sent: no SMTP_URL)`]
       : []),
     "",
@@ -34,7 +34,7 @@ export function welcome(facts: WelcomeFacts): string {
     "",
     `  ${curl(address, firstKey ?? "$COUNTERSIGN_API_KEY")}`,
     "",
-    `  API description: ${address}/v1/openapi.json     Stop: Ctrl-C`,
+    `  Documentation: ${address}/docs     Stop: Ctrl-C`,
     "",
     "",
   ];

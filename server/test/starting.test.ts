@@ -200,6 +200,18 @@ describe("every later start", { concurrency: 2, timeout: 120_000 }, () => {
     assert.equal(postmasterPid(dataDir), null);
   });
 
+  test("SIGTERM to npm start, as process managers send it, stops the service with it", async () => {
+    const dataDir = copyOfTemplate();
+    // Without its prestart, which would install.
+    const npm = start({ DATA_DIR: dataDir, HOME: folder }, ["npm", "start", "--ignore-scripts"]);
+    const address = await addressOf(npm);
+    npm.child.kill("SIGTERM");
+    // The service holds npm's output too, so this is its end as well.
+    await npm.ended;
+    await assert.rejects(fetch(`${address}/healthz`));
+    await until(() => postmasterPid(dataDir) === null);
+  });
+
   test("requests that never arrive whole do not hold up a stop", async () => {
     const dataDir = copyOfTemplate();
     const program = start({ DATA_DIR: dataDir });
@@ -362,9 +374,12 @@ type Program = {
   ended: Promise<{ code: number | null; signal: string | null }>;
 };
 
-function start(environment: Record<string, string>): Program {
+function start(
+  environment: Record<string, string>,
+  [command = "", ...args]: string[] = [process.execPath, "server/src/main.ts", "serve"],
+): Program {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
-  const child = spawn(process.execPath, ["server/src/main.ts", "serve"], {
+  const child = spawn(command, args, {
     cwd: root,
     // Nothing of the test run's own environment but the way to the programs, and to what Node has compiled already.
     env: { PATH, NODE_COMPILE_CACHE, PORT: "0", ...environment },
