@@ -66,10 +66,13 @@ async function findFiles(): Promise<string[]> {
   const named = process.argv.slice(2).map((file) => join(process.cwd(), file));
   if (named.length > 0) return named;
   const found: string[] = [];
-  for await (const file of glob("{server,web,sdk,mcp,e2e,bench,scripts}/**/*.test.ts", {
-    cwd: root,
-    exclude: (name) => name === "node_modules",
-  })) {
+  for await (const file of glob(
+    "{server,web,sdk,mcp,adapters,examples,docs,e2e,bench,scripts}/**/*.test.ts",
+    {
+      cwd: root,
+      exclude: (name) => name === "node_modules",
+    },
+  )) {
     found.push(join(root, file));
   }
   return longestFirst(found);

@@ -1,0 +1,117 @@
+// Vercel AI SDK, for runs that do not wait: its own `toolApproval: { refund: "user-approval" }` ends the run with a
+// question, the messages travel in `agentState`, and any process goes on from the webhook. What the SDK's own answer
+// cannot carry, an edit, is written into the call before it is approved.
+
+import type { ApprovalRequest, Countersign, CreateRequest, WebhookData } from "@countersign/sdk";
+import type { AssistantModelMessage, ModelMessage, ToolApprovalResponse, ToolCallPart } from "ai";
+import { isEdited, keyOf, lastDecided, refusalText, refuseLargeState } from "./tool-call.ts";
+
+/** In `agentState`: the whole run. */
+export type PausedMessages = { adapter: "ai-sdk"; messages: ModelMessage[] };
+
+/** What the approver is told besides the payload, which is the tool's input. Made of these two alone: it is made again. */
+export type DescribeCall = (
+  toolName: string,
+  input: unknown,
+) => Omit<CreateRequest, "payload" | "agentState">;
+
+/**
+ * Asks about each call that a run ended with:
+ * `await ask(countersign, [...messages, ...result.responseMessages], describe)`. Empty if there is none.
+ */
+export async function ask(
+  countersign: Countersign,
+  messages: ModelMessage[],
+  describe: DescribeCall,
+): Promise<ApprovalRequest[]> {
+  const agentState: PausedMessages = { adapter: "ai-sdk", messages };
+  refuseLargeState(agentState);
+  return Promise.all(
+    openCalls(messages).map(async ({ approvalId, call: { toolName, input } }) => {
+      const asked = { ...describe(toolName, input), payload: input, agentState };
+      // The SDK makes another id for each question.
+      const idempotencyKey = await keyOf("ai-sdk-approvals", approvalId);
+      return countersign.requests.create(asked, { idempotencyKey });
+    }),
+  );
+}
+
+/**
+ * The messages to go on with, of a verified webhook:
+ * `const messages = await resume(countersign, event.data, describe); if (messages !== null) await generateText({ messages, … })`.
+ * Null if there is nothing to do: other calls are undecided, or this event is not the one to go on from.
+ */
+export async function resume(
+  countersign: Countersign,
+  { id, status, agentState }: Pick<WebhookData, "id" | "status" | "agentState">,
+  describe: DescribeCall,
+): Promise<ModelMessage[] | null> {
+  const { adapter, messages = [] } = (agentState ?? {}) as Partial<PausedMessages>;
+  if (adapter !== "ai-sdk" || status === "PENDING") return null;
+  // Asked again with the same keys, these are the same requests in their present state.
+  const decided = await ask(countersign, messages, describe);
+  if (decided.some((request) => request.status === "PENDING")) return null;
+  if (lastDecided(decided) !== id) return null;
+  const answered = openCalls(messages).map((open, index) => {
+    const request = decided[index];
+    if (request === undefined) throw new Error(`nobody was asked about ${open.call.toolCallId}`);
+    return { ...open, request };
+  });
+  const responses = answered.map(
+    ({ approvalId, request }): ToolApprovalResponse =>
+      request.status === "APPROVED"
+        ? { type: "tool-approval-response", approvalId, approved: true }
+        : {
+            type: "tool-approval-response",
+            approvalId,
+            approved: false,
+            reason: refusalText(request),
+          },
+  );
+  const edited = answered.filter(({ request }) => isEdited(request));
+  return [
+    ...messages.map((message) => withEdits(message, edited)),
+    { role: "tool", content: responses },
+  ];
+}
+
+type OpenCall = { approvalId: string; call: ToolCallPart };
+
+/** The calls that the last message of the model asks about. */
+function openCalls(messages: ModelMessage[]): OpenCall[] {
+  const parts = partsOf(messages.findLast(({ role }) => role === "assistant"));
+  return parts.flatMap((part) => {
+    if (part.type !== "tool-approval-request" || part.isAutomatic === true) return [];
+    const call = parts.find(
+      (each) => each.type === "tool-call" && each.toolCallId === part.toolCallId,
+    );
+    return call?.type === "tool-call" ? [{ approvalId: part.approvalId, call }] : [];
+  });
+}
+
+/** The call as the approver wants it: this is what the SDK holds to the tool's schema, and runs. */
+function withEdits(
+  message: ModelMessage,
+  edited: (OpenCall & { request: ApprovalRequest })[],
+): ModelMessage {
+  if (message.role !== "assistant" || typeof message.content === "string") return message;
+  const content = message.content.map((part) => {
+    if (part.type !== "tool-call" && part.type !== "tool-approval-request") return part;
+    const edit = edited.find(({ call }) => call.toolCallId === part.toolCallId);
+    if (edit === undefined) return part;
+    if (part.type === "tool-call") return { ...part, input: edit.request.effectivePayload };
+    // The model's own words for the input, where the schema changes it: they are not what was approved.
+    const { inputSchemaInput: _, ...question } = part as typeof part & {
+      inputSchemaInput?: unknown;
+    };
+    return question;
+  });
+  return { ...message, content };
+}
+
+function partsOf(
+  message: ModelMessage | undefined,
+): Exclude<AssistantModelMessage["content"], string> {
+  if (message?.role !== "assistant" || typeof message.content === "string") return [];
+  return message.content;
+}

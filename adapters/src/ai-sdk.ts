@@ -1,0 +1,103 @@
+// Vercel AI SDK: a tool that a person must approve. Its `execute` runs with the input as the approver left it, and not
+// otherwise; what happened instead is told to the model as the tool's result, so that the run goes on.
+
+import type { ApprovalRequest, Countersign } from "@countersign/sdk";
+import {
+  asSchema,
+  type InferToolInput,
+  type InferToolOutput,
+  type Tool,
+  type ToolExecutionOptions,
+} from "ai";
+import {
+  askAndWait,
+  type Describe,
+  isEdited,
+  keyOf,
+  refusalText,
+  unusableText,
+} from "./tool-call.ts";
+
+export type RequireApprovalOptions = {
+  /**
+   * Names the run that the tool is made for. A step that is repeated under the same id, in this process or another,
+   * asks about a tool call once. Never the same for two runs.
+   */
+  runId?: string;
+};
+
+/** The tool's output when it did not run. */
+export type NotRun = { notRun: string };
+
+/**
+ * Puts a person before a tool:
+ * `tools: { refund: requireApproval(countersign, refund, ({ orderId }) => ({ summary: …, notify: … })) }`.
+ */
+export function requireApproval<GatedTool extends Tool>(
+  countersign: Countersign,
+  tool: GatedTool,
+  describe: Describe<InferToolInput<GatedTool>>,
+  { runId }: RequireApprovalOptions = {},
+): Tool<InferToolInput<GatedTool>, InferToolOutput<GatedTool> | NotRun> {
+  type Input = InferToolInput<GatedTool>;
+  const { execute, toModelOutput } = tool;
+  if (execute === undefined) {
+    throw new TypeError("a tool without execute runs elsewhere, where it cannot be held back");
+  }
+  const gated = async (input: Input, options: ToolExecutionOptions<unknown>) => {
+    const { toolCallId, messages, abortSignal: signal } = options;
+    // Some models number the calls of each step anew.
+    const idempotencyKey =
+      runId === undefined
+        ? undefined
+        : await keyOf("ai-sdk", runId, String(messages.length), toolCallId);
+    const asked = { ...describe(input), payload: input };
+    const request = await askAndWait(countersign, asked, { idempotencyKey, signal });
+    if (request.status !== "APPROVED") return { notRun: refusalText(request) };
+    const allowed = await inputToRun(tool, input, request);
+    if ("notRun" in allowed) return allowed;
+    return lastOf(await execute(allowed.input as never, options as never));
+  };
+  const outputOf: Tool["toModelOutput"] = (result) => {
+    const { output } = result;
+    if (isNotRun(output)) return { type: "execution-denied", reason: output.notRun };
+    if (toModelOutput !== undefined) return toModelOutput(result);
+    return typeof output === "string"
+      ? { type: "text", value: output }
+      : { type: "json", value: output ?? null };
+  };
+  // Neither the schema of the output nor the SDK's own question holds for the tool as it is now.
+  const { outputSchema: _, needsApproval: __, ...rest } = tool;
+  return { ...rest, execute: gated, toModelOutput: outputOf } as unknown as Tool<
+    Input,
+    InferToolOutput<GatedTool> | NotRun
+  >;
+}
+
+/** An edit comes from outside, like the model's own input, and is held to the same schema. */
+async function inputToRun(
+  { inputSchema }: Tool,
+  input: unknown,
+  request: ApprovalRequest,
+): Promise<{ input: unknown } | NotRun> {
+  if (!isEdited(request)) return { input };
+  const { validate } = asSchema(inputSchema);
+  if (validate === undefined) return { input: request.effectivePayload };
+  const checked = await validate(request.effectivePayload);
+  if (checked.success) return { input: checked.value };
+  return { notRun: unusableText(request.id, checked.error.message) };
+}
+
+function isNotRun(output: unknown): output is NotRun {
+  return typeof output === "object" && output !== null && "notRun" in output;
+}
+
+/** A tool that reports its progress has its last report as its output; a decision has no progress to report. */
+async function lastOf<Output>(output: AsyncIterable<Output> | Output): Promise<Output | undefined> {
+  if (typeof output !== "object" || output === null || !(Symbol.asyncIterator in output)) {
+    return output as Output;
+  }
+  let last: Output | undefined;
+  for await (const each of output) last = each;
+  return last;
+}

@@ -1,0 +1,119 @@
+// Mastra: a tool that a person must approve. It waits inside the call, or suspends the run, which any process with the
+// same storage resumes from the webhook.
+
+import type { ApprovalRequest, Countersign, CreateRequest, WebhookData } from "@countersign/sdk";
+import { createTool, type Tool, type ToolExecutionContext } from "@mastra/core/tools";
+import { askAndWait, type Describe, isEdited, refusalText } from "./tool-call.ts";
+
+export type RequireApprovalOptions = {
+  /** `wait` holds the run in this process; `suspend` ends it until `resume`. `wait` unless told. */
+  whilePending?: "wait" | "suspend";
+};
+
+/** The tool's output when it did not run. */
+export type NotRun = { notRun: string };
+
+/** In `agentState`: all that is needed to find the suspended call again. */
+export type SuspendedCall = { adapter: "mastra"; runId: string; toolCallId: string };
+
+// biome-ignore-start lint/suspicious/noExplicitAny: Mastra's own types of a tool with any schemas
+type AnyTool<Input, Output> = Tool<Input, Output, any, any, any, any, any>;
+type AnyContext = ToolExecutionContext<any, any> & { runId?: string };
+// biome-ignore-end lint/suspicious/noExplicitAny: only these two
+
+/**
+ * Puts a person before a tool:
+ * `tools: { refund: requireApproval(countersign, refund, ({ orderId }) => ({ summary: …, notify: … })) }`.
+ */
+export function requireApproval<Input, Output>(
+  countersign: Countersign,
+  tool: AnyTool<Input, Output>,
+  describe: Describe<Input>,
+  { whilePending = "wait" }: RequireApprovalOptions = {},
+): Tool<Input, Output | NotRun> {
+  const { execute, toModelOutput, outputSchema: _, mastra: __, ...rest } = tool;
+  if (execute === undefined) {
+    throw new TypeError("a tool without execute runs elsewhere, where it cannot be held back");
+  }
+  const gated = async (input: Input, context: AnyContext) => {
+    const asked = { ...describe(input), payload: input };
+    const request =
+      whilePending === "wait"
+        ? await askAndWait(countersign, asked, { signal: context.abortSignal })
+        : await askOrSuspend(countersign, asked, context);
+    if (request === null) return undefined;
+    if (request.status !== "APPROVED") return { notRun: refusalText(request) };
+    // Mastra holds what it is given to the tool's schema, and answers with what is wrong instead of running.
+    const allowed = isEdited(request) ? (request.effectivePayload as Input) : input;
+    return execute(allowed, withoutSuspension(context) as never);
+  };
+  return createTool({
+    ...rest,
+    execute: gated,
+    ...(toModelOutput === undefined
+      ? {}
+      : {
+          toModelOutput: (output: Output | NotRun) =>
+            isNotRun(output) ? { type: "text", value: output.notRun } : toModelOutput(output),
+        }),
+  } as never) as Tool<Input, Output | NotRun>;
+}
+
+/**
+ * Resumes the run of a verified webhook: `await resume(agent, event.data)`. Null if there is nothing to resume: the
+ * request is pending, or it is not about a suspended run.
+ */
+export async function resume<Result>(
+  agent: { resumeGenerate(data: never, options: never): Promise<Result> },
+  { id, status, agentState }: Pick<WebhookData, "id" | "status" | "agentState">,
+): Promise<Result | null> {
+  const { adapter, runId, toolCallId } = (agentState ?? {}) as Partial<SuspendedCall>;
+  if (adapter !== "mastra" || status === "PENDING") return null;
+  return agent.resumeGenerate({ requestId: id } as never, { runId, toolCallId } as never);
+}
+
+/** The decided request, or null once the run is suspended. */
+async function askOrSuspend(
+  countersign: Countersign,
+  asked: CreateRequest,
+  { runId, agent }: AnyContext,
+): Promise<ApprovalRequest | null> {
+  if (agent === undefined || runId === undefined) {
+    throw new TypeError('only an agent\'s run can be suspended: use whilePending "wait" here');
+  }
+  const agentState: SuspendedCall = { adapter: "mastra", runId, toolCallId: agent.toolCallId };
+  const request = await findOrAsk(countersign, { ...asked, agentState }, agent.suspendPayload);
+  if (request.status !== "PENDING") return request;
+  await agent.suspend({ requestId: request.id });
+  return null;
+}
+
+/**
+ * A call that is resumed goes by the request that it was suspended with, as the storage has it, and never by what
+ * somebody resumes it with: that could be the approval of another.
+ */
+async function findOrAsk(
+  { requests }: Countersign,
+  asked: CreateRequest,
+  suspendPayload: { requestId?: string } | undefined,
+): Promise<ApprovalRequest> {
+  if (suspendPayload?.requestId === undefined) return requests.create(asked);
+  const request = await requests.get(suspendPayload.requestId);
+  const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+  if (isSame(request.payload, asked.payload) && isSame(request.agentState, asked.agentState)) {
+    return request;
+  }
+  throw new Error(`${request.id} was not asked for this call`);
+}
+
+/** The gate's own suspension is none of the tool's. */
+function withoutSuspension(context: AnyContext): AnyContext {
+  const { agent, resumeData: _, suspendPayload: __, ...rest } = context;
+  if (agent === undefined) return rest;
+  const { resumeData: ___, suspendPayload: ____, ...agentRest } = agent;
+  return { ...rest, agent: agentRest };
+}
+
+function isNotRun(output: unknown): output is NotRun {
+  return typeof output === "object" && output !== null && "notRun" in output;
+}

@@ -1,0 +1,125 @@
+// OpenAI Agents SDK: the state of an interrupted run travels in `agentState`, and any process that has the agent goes
+// on from the webhook. Nothing is kept in between.
+
+import type { ApprovalRequest, Countersign, CreateRequest, WebhookData } from "@countersign/sdk";
+import {
+  type Agent,
+  type FunctionTool,
+  tool as makeTool,
+  type RunContext,
+  RunState,
+  type RunToolApprovalItem,
+} from "@openai/agents-core";
+import { isEdited, keyOf, refusalText, refuseLargeState } from "./tool-call.ts";
+
+/** In `agentState`: the whole run, and the call that it waits for. */
+export type PausedRun = { adapter: "openai-agents"; runState: string; callId: string };
+export type DescribeCall = (
+  toolName: string,
+  input: unknown,
+) => Omit<CreateRequest, "payload" | "agentState">;
+
+export type AskOptions = {
+  /**
+   * Names the run, and never another: two runs that begin alike may have the same state. Asking again about the same
+   * state of it is then the same request.
+   */
+  runId?: string;
+};
+
+/** What was approved in a run that goes on here. A call that was approved in another way is not in it, and does not run. */
+const approvedInputs = new WeakMap<RunContext, Map<string, string>>();
+
+/**
+ * Holds a tool back until Countersign has an approval, and runs it with the input as the approver left it:
+ * `new Agent({ tools: [requireApproval(refund)] })`. The SDK itself cannot change the input of a call that it approves.
+ */
+export function requireApproval<Context>(
+  // biome-ignore lint/suspicious/noExplicitAny: the SDK's own type of a tool with any parameters and result
+  tool: FunctionTool<Context, any, any>,
+): typeof tool {
+  // Made by the SDK, because only its own "always" is taken over unchanged into a run that goes on elsewhere.
+  const { needsApproval } = makeTool({
+    name: tool.name,
+    description: tool.description,
+    parameters: tool.parameters,
+    strict: false,
+    needsApproval: true,
+    execute: () => "",
+  } as never) as typeof tool;
+  const invoke: typeof tool.invoke = async (runContext, _input, details) => {
+    const { toolCall, signal } = details ?? {};
+    const inputs = approvedInputs.get(runContext);
+    const input = toolCall === undefined ? undefined : inputs?.get(toolCall.callId);
+    if (toolCall === undefined || input === undefined) {
+      return "Countersign holds no approval of this action. It was not carried out.";
+    }
+    inputs?.delete(toolCall.callId);
+    // The rest of the details is the SDK's own reading of the input that the model gave, which is not what counts.
+    const approvedCall = { ...toolCall, arguments: input };
+    return tool.invoke(runContext, input, {
+      toolCall: approvedCall,
+      ...(signal === undefined ? {} : { signal }),
+    });
+  };
+  return { ...tool, needsApproval, invoke };
+}
+
+/**
+ * Asks about the first call that an interrupted run waits for: `if (result.interruptions.length > 0) await ask(countersign,
+ * result.state, describe)`. Null if it waits for none. Further calls are asked about when the run goes on.
+ */
+export async function ask(
+  countersign: Countersign,
+  // biome-ignore lint/suspicious/noExplicitAny: of whichever agent and context
+  state: RunState<any, any>,
+  describe: DescribeCall,
+  { runId }: AskOptions = {},
+): Promise<ApprovalRequest<unknown, unknown, PausedRun> | null> {
+  const [call] = state.getInterruptions();
+  if (call === undefined) return null;
+  const callId = callIdOf(call);
+  const payload = JSON.parse(call.arguments ?? "null");
+  const agentState: PausedRun = { adapter: "openai-agents", runState: state.toString(), callId };
+  refuseLargeState(agentState);
+  const input = { ...describe(call.name ?? "", payload), payload, agentState };
+  const key =
+    runId === undefined
+      ? {}
+      : { idempotencyKey: await keyOf("openai-agents", runId, agentState.runState, callId) };
+  return countersign.requests.create<unknown, unknown, PausedRun>(input, key);
+}
+
+type Decided = Pick<
+  WebhookData,
+  "id" | "status" | "agentState" | "payload" | "effectivePayload" | "expiresAt" | "resolutionNote"
+>;
+
+/**
+ * The state to run on with, of a verified webhook or a decided request:
+ * `const state = await resume(agent, event.data); if (state !== null) await run(agent, state)`.
+ * Null if there is nothing to resume: the request is pending, or it is not about a run.
+ */
+export async function resume<Context, GatedAgent extends Agent<Context>>(
+  agent: GatedAgent,
+  request: Decided,
+): Promise<RunState<Context, GatedAgent> | null> {
+  const { adapter, runState = "", callId } = (request.agentState ?? {}) as Partial<PausedRun>;
+  if (adapter !== "openai-agents" || request.status === "PENDING") return null;
+  const state = await RunState.fromString<Context, GatedAgent>(agent, runState);
+  const call = state.getInterruptions().find((each) => callIdOf(each) === callId);
+  if (call === undefined) throw new Error(`${request.id} holds no run that waits for ${callId}`);
+  if (request.status !== "APPROVED") {
+    state.reject(call, { message: refusalText(request) });
+    return state;
+  }
+  const input = isEdited(request) ? JSON.stringify(request.effectivePayload) : call.arguments;
+  approvedInputs.set(state._context, new Map([[callIdOf(call), input ?? ""]]));
+  state.approve(call);
+  return state;
+}
+
+function callIdOf({ rawItem }: RunToolApprovalItem): string {
+  if (rawItem.type === "function_call") return rawItem.callId;
+  throw new TypeError(`only function tools can be asked about, and this is a ${rawItem.type}`);
+}

@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { generateText, isStepCount, type ModelMessage, tool } from "ai";
+import { MockLanguageModelV4 } from "ai/test";
+import { z } from "zod";
+import { serve } from "../../sdk/test/served.ts";
+import { ask, type DescribeCall, resume } from "../src/ai-sdk-approvals.ts";
+import { all, expire, notify, withWebhooks } from "./reviewer.ts";
+
+const served = await serve();
+after(() => served.stop());
+
+type Refund = { orderId: number; amount: number };
+const one: Refund = { orderId: 1042, amount: 49 };
+const prompt: ModelMessage[] = [{ role: "user", content: "Refund it" }];
+
+const describe: DescribeCall = (toolName, input) => ({
+  summary: `${toolName} order ${(input as Refund).orderId}`,
+  notify,
+});
+
+/** The agent as a process has it that starts with nothing but its code; its model asks for the given refunds first. */
+function makeAgent(calls: Refund[] = []) {
+  const paid: Refund[] = [];
+  const model = new MockLanguageModelV4({
+    doGenerate: async ({ prompt: heard }) => {
+      const last = heard.at(-1);
+      const isAnswered = last?.role === "tool";
+      return {
+        content: isAnswered
+          ? [{ type: "text", text: JSON.stringify(last.content) }]
+          : calls.map((input, index) => ({
+              type: "tool-call",
+              toolCallId: `call_${index}`,
+              toolName: "refund",
+              input: JSON.stringify(input),
+            })),
+        finishReason: { unified: isAnswered ? "stop" : "tool-calls", raw: undefined },
+        usage: {
+          inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+          outputTokens: { total: 1, text: 1, reasoning: 0 },
+        },
+        warnings: [],
+      };
+    },
+  });
+  const refund = tool({
+    inputSchema: z.object({ orderId: z.number(), amount: z.number().positive() }),
+    execute: async (input) => {
+      paid.push(input);
+      return "paid";
+    },
+  });
+  const run = (messages: ModelMessage[]) =>
+    generateText({
+      model,
+      tools: { refund },
+      toolApproval: { refund: "user-approval" },
+      messages,
+      stopWhen: isStepCount(3),
+    });
+  return { run, paid };
+}
+
+/** Runs until the question, and asks it. */
+async function askFor(client: Parameters<typeof ask>[0], ...calls: Refund[]) {
+  const { run, paid } = makeAgent(calls);
+  const messages = [...prompt, ...(await run(prompt)).responseMessages];
+  const requests = await ask(client, messages, describe);
+  assert.equal(requests.length, calls.length);
+  assert.deepEqual(paid, []);
+  return { ids: requests.map(({ id }) => id), messages };
+}
+
+test("from the webhook, a process that knows nothing runs the tool once, with the effective payload", async (t) => {
+  const { client, decided, stop } = await withWebhooks(served);
+  t.after(stop);
+  for (const [edit, expected] of [
+    [undefined, one],
+    ['{"orderId": 1042, "amount": 12.5}', { orderId: 1042, amount: 12.5 }],
+  ] as const) {
+    const [id = ""] = (await askFor(client, one)).ids;
+    await served.approve(id, edit);
+    const messages = await resume(client, await decided(id), describe);
+    assert.ok(messages !== null);
+    const { run, paid } = makeAgent();
+    assert.match((await run(messages)).text, /paid/);
+    assert.deepEqual(paid, [expected]);
+  }
+});
+
+test("a rejection, an expiry and a withdrawal reach the model as what they are, and run nothing", async () => {
+  for (const [end, expected] of [
+    ["reject", /A person rejected.*refunded in May/],
+    ["expire", /Nobody decided.*not a rejection/],
+    ["cancel", /was withdrawn/],
+  ] as const) {
+    const client = await served.client();
+    const [id = ""] = (await askFor(client, one)).ids;
+    if (end === "reject") await served.reject(id, "They were refunded in May");
+    else if (end === "expire") await expire(served, client, id);
+    else await client.requests.cancel(id);
+    const messages = await resume(client, await client.requests.get(id), describe);
+    assert.ok(messages !== null);
+    const { run, paid } = makeAgent();
+    assert.match((await run(messages)).text, expected);
+    assert.deepEqual(paid, []);
+  }
+});
+
+test("an edit that the tool's schema refuses does not run, and neither does the unedited input", async () => {
+  const client = await served.client();
+  const [id = ""] = (await askFor(client, one)).ids;
+  await served.approve(id, '{"orderId": 1042, "amount": -1}');
+  const messages = await resume(client, await client.requests.get(id), describe);
+  assert.ok(messages !== null);
+  const { run, paid } = makeAgent();
+  assert.match((await run(messages)).text, /Invalid input/);
+  assert.deepEqual(paid, []);
+});
+
+test("of two calls, the decision that comes last goes on, once, with both", async () => {
+  const client = await served.client();
+  const { ids, messages: asked } = await askFor(client, one, { orderId: 7, amount: 5 });
+  const [first = "", second = ""] = ids;
+  await served.approve(first, '{"orderId": 1042, "amount": 12.5}');
+  assert.equal(await resume(client, await client.requests.get(first), describe), null);
+  await served.reject(second, "no");
+  assert.equal(await resume(client, await client.requests.get(first), describe), null);
+  const messages = await resume(client, await client.requests.get(second), describe);
+  assert.ok(messages !== null);
+  const { run, paid } = makeAgent();
+  await run(messages);
+  assert.deepEqual(paid, [{ orderId: 1042, amount: 12.5 }]);
+  assert.deepEqual(
+    (await ask(client, asked, describe)).map(({ id }) => id),
+    ids,
+  );
+  assert.equal((await all(client)).length, 2);
+});
+
+test("a pending request, one about something else, and messages without a question lead to nothing", async () => {
+  const client = await served.client();
+  const [id = ""] = (await askFor(client, one)).ids;
+  const request = await client.requests.get(id);
+  assert.equal(await resume(client, request, describe), null);
+  const other = { ...request, status: "APPROVED", agentState: null } as const;
+  assert.equal(await resume(client, other, describe), null);
+  assert.deepEqual(await ask(client, prompt, describe), []);
+  const long: ModelMessage[] = [{ role: "user", content: "x".repeat(262_144) }];
+  await assert.rejects(ask(client, long, describe), /agentState takes 262144/);
+});

@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { generateText, isStepCount, type ModelMessage, tool } from "ai";
+import { MockLanguageModelV4 } from "ai/test";
+import { z } from "zod";
+import type { Countersign } from "../../sdk/src/index.ts";
+import { serve } from "../../sdk/test/served.ts";
+import { type RequireApprovalOptions, requireApproval } from "../src/ai-sdk.ts";
+import { all, expire, notify, onlyPending, pending } from "./reviewer.ts";
+
+const served = await serve();
+after(() => served.stop());
+
+type Refund = { orderId: number; amount: number };
+type Call = { id: string; input: Refund };
+
+/** A model that calls the tool once for each of the given, and then says what it was told. */
+function scriptedModel(calls: Call[]) {
+  const usage = {
+    inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 1, text: 1, reasoning: 0 },
+  };
+  return new MockLanguageModelV4({
+    doGenerate: async ({ prompt }) => {
+      const last = prompt.at(-1);
+      const isAnswered = last?.role === "tool";
+      return {
+        content: isAnswered
+          ? [{ type: "text", text: JSON.stringify(last.content) }]
+          : calls.map(({ id, input }) => ({
+              type: "tool-call",
+              toolCallId: id,
+              toolName: "refund",
+              input: JSON.stringify(input),
+            })),
+        finishReason: { unified: isAnswered ? "stop" : "tool-calls", raw: undefined },
+        usage,
+        warnings: [],
+      };
+    },
+  });
+}
+
+/** An agent with a tool that moves money, and what it moved. */
+async function makeAgent(options: RequireApprovalOptions = {}, given?: Countersign) {
+  const client = given ?? (await served.client());
+  const paid: Refund[] = [];
+  const refund = tool({
+    description: "Pays money back",
+    inputSchema: z.object({ orderId: z.number(), amount: z.number().positive() }),
+    execute: async (input) => {
+      paid.push(input);
+      return { isPaid: true };
+    },
+  });
+  const describe = ({ orderId, amount }: Refund) => ({
+    summary: `Refund order ${orderId} (${amount} EUR)`,
+    notify,
+  });
+  const run = (calls: Call[], abortSignal?: AbortSignal) =>
+    generateText({
+      model: scriptedModel(calls),
+      tools: { refund: requireApproval(client, refund, describe, options) },
+      prompt: "Refund it",
+      stopWhen: isStepCount(3),
+      ...(abortSignal === undefined ? {} : { abortSignal }),
+    });
+  return { client, paid, run };
+}
+
+const one: Call = { id: "call_1", input: { orderId: 1042, amount: 49 } };
+
+test("the tool runs once, after the approval, with the input as it was asked for", async () => {
+  const { client, paid, run } = await makeAgent();
+  const running = run([one]);
+  const { id, summary, payload } = await onlyPending(client);
+  assert.equal(summary, "Refund order 1042 (49 EUR)");
+  assert.deepEqual(payload, one.input);
+  assert.deepEqual(paid, []);
+  await served.approve(id);
+  assert.match((await running).text, /"type":"json","value":\{"isPaid":true\}/);
+  assert.deepEqual(paid, [one.input]);
+});
+
+test("the tool runs with the input as the approver left it", async () => {
+  const { client, paid, run } = await makeAgent();
+  const running = run([one]);
+  await served.approve((await onlyPending(client)).id, '{"orderId": 1042, "amount": 12.5}');
+  await running;
+  assert.deepEqual(paid, [{ orderId: 1042, amount: 12.5 }]);
+});
+
+test("an edit that the tool's schema refuses does not run, and neither does the unedited input", async () => {
+  const { client, paid, run } = await makeAgent();
+  const running = run([one]);
+  await served.approve((await onlyPending(client)).id, '{"orderId": 1042, "amount": -1}');
+  assert.match((await running).text, /approved with changes .* that the tool cannot take/);
+  assert.deepEqual(paid, []);
+});
+
+test("a rejection reaches the model with its reason, and the run goes on", async () => {
+  const { client, paid, run } = await makeAgent();
+  const running = run([one]);
+  await served.reject((await onlyPending(client)).id, "They were refunded in May");
+  const { text, finishReason } = await running;
+  assert.equal(finishReason, "stop");
+  assert.match(
+    text,
+    /execution-denied.*rejected.*They were refunded in May.*Do not call this tool/,
+  );
+  assert.deepEqual(paid, []);
+});
+
+test("an expiry and a withdrawal are told apart from a rejection, and run nothing", async () => {
+  for (const [end, told] of [
+    ["expire", /Nobody decided.*not a rejection/],
+    ["cancel", /was withdrawn/],
+  ] as const) {
+    const { client, paid, run } = await makeAgent();
+    const running = run([one]);
+    const { id } = await onlyPending(client);
+    if (end === "expire") await expire(served, client, id);
+    else await client.requests.cancel(id);
+    const { text } = await running;
+    assert.match(text, told);
+    assert.doesNotMatch(text, /person rejected/);
+    assert.deepEqual(paid, []);
+  }
+});
+
+test("of two calls in one step, each is decided for itself", async () => {
+  const { client, paid, run } = await makeAgent();
+  const other: Call = { id: "call_2", input: { orderId: 7, amount: 5 } };
+  const running = run([one, other]);
+  for (const { id, summary } of await pending(client, 2)) {
+    if (/order 7 /.test(summary)) await served.approve(id);
+    else await served.reject(id, "no");
+  }
+  await running;
+  assert.deepEqual(paid, [other.input]);
+});
+
+test("an aborted run withdraws what it asked, and runs nothing", async () => {
+  const { client, paid, run } = await makeAgent();
+  const abort = new AbortController();
+  const running = run([one], abort.signal);
+  const { id } = await onlyPending(client);
+  abort.abort();
+  await assert.rejects(running, { name: "AbortError" });
+  const { status } = await client.requests.waitForDecision(id);
+  assert.equal(status, "CANCELLED");
+  assert.deepEqual(paid, []);
+});
+
+test("a step that is repeated under its run's id does not ask twice, and another run asks anew", async () => {
+  const { client, paid, run } = await makeAgent({ runId: "run-1" });
+  const abort = new AbortController();
+  const first = run([one], abort.signal);
+  const { id } = await onlyPending(client);
+  abort.abort();
+  await assert.rejects(first);
+  assert.equal((await client.requests.get(id)).status, "PENDING");
+  await served.approve(id);
+  await run([one]);
+  assert.equal((await all(client)).length, 1);
+  assert.deepEqual(paid, [one.input]);
+  const elsewhere = await makeAgent({ runId: "run-2" }, client);
+  const second = elsewhere.run([one]);
+  await served.reject((await onlyPending(elsewhere.client)).id, "once is enough");
+  await second;
+  assert.deepEqual(elsewhere.paid, []);
+});
+
+test("without a run's id no earlier approval serves a later call, though the model numbers them alike", async () => {
+  const { client, paid, run } = await makeAgent();
+  const first = run([one]);
+  await served.approve((await onlyPending(client)).id);
+  await first;
+  const second = run([one]);
+  await served.reject((await onlyPending(client)).id, "no");
+  await second;
+  assert.equal(paid.length, 1);
+});
+
+test("when the question cannot be asked, the tool does not run", async () => {
+  const { client, paid } = await makeAgent();
+  const refused = tool({
+    inputSchema: z.object({ orderId: z.number() }),
+    execute: async () => paid.push({ orderId: 0, amount: 0 }),
+  });
+  const gated = requireApproval(client, refused, () => ({ summary: "", notify }));
+  const options = { toolCallId: "c", messages: [] as ModelMessage[], context: {} };
+  await assert.rejects(async () => gated.execute?.({ orderId: 1 }, options), {
+    code: "validation_error",
+  });
+  assert.deepEqual(paid, []);
+});
+
+test("a tool that reports its progress has its last report as its output, once approved", async () => {
+  const { client } = await makeAgent();
+  const reporting = tool({
+    inputSchema: z.object({ orderId: z.number() }),
+    async *execute() {
+      yield "half";
+      yield "whole";
+    },
+  });
+  const describe = () => ({ summary: "Report", notify });
+  const gated = requireApproval(client, reporting, describe);
+  const options = { toolCallId: "c", messages: [] as ModelMessage[], context: {} };
+  const running = gated.execute?.({ orderId: 1 }, options);
+  await served.approve((await onlyPending(client)).id);
+  assert.equal(await running, "whole");
+});

@@ -1,0 +1,232 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { Annotation, END, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
+import {
+  type AgentMiddleware,
+  AIMessage,
+  createAgent,
+  fakeModel,
+  type HITLResponse,
+  humanInTheLoopMiddleware,
+  tool,
+} from "langchain";
+import { z } from "zod";
+import type { Countersign } from "../../sdk/src/index.ts";
+import { serve } from "../../sdk/test/served.ts";
+import { type Asking, ask, invoke, resume } from "../src/langchain.ts";
+import { all, expire, notify, onlyPending, pending, withWebhooks } from "./reviewer.ts";
+
+const served = await serve();
+after(() => served.stop());
+
+type Refund = { orderId: number; amount: number };
+type Allowed = ("approve" | "edit" | "reject")[];
+let threads = 0;
+
+/** An agent whose model asks for the given refunds at once and then ends, with all that was paid. */
+function makeAgent(
+  client: Countersign,
+  calls: Refund[],
+  {
+    checkpointer = new MemorySaver(),
+    allowedDecisions = ["approve", "edit", "reject"] as Allowed,
+    model = fakeModel()
+      .respondWithTools(calls.map((args, index) => ({ name: "refund", args, id: `call_${index}` })))
+      .respond(new AIMessage("done")),
+  } = {},
+) {
+  const paid: Refund[] = [];
+  const refund = tool(
+    (input: Refund) => {
+      paid.push(input);
+      return "paid";
+    },
+    { name: "refund", schema: z.object({ orderId: z.number(), amount: z.number() }) },
+  );
+  // LangChain's types of this do not hold under exactOptionalPropertyTypes.
+  const humanInTheLoop = humanInTheLoopMiddleware as unknown as (
+    options: object,
+  ) => AgentMiddleware;
+  const middleware = [humanInTheLoop({ interruptOn: { refund: { allowedDecisions } } })];
+  const agent = createAgent({ model, tools: [refund], middleware, checkpointer });
+  const asking: Asking = {
+    countersign: client,
+    describe: ({ name, args }) => ({
+      summary: `${name} order ${args.orderId} (${args.amount} EUR)`,
+      notify,
+    }),
+  };
+  threads += 1;
+  const config = { configurable: { thread_id: `thread-${threads}` } };
+  const input = { messages: [{ role: "user", content: "Refund it" }] };
+  /** What the model was told last. */
+  const told = () => JSON.stringify(model.calls.at(-1)?.messages.at(-1)?.content);
+  return { agent, asking, config, input, paid, told, model, checkpointer };
+}
+
+const one: Refund = { orderId: 1042, amount: 49 };
+
+test("approve: the tool runs once, after the approval, with the arguments that were asked about", async () => {
+  const client = await served.client();
+  const { agent, asking, config, input, paid, told } = makeAgent(client, [one]);
+  const running = invoke(agent, input, config, asking);
+  const { id, summary, payload } = await onlyPending(client);
+  assert.equal(summary, "refund order 1042 (49 EUR)");
+  assert.deepEqual(payload, one);
+  assert.deepEqual(paid, []);
+  await served.approve(id);
+  assert.equal((await running).messages.at(-1)?.content, "done");
+  assert.deepEqual(paid, [one]);
+  assert.match(told(), /paid/);
+});
+
+test("edit: the tool runs with the arguments as the approver left them", async () => {
+  const client = await served.client();
+  const { agent, asking, config, input, paid } = makeAgent(client, [one]);
+  const running = invoke(agent, input, config, asking);
+  await served.approve((await onlyPending(client)).id, '{"orderId": 1042, "amount": 12.5}');
+  await running;
+  assert.deepEqual(paid, [{ orderId: 1042, amount: 12.5 }]);
+});
+
+test("reject: the model hears the reason; an expiry and a withdrawal are told apart from it", async () => {
+  for (const [end, expected] of [
+    ["reject", /A person rejected.*refunded in May/],
+    ["expire", /Nobody decided.*not a rejection/],
+    ["cancel", /was withdrawn/],
+  ] as const) {
+    const client = await served.client();
+    const { agent, asking, config, input, paid, told } = makeAgent(client, [one]);
+    const running = invoke(agent, input, config, asking);
+    const { id } = await onlyPending(client);
+    if (end === "reject") await served.reject(id, "They were refunded in May");
+    else if (end === "expire") await expire(served, client, id);
+    else await client.requests.cancel(id);
+    await running;
+    assert.match(told(), expected);
+    assert.deepEqual(paid, []);
+  }
+});
+
+test("an edit where the agent allows none, or that is no object, does not run, nor do the unedited arguments", async () => {
+  for (const [allowedDecisions, edit] of [
+    [["approve", "reject"], '{"orderId": 1042, "amount": 1}'],
+    [["approve", "edit", "reject"], "[1042, 1]"],
+  ] as [Allowed, string][]) {
+    const client = await served.client();
+    const { agent, asking, config, input, paid, told } = makeAgent(client, [one], {
+      allowedDecisions,
+    });
+    const running = invoke(agent, input, config, asking);
+    await served.approve((await onlyPending(client)).id, edit);
+    await running;
+    assert.match(told(), /approved with changes .* that the tool cannot take/);
+    assert.deepEqual(paid, []);
+  }
+});
+
+test("an agent that cannot be told no is refused before anybody is asked", async () => {
+  const client = await served.client();
+  const { agent, asking, config, input, paid } = makeAgent(client, [one], {
+    allowedDecisions: ["approve"],
+  });
+  await assert.rejects(invoke(agent, input, config, asking), /allow the decision "reject"/);
+  assert.deepEqual(await all(client), []);
+  assert.deepEqual(paid, []);
+});
+
+test("a thread that is run again while it waits does not ask twice", async () => {
+  const client = await served.client();
+  const { agent, asking, config, input, paid } = makeAgent(client, [one]);
+  const abort = new AbortController();
+  const first = invoke(agent, input, { ...config, signal: abort.signal }, asking);
+  const { id } = await onlyPending(client);
+  abort.abort();
+  await assert.rejects(first);
+  const second = invoke(agent, null, config, asking);
+  await served.approve(id);
+  await second;
+  assert.deepEqual(paid, [one]);
+  assert.equal((await all(client)).length, 1);
+});
+
+test("from the webhook, another process goes on with the thread, once for all that was decided", async (t) => {
+  const { client, decided, stop } = await withWebhooks(served);
+  t.after(stop);
+  const two = { orderId: 7, amount: 5 };
+  const asker = makeAgent(client, [one, two]);
+  const result = await asker.agent.invoke(asker.input, asker.config);
+  const [first, second] = await ask(result, asker.config, asker.asking);
+  assert.ok(first !== undefined && second !== undefined);
+  assert.deepEqual(first.agentState, {
+    adapter: "langgraph",
+    threadId: asker.config.configurable.thread_id,
+  });
+  // Shares the checkpoints and the model's script, and nothing else.
+  const { agent, asking, paid } = makeAgent(client, [], asker);
+  await served.approve(first.id, '{"orderId": 1042, "amount": 12.5}');
+  const firstEvent = await decided(first.id);
+  assert.equal(await resume(agent, firstEvent, asking), null);
+  assert.deepEqual(paid, []);
+  await served.approve(second.id);
+  const secondEvent = await decided(second.id);
+  assert.equal(await resume(agent, firstEvent, asking), null);
+  assert.equal((await resume(agent, secondEvent, asking))?.messages.at(-1)?.content, "done");
+  assert.deepEqual(paid, [{ orderId: 1042, amount: 12.5 }, two]);
+  for (const event of [firstEvent, secondEvent]) {
+    assert.equal(await resume(agent, event, asking), null);
+  }
+  assert.equal(paid.length, 2);
+  assert.deepEqual(asker.paid, []);
+  assert.equal((await all(client)).length, 2);
+});
+
+test("an event about something else, or about a request that is pending, resumes nothing", async () => {
+  const client = await served.client();
+  const { agent, asking, config, input, paid } = makeAgent(client, [one]);
+  const [request] = await ask(await agent.invoke(input, config), config, asking);
+  assert.ok(request !== undefined);
+  assert.equal(await resume(agent, request, asking), null);
+  assert.equal(await resume(agent, { ...request, agentState: null }, asking), null);
+  assert.equal((await pending(client)).length, 1);
+  assert.deepEqual(paid, []);
+});
+
+test("a graph of your own that interrupts in two places at once hears each answer where it belongs", async () => {
+  const client = await served.client();
+  const Heard = Annotation.Root({
+    heard: Annotation<string[]>({ reducer: (one, other) => [...one, ...other], default: () => [] }),
+  });
+  const askAbout = (orderId: number) => () => {
+    const actionRequests = [{ name: "refund", args: { orderId, amount: 1 } }];
+    const { decisions } = interrupt<unknown, HITLResponse>({ actionRequests });
+    return { heard: [`${orderId} ${decisions[0]?.type}`] };
+  };
+  const graph = new StateGraph(Heard)
+    .addNode("one", askAbout(1))
+    .addNode("two", askAbout(2))
+    .addEdge(START, "one")
+    .addEdge(START, "two")
+    .addEdge("one", END)
+    .addEdge("two", END)
+    .compile({ checkpointer: new MemorySaver() });
+  const { asking, config } = makeAgent(client, []);
+  const running = invoke(graph, {}, config, asking);
+  for (const { id, summary } of await pending(client, 2)) {
+    if (/order 1 /.test(summary)) await served.reject(id, "no");
+    else await served.approve(id, '{"orderId": 2, "amount": 0.5}');
+  }
+  assert.deepEqual((await running).heard.sort(), ["1 reject", "2 edit"]);
+});
+
+test("an interrupt about something else than actions is refused before anybody is asked", async () => {
+  const client = await served.client();
+  const graph = new StateGraph(Annotation.Root({ name: Annotation<string> }))
+    .addNode("one", () => ({ name: interrupt<string, string>("What is your name?") }))
+    .addEdge(START, "one")
+    .addEdge("one", END)
+    .compile({ checkpointer: new MemorySaver() });
+  const { asking, config } = makeAgent(client, []);
+  await assert.rejects(invoke(graph, {}, config, asking), /holds no actionRequests/);
+  assert.deepEqual(await all(client), []);
+});

@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { Agent, Runner, tool } from "@openai/agents-core";
+import {
+  assistantMessage,
+  functionCall,
+  modelResponse,
+  ScriptedModel,
+} from "@openai/agents-core/testing";
+import { z } from "zod";
+import { serve } from "../../sdk/test/served.ts";
+import { ask, type DescribeCall, requireApproval, resume } from "../src/openai-agents.ts";
+import { all, expire, notify, withWebhooks } from "./reviewer.ts";
+
+const served = await serve();
+after(() => served.stop());
+
+type Refund = { orderId: number; amount: number };
+const one: Refund = { orderId: 1042, amount: 49 };
+const runner = new Runner({ tracingDisabled: true });
+
+const describe: DescribeCall = (toolName, input) => ({
+  summary: `${toolName} order ${(input as Refund).orderId}`,
+  notify,
+});
+
+/** The agent as a process has it that starts with nothing but its code. */
+function makeAgent(script: ConstructorParameters<typeof ScriptedModel>[0]) {
+  const paid: Refund[] = [];
+  const model = new ScriptedModel(script);
+  const refund = tool({
+    name: "refund",
+    description: "Pays money back",
+    parameters: z.object({ orderId: z.number(), amount: z.number().positive() }),
+    execute: async (input) => {
+      paid.push(input);
+      return "paid";
+    },
+  });
+  const agent = new Agent({ name: "Refunds", model, tools: [requireApproval(refund)] });
+  /** What the model was told last. */
+  const told = () => JSON.stringify(model.lastCall?.request.input);
+  return { agent, paid, told };
+}
+
+const calls = (...inputs: Refund[]) =>
+  modelResponse(
+    inputs.map((input, index) => functionCall("refund", input, { callId: `call_${index}` })),
+  );
+const done = modelResponse([assistantMessage("done")]);
+
+async function askFor(client: Parameters<typeof ask>[0], ...inputs: Refund[]) {
+  const asker = makeAgent([calls(...inputs)]);
+  const result = await runner.run(asker.agent, "Refund it");
+  const request = await ask(client, result.state, describe);
+  assert.ok(request !== null);
+  assert.deepEqual(asker.paid, []);
+  return { request, state: result.state };
+}
+
+test("from the webhook, a process that knows nothing runs the tool once, with the effective payload", async (t) => {
+  const { client, decided, stop } = await withWebhooks(served);
+  t.after(stop);
+  for (const [edit, expected] of [
+    [undefined, one],
+    ['{"orderId": 1042, "amount": 12.5}', { orderId: 1042, amount: 12.5 }],
+  ] as const) {
+    const { request } = await askFor(client, one);
+    assert.equal(request.summary, "refund order 1042");
+    assert.deepEqual(request.payload, one);
+    await served.approve(request.id, edit);
+    const { agent, paid, told } = makeAgent([done]);
+    const state = await resume(agent, await decided(request.id));
+    assert.ok(state !== null);
+    assert.equal((await runner.run(agent, state)).finalOutput, "done");
+    assert.deepEqual(paid, [expected]);
+    assert.match(told(), /paid/);
+  }
+});
+
+test("a rejection, an expiry and a withdrawal reach the model as what they are, and run nothing", async () => {
+  for (const [end, expected] of [
+    ["reject", /A person rejected.*refunded in May/],
+    ["expire", /Nobody decided.*not a rejection/],
+    ["cancel", /was withdrawn/],
+  ] as const) {
+    const client = await served.client();
+    const { id } = (await askFor(client, one)).request;
+    if (end === "reject") await served.reject(id, "They were refunded in May");
+    else if (end === "expire") await expire(served, client, id);
+    else await client.requests.cancel(id);
+    const { agent, paid, told } = makeAgent([done]);
+    const state = await resume(agent, await client.requests.get(id));
+    assert.ok(state !== null);
+    await runner.run(agent, state);
+    assert.match(told(), expected);
+    assert.deepEqual(paid, []);
+  }
+});
+
+test("an edit that the tool's schema refuses does not run, and neither does the unedited input", async () => {
+  const client = await served.client();
+  const { id } = (await askFor(client, one)).request;
+  await served.approve(id, '{"orderId": 1042, "amount": -1}');
+  const { agent, paid, told } = makeAgent([done]);
+  const state = await resume(agent, await client.requests.get(id));
+  assert.ok(state !== null);
+  await runner.run(agent, state);
+  assert.deepEqual(paid, []);
+  assert.match(told(), /function_call_result/);
+  assert.doesNotMatch(told(), /"paid"/);
+});
+
+test("calls of one turn are asked about one after the other, and each runs once", async () => {
+  const client = await served.client();
+  const two = { orderId: 7, amount: 5 };
+  const { request: first } = await askFor(client, one, two);
+  await served.approve(first.id, '{"orderId": 1042, "amount": 12.5}');
+  const worker = makeAgent([]);
+  const state = await resume(worker.agent, await client.requests.get(first.id));
+  assert.ok(state !== null);
+  const result = await runner.run(worker.agent, state);
+  const second = await ask(client, result.state, describe);
+  assert.ok(second !== null);
+  assert.equal(second.summary, "refund order 7");
+  assert.deepEqual(worker.paid, [{ orderId: 1042, amount: 12.5 }]);
+  await served.approve(second.id);
+  const another = makeAgent([done]);
+  const rest = await resume(another.agent, await client.requests.get(second.id));
+  assert.ok(rest !== null);
+  await runner.run(another.agent, rest);
+  assert.deepEqual(another.paid, [two]);
+});
+
+test("an approval serves one call, though the model gives the next one the same id and input", async () => {
+  const client = await served.client();
+  const { id } = (await askFor(client, one)).request;
+  await served.approve(id);
+  const { agent, paid } = makeAgent([calls(one), done]);
+  const state = await resume(agent, await client.requests.get(id));
+  assert.ok(state !== null);
+  await runner.run(agent, state);
+  assert.deepEqual(paid, [one]);
+});
+
+test("a call that was approved past Countersign does not run", async () => {
+  const client = await served.client();
+  const { request } = await askFor(client, one);
+  const { agent, paid, told } = makeAgent([done]);
+  const rejected = await resume(agent, { ...request, status: "REJECTED" });
+  assert.ok(rejected !== null);
+  const [call] = rejected.getInterruptions();
+  assert.ok(call !== undefined);
+  rejected.approve(call);
+  await runner.run(agent, rejected);
+  assert.deepEqual(paid, []);
+  assert.match(told(), /holds no approval of this action/);
+});
+
+test("a state of a named run is asked about once, and never by the approval of another run like it", async () => {
+  const client = await served.client();
+  const { state } = await askFor(client, one);
+  const ids = [];
+  for (const options of [{ runId: "run-1" }, { runId: "run-1" }, { runId: "run-2" }, {}]) {
+    ids.push((await ask(client, state, describe, options))?.id);
+  }
+  assert.equal(ids[0], ids[1]);
+  assert.equal(new Set(ids).size, 3);
+});
+
+test("a request that is pending, and one about something else, resume nothing", async () => {
+  const client = await served.client();
+  const { request } = await askFor(client, one);
+  const { agent } = makeAgent([]);
+  assert.equal(await resume(agent, request), null);
+  assert.equal(await resume(agent, { ...request, status: "APPROVED", agentState: 5 }), null);
+});
+
+test("a state that is larger than agentState may be is refused with what to do about it", async () => {
+  const client = await served.client();
+  const { agent } = makeAgent([calls(one)]);
+  const { state } = await runner.run(agent, "x".repeat(262_144));
+  await assert.rejects(ask(client, state, describe), /bytes, and agentState takes 262144: give/);
+  assert.deepEqual(await all(client), []);
+});

@@ -1,0 +1,146 @@
+"""Countersign from Python with the standard library alone: ask, wait, and verify a webhook.
+
+    COUNTERSIGN_API_KEY=cs_... python3 examples/python/countersign.py ask
+    COUNTERSIGN_WEBHOOK_SECRET=whsec_... python3 examples/python/countersign.py receive
+
+Copy it into your project: create(), wait() and construct_event() need nothing else. Python 3.9 or newer.
+"""
+
+import hashlib
+import hmac
+import json
+import os
+import re
+import sys
+import time
+import urllib.error
+import urllib.request
+import uuid
+from decimal import Decimal
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+BASE_URL = os.environ.get("COUNTERSIGN_BASE_URL", "http://localhost:3000").rstrip("/")
+
+
+class CountersignError(Exception):
+    """A call that the service refused, or that got no answer."""
+
+
+class WebhookVerificationError(Exception):
+    """What arrived is not a webhook that may be believed."""
+
+
+def create(summary, notify, payload=None, idempotency_key=None, **more):
+    """Ask for an approval. With a key of your own it can be repeated after a crash; it is never made twice."""
+    body = {"summary": summary, "notify": notify, "payload": payload, **more}
+    return _call("POST", "/v1/requests", body, idempotency_key or str(uuid.uuid4()))
+
+
+def wait(request_id):
+    """The decided request, whatever was decided. Execute effectivePayload only if status is APPROVED."""
+    while True:
+        request = _call("GET", f"/v1/requests/{request_id}?wait=50")
+        if request["status"] != "PENDING":
+            return request
+
+
+def construct_event(raw_body, signature, secret, tolerance_seconds=300, now=None):
+    """The event of a webhook, from the bytes as they arrived, the X-Service-Signature header and whsec_..."""
+    if not secret:
+        raise WebhookVerificationError("the signing secret is missing")
+    parts = [part.strip().partition("=")[::2] for part in (signature or "").split(",")]
+    times = [value for name, value in parts if name == "t"]
+    if len(times) != 1 or not re.fullmatch(r"[0-9]{1,12}", times[0]):
+        raise WebhookVerificationError("the signature header is not of the form t=<unix time>,v1=<hex>")
+    signed = times[0].encode() + b"." + raw_body
+    expected = hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest().encode()
+    candidates = [value.encode() for name, value in parts if name == "v1"]
+    # Each is compared in a time that tells nothing; while a secret is rotated there are several.
+    if not any([hmac.compare_digest(expected, candidate) for candidate in candidates]):
+        raise WebhookVerificationError("no signature matches: another secret, or not the raw body")
+    if abs((time.time() if now is None else now) - int(times[0])) > tolerance_seconds:
+        raise WebhookVerificationError("signed too long ago, or in the future: a replay, or a wrong clock")
+    event = json.loads(raw_body, parse_float=Decimal)
+    if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+        raise WebhookVerificationError("the body is signed, but it is no event of Countersign")
+    return event
+
+
+def _call(method, path, body=None, idempotency_key=None):
+    headers = {"Authorization": f"Bearer {os.environ.get('COUNTERSIGN_API_KEY', '')}"}
+    if idempotency_key is not None:
+        headers["Idempotency-Key"] = idempotency_key
+        headers["Content-Type"] = "application/json"
+    data = None if body is None else json.dumps(body).encode()
+    for attempt in range(6):
+        call = urllib.request.Request(BASE_URL + path, data, headers, method=method)
+        try:
+            with urllib.request.urlopen(call, timeout=80) as answer:
+                # Decimal keeps 12.10 as it is; a float would round larger numbers.
+                return json.loads(answer.read(), parse_float=Decimal)
+        except urllib.error.HTTPError as error:
+            text = error.read().decode(errors="replace")
+            if error.code != 429 and error.code < 500:
+                raise CountersignError(f"{error.code}: {text}") from None
+            failure = f"{error.code}: {text}"
+        except (OSError, ValueError) as error:
+            failure = str(error)
+        time.sleep(min(0.25 * 2**attempt, 5))
+    raise CountersignError(f"no answer from {BASE_URL}: {failure}")
+
+
+def ask():
+    """Ends with 0 if it was approved, 1 if rejected, 2 if not decided, 3 if something is wrong."""
+    notify = os.environ.get("COUNTERSIGN_NOTIFY", "owner@localhost")
+    payload = {"orderId": 1042, "amount": 49}
+    request = create("Refund order 1042 (49 EUR)", notify, payload, agentName="python-example")
+    print(f"Asked {notify} about {request['id']}. Open the review link in {BASE_URL}/dev/mail", flush=True)
+    decided = wait(request["id"])
+    if decided["status"] == "APPROVED":
+        refund = decided["effectivePayload"]
+        # An approver can write anything into the payload.
+        if not isinstance(refund, dict) or not {"amount", "orderId"} <= refund.keys():
+            raise CountersignError("it was approved with changes that are no refund; nothing was paid")
+        print(f"Approved. Refunding {refund['amount']} EUR for order {refund['orderId']}")
+        return 0
+    note = decided["resolutionNote"] or ""
+    print(f"{decided['status']}, nothing was paid. {note}".rstrip())
+    return 1 if decided["status"] == "REJECTED" else 2
+
+
+class Receiver(BaseHTTPRequestHandler):
+    """Answers 204 to webhooks that verify, 400 to anything else."""
+
+    def do_POST(self):
+        raw_body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        secret = os.environ.get("COUNTERSIGN_WEBHOOK_SECRET", "")
+        try:
+            event = construct_event(raw_body, self.headers.get("X-Service-Signature"), secret)
+        except WebhookVerificationError as error:
+            print(f"Refused: {error}", flush=True)
+            self.send_response(400)
+        else:
+            print(f"Verified {event['event']} about {event['data']['id']}", flush=True)
+            self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def receive():
+    server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "4000"))), Receiver)
+    print(f"Listening for webhooks on port {server.server_port}", flush=True)
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    command = {"ask": ask, "receive": receive}.get(sys.argv[1] if len(sys.argv) > 1 else "ask")
+    if command is None:
+        print("usage: countersign.py ask | receive", file=sys.stderr)
+        sys.exit(3)
+    try:
+        sys.exit(command())
+    except CountersignError as trouble:
+        print(f"Something is wrong: {trouble}", file=sys.stderr)
+        sys.exit(3)

@@ -1,0 +1,167 @@
+// A worker that keeps nothing of an agent: it verifies the webhook, takes the agent's state out of it, and goes on.
+//
+//   COUNTERSIGN_API_KEY=cs_… COUNTERSIGN_WEBHOOK_SECRET=whsec_… npx node examples/stateless-worker/main.ts
+//
+// It asks for one approval at its start, so that there is something to resume; kill it then, and start it again with
+// `--no-ask`: the decision finds whichever worker listens. Ctrl-C ends it.
+
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+// In your own project: from "@countersign/sdk"
+import {
+  Countersign,
+  constructEvent,
+  type WebhookData,
+  type WebhookEvent,
+  WebhookVerificationError,
+} from "../../sdk/src/index.ts";
+
+type Email = { to: string; subject: string };
+/** All that the agent knows: what it has done, and what is left. */
+type AgentState = { customer: string; done: string[]; left: string[] };
+
+const port = Number(process.env.PORT ?? 4000);
+const secret = process.env.COUNTERSIGN_WEBHOOK_SECRET ?? "";
+const approver = process.env.COUNTERSIGN_NOTIFY ?? "owner@localhost";
+const handledPath = process.env.HANDLED_DELIVERIES ?? join(import.meta.dirname, "handled");
+const bodyBytesMax = 4 * 1024 * 1024;
+
+if (secret === "") {
+  say(
+    "There is no signing secret. Register this worker once, and pass on the secret that is shown:",
+  );
+  say("  npx countersign workspace list");
+  say(`  npx countersign webhook create --workspace ws_… --url http://localhost:${port}/`);
+  process.exit(3);
+}
+mkdirSync(handledPath, { recursive: true });
+/** The same delivery may come again: after a lost answer, or because somebody resent it. Each is a file, by its id. */
+const handled = new Set(readdirSync(handledPath));
+const inHand = new Set<string>();
+
+const server = createServer((request, response) => {
+  receive(request, response).catch((error: Error) => {
+    // Not handled, and not said to be: it will come again.
+    say(`Failed, and will be sent again: ${error.message}`);
+    response.writeHead(500).end();
+  });
+});
+server.listen(port, async () => {
+  say(`Listening for webhooks on port ${(server.address() as AddressInfo).port}.`);
+  if (!process.argv.includes("--no-ask")) await ask();
+});
+
+async function ask(): Promise<void> {
+  const agentState: AgentState = {
+    customer: "Ann",
+    done: ["found the order", "wrote the mail"],
+    left: ["note it in the ticket", "close the ticket"],
+  };
+  const { id } = await new Countersign().requests.create<Email, null, AgentState>({
+    summary: "Send Ann the mail about her late parcel",
+    payload: { to: "ann@customer.example", subject: "Your parcel is late" },
+    notify: approver,
+    agentName: "stateless-worker",
+    agentState,
+  });
+  const base = process.env.COUNTERSIGN_BASE_URL ?? "http://localhost:3000";
+  say(`Asked ${approver} about ${id}. Open the review link in ${base}/dev/mail`);
+}
+
+async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await readBody(request);
+  let event: WebhookEvent<Email, unknown, AgentState>;
+  try {
+    event = await constructEvent(body, request.headers, secret);
+  } catch (error) {
+    if (!(error instanceof WebhookVerificationError)) throw error;
+    say(`Refused what did not verify (${error.code}).`);
+    response.writeHead(400).end(error.code);
+    return;
+  }
+  const deliveryId = String(request.headers["x-service-delivery-id"]);
+  if (!/^[\w-]{1,100}$/.test(deliveryId)) throw new Error("there is no delivery id");
+  if (inHand.has(deliveryId)) {
+    response.writeHead(503).end();
+    return;
+  }
+  if (handled.has(deliveryId)) {
+    say(`Came again, and was handled already: ${deliveryId}`);
+  } else {
+    await handleOnce(deliveryId, event);
+  }
+  response.writeHead(204).end();
+}
+
+async function handleOnce(
+  deliveryId: string,
+  { event, data }: WebhookEvent<Email, unknown, AgentState>,
+): Promise<void> {
+  inHand.add(deliveryId);
+  try {
+    // Noted after the work: a worker that dies in between does it again, so what it does must itself be safe to repeat.
+    if (isOurs(data)) goOn(event, data);
+    writeFileSync(join(handledPath, deliveryId), "");
+    handled.add(deliveryId);
+  } finally {
+    inHand.delete(deliveryId);
+  }
+}
+
+function goOn(event: string, data: WebhookData<Email, unknown, AgentState>): void {
+  const { agentState, effectivePayload, id } = data;
+  switch (event) {
+    case "request.approved":
+      if (!isEmail(effectivePayload)) {
+        say(`Approved ${id} with changes that are no mail, nothing was sent.`);
+        return;
+      }
+      sendMail(effectivePayload, id);
+      say(`Resumed for ${agentState.customer} after: ${agentState.done.join(", ")}`);
+      for (const step of agentState.left) say(`  now: ${step}`);
+      return;
+    case "request.rejected":
+      say(`Rejected ${id}, no mail was sent. ${data.resolutionNote ?? ""}`.trimEnd());
+      return;
+    case "request.expired":
+    case "request.cancelled":
+      say(`Not decided about ${id} (${event}), no mail was sent.`);
+      return;
+    default:
+      say(`Heard of ${id}: ${event}`);
+  }
+}
+
+/** Stands for a mail service that sends once for each key, however often it is told. */
+function sendMail({ to, subject }: Email, key: string): void {
+  say(`Approved. Sending "${subject}" to ${to} (key ${key})`);
+}
+
+/** An approver can write anything into the payload. */
+function isEmail(payload: unknown): payload is Email {
+  const { to, subject } = (payload ?? {}) as Partial<Email>;
+  return typeof to === "string" && typeof subject === "string";
+}
+
+/** An endpoint hears of all requests of its workspace. */
+function isOurs({ agentName }: WebhookData): boolean {
+  return agentName === "stateless-worker";
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    bytes += chunk.length;
+    if (bytes > bodyBytesMax) throw new Error("the body is larger than any webhook");
+    chunks.push(chunk);
+  }
+  // As it came: what is signed are the bytes.
+  return Buffer.concat(chunks);
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
