@@ -1,4 +1,4 @@
-// Installs what the lock files name, once, and builds the pages when they have changed, so that `npm start` and
+// Installs what the lock files name, once, and builds the pages and the SDK when they have changed, so that `npm start` and
 // `npm test` work on a fresh clone. Only with `--tests` it also installs what nothing but tests need.
 // Plain JavaScript for the host's Node: the pinned Node 24 is one of the things it installs.
 import { spawn } from "node:child_process";
@@ -33,7 +33,7 @@ if (process.argv.includes("--tests")) {
     "what the tests need besides",
   );
 }
-await buildPages();
+await build();
 
 /** Each folder once, until its lock file changes. */
 async function install(folders, what) {
@@ -77,9 +77,9 @@ function wantedIn(folder) {
     .digest("hex");
 }
 
-async function buildPages() {
-  const { code, output } = await run(pinnedNode, [join(root, "scripts", "build-web.ts")], root);
-  if (code !== 0) fail(output, "Building the pages failed; the lines above say why.");
+async function build() {
+  const { code, output } = await run(pinnedNode, [join(root, "scripts", "build.ts")], root);
+  if (code !== 0) fail(output, "Building the pages and the SDK failed; the lines above say why.");
 }
 
 function fail(output, message) {

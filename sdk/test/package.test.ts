@@ -56,7 +56,7 @@ test("the package has no dependencies and publishes what is built, alone", async
   );
   assert.deepEqual(
     { dependencies, peerDependencies, files },
-    { dependencies: undefined, peerDependencies: undefined, files: ["dist"] },
+    { dependencies: undefined, peerDependencies: undefined, files: ["dist", "!dist/built-from"] },
   );
 });
 

@@ -17,6 +17,8 @@ export type Assets = {
   files: ReadonlyMap<string, Buffer>;
   review: PageFiles;
   dashboard: PageFiles;
+  /** The documentation's pages, by name. */
+  docs: ReadonlyMap<string, Buffer>;
 };
 
 const builtFolder = join(import.meta.dirname, "..", "..", "..", "web", "dist");
@@ -26,6 +28,7 @@ const dashboardEntry = "src/dashboard/main.tsx";
 const types: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
+  ".json": "application/json; charset=utf-8",
   ".svg": "image/svg+xml",
   ".png": "image/png",
   ".woff2": "font/woff2",
@@ -34,21 +37,30 @@ const suffixes: Record<Encoding, string> = { br: ".br", gzip: ".gz" };
 
 export function loadAssets(folder: string = builtFolder): Assets {
   try {
-    const names = readdirSync(join(folder, "assets"));
-    const files = names.map((name) => [name, readFileSync(join(folder, "assets", name))] as const);
+    const files = [...readAll(join(folder, "assets")), ...readAll(join(folder, "docs/assets"))];
     const manifest = (name: string) => readFileSync(join(folder, name), "utf8");
-    return toAssets(manifest("manifest.json"), new Map(files), manifest("dashboard-manifest.json"));
+    return toAssets(
+      manifest("manifest.json"),
+      new Map(files),
+      manifest("dashboard-manifest.json"),
+      readAll(join(folder, "docs/pages")),
+    );
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
     throw new OperatorFault("The pages are not built. Run npm run build, then start again.");
   }
 }
 
+function readAll(folder: string): Map<string, Buffer> {
+  const names = readdirSync(folder);
+  return new Map(names.map((name) => [name, readFileSync(join(folder, name))]));
+}
+
 /** A bracket countersigned by a second one, in a colour that stands out from light and dark tabs alike. */
 const iconBytes = Buffer.from(
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20" fill="none" stroke="#4f74d9" stroke-width="2.5"><path d="M8 3H3.5v14H8M9.5 6.5h7v7h-7"/></svg>\n`,
 );
-const iconName = `icon-${hash("sha256", iconBytes, "hex").slice(0, 8)}.svg`;
+export const iconName = `icon-${hash("sha256", iconBytes, "hex").slice(0, 8)}.svg`;
 
 /** One entry of the builder's manifest: a file, its styles, and the entries it cannot begin without. */
 type Chunk = { file: string; css?: string[]; imports?: string[] };
@@ -58,11 +70,13 @@ export function toAssets(
   reviewManifest: string,
   files: ReadonlyMap<string, Buffer>,
   dashboardManifest: string,
+  docs: ReadonlyMap<string, Buffer> = new Map(),
 ): Assets {
   return {
     files: new Map([...files, [iconName, iconBytes]]),
     review: toPageFiles(reviewManifest, reviewEntry),
     dashboard: toPageFiles(dashboardManifest, dashboardEntry),
+    docs,
   };
 }
 
@@ -93,19 +107,31 @@ export function showAsset({ files }: Assets, call: Call): Answer {
   if (plain === undefined || type === undefined) {
     return problem("not_found", "There is no such file. Load the page again.");
   }
-  const encoding = acceptedEncodings(call.header("accept-encoding")).find((each) =>
-    files.has(name + suffixes[each]),
-  );
-  const body = encoding === undefined ? plain : (files.get(name + suffixes[encoding]) ?? plain);
+  const { body, headers } = asAccepted(files, name, call);
   return {
     status: 200,
     headers: {
       "cache-control": "public, max-age=31536000, immutable",
       "cross-origin-resource-policy": "same-origin",
-      vary: "Accept-Encoding",
-      ...(encoding === undefined ? {} : { "content-encoding": encoding }),
+      ...headers,
     },
     type,
-    body,
+    body: body ?? plain,
   };
+}
+
+/** Of a file and its compressed copies the one that the caller likes best. */
+export function asAccepted(
+  files: ReadonlyMap<string, Buffer>,
+  name: string,
+  call: Call,
+): { body: Buffer | undefined; headers: Record<string, string> } {
+  const encoding = acceptedEncodings(call.header("accept-encoding")).find((each) =>
+    files.has(name + suffixes[each]),
+  );
+  const body = files.get(encoding === undefined ? name : name + suffixes[encoding]);
+  const headers = { vary: "Accept-Encoding" };
+  return encoding === undefined
+    ? { body, headers }
+    : { body, headers: { ...headers, "content-encoding": encoding } };
 }

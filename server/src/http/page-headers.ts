@@ -45,3 +45,20 @@ export const dashboardHeaders: Readonly<Record<string, string>> = {
     (name) => !name.startsWith("publickey-credentials-") && name !== "identity-credentials-get",
   ),
 };
+
+/** The documentation is everybody's to read and to keep, and as guarded otherwise. */
+export const docsHeaders: Record<string, string> = {
+  ...reviewHeaders,
+  "cache-control": "public, no-cache",
+  "x-robots-tag": "all",
+};
+
+/**
+ * The reference's renderer makes styles as it draws, and has a font within itself. It makes HTML too, which a rule in our
+ * own script lets it.
+ */
+export function referencePolicy(nonce: string): string {
+  return contentSecurityPolicy
+    .replace("style-src 'self'", `style-src 'self' 'nonce-${nonce}'`)
+    .concat("; font-src data:; trusted-types default");
+}

@@ -7,6 +7,7 @@ import type { Answer } from "./call.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
 import type { DashboardCalls } from "./dashboard/visit.ts";
 import * as devMails from "./dev-mail.ts";
+import * as docs from "./docs.ts";
 import { healthz, readyz } from "./health.ts";
 import { type McpCalls, makeMcpEndpoint } from "./mcp.ts";
 import { openApiText } from "./openapi.ts";
@@ -37,6 +38,10 @@ export function routesOf(calls: Calls): Route[] {
     { method: "GET", path: "/readyz", access: "anyone", handle: () => readyz(calls.db) },
     ...reviewRoutes(calls),
     ...dashboardRoutes(calls),
+    { method: "GET", path: "/docs", access: "anyone", handle: (call) => docs.showIndex(calls, call) },
+    { method: "GET", path: "/docs/*", access: "anyone", handle: (call) => docs.showPage(calls, call) },
+    { method: "GET", path: "/llms.txt", access: "anyone", handle: (call) => docs.showText(calls, call, "llms.txt") },
+    { method: "GET", path: "/llms-full.txt", access: "anyone", handle: (call) => docs.showText(calls, call, "llms-full.txt") },
     { method: "GET", path: "/assets/:file", access: "anyone", handle: (call) => showAsset(calls.assets, call) },
     ...(calls.devMail === null ? [] : devMailRoutes(calls.db, calls.devMail)),
   ];

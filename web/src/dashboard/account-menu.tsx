@@ -3,6 +3,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Visible } from "../review/visible-text.tsx";
 import { ApiError } from "./api.ts";
+import { basePath } from "./base-path.ts";
 import { Icon } from "./parts/icon.tsx";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "./parts/menu.tsx";
 import { useToast } from "./parts/toast.tsx";
@@ -49,6 +50,11 @@ export function AccountMenu({ email }: { email: string }) {
         <MenuItem onSelect={() => void navigate({ to: "/app/account" })}>
           <Icon name="account" />
           Account and sessions
+        </MenuItem>
+        <MenuItem onSelect={() => void window.open(`${basePath}/docs`, "_blank", "noreferrer")}>
+          <Icon name="docs" />
+          Documentation
+          <span className="sr-only"> (opens a new tab)</span>
         </MenuItem>
         <MenuLine />
         <MenuItem onSelect={() => void leave()}>

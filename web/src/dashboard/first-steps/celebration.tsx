@@ -53,11 +53,11 @@ export function Celebration({ workspace, request, email, canChange, onHide }: Ce
           </li>
         )}
         <li>
-          <a href={`${apiUrl}/v1/openapi.json`} target="_blank" rel="noreferrer">
+          <a href={`${apiUrl}/docs`} target="_blank" rel="noreferrer">
             Connect your agent
             <span className="sr-only"> (opens a new tab)</span>
           </a>
-          <p>Every call and field, as OpenAPI 3.1, for your code and your tools.</p>
+          <p>The documentation: SDK, frameworks, webhooks, and every call and field.</p>
         </li>
         {canChange && (
           <li>

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import type { IssuedKey, Workspace } from "../../../../sdk/src/dashboard-contract.ts";
+import { basePath } from "../base-path.ts";
 import { useMe, useMembership } from "../membership.ts";
 import { ApproveStep } from "./approve-step.tsx";
 import { AskStep } from "./ask-step.tsx";
@@ -38,7 +39,11 @@ export function FirstSteps({ workspace, place, onHide }: FirstStepsProps) {
               <p>
                 {canChange
                   ? "In about two minutes you will have approved your first request."
-                  : "How a first request is asked and approved. An owner or admin creates the key; the rest you can do or watch here."}
+                  : "How a first request is asked and approved. An owner or admin creates the key; the rest you can do or watch here."}{" "}
+                <a href={`${basePath}/docs/quickstart`} target="_blank" rel="noreferrer">
+                  The same in words
+                  <span className="sr-only"> (opens a new tab)</span>
+                </a>
               </p>
             </div>
             {onHide !== null && (

@@ -30,6 +30,7 @@ const shapes = {
   passkey:
     "M4.5 12.5V9.8a5.5 5.5 0 0 1 11 0v2.4M7.2 15.8V9.9a2.8 2.8 0 0 1 5.6 0v3.4M10 10v6.5M12.6 16.4l.1-.5M15.3 15.2l.1-.5",
   device: "M3 4h14v9H3zM7.5 16.5h5M10 13v3.5",
+  docs: "M10 5.5C8.3 4.2 5.9 3.8 3 4v11.5c2.9-.2 5.3.2 7 1.5c1.7-1.3 4.1-1.7 7-1.5V4c-2.9-.2-5.3.2-7 1.5zM10 5.5V17",
 } as const;
 
 export type IconName = keyof typeof shapes;

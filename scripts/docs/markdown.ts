@@ -1,0 +1,198 @@
+// Makes a page's inside of its Markdown: HTML, the headings in it, and its words for the search. What is wrong with it,
+// such as a link that leads nowhere, is collected and told at the end.
+
+import MarkdownIt from "markdown-it";
+import { escapeHtml } from "../../server/src/domain/html-text.ts";
+import { highlight } from "./highlight.ts";
+
+export type Heading = { level: number; id: string; text: string };
+/** What stands beneath one heading. */
+export type Section = { id: string; heading: string; text: string };
+
+export type RenderedMarkdown = {
+  title: string;
+  html: string;
+  headings: Heading[];
+  sections: Section[];
+  problems: string[];
+};
+
+/** Where a link leads from the page that is being rendered; null when it is to be shown as plain words. */
+export type ResolveLink = (href: string) => { href: string } | { problem: string } | null;
+
+type Token = ReturnType<typeof parser.parse>[number];
+/** What is learned while a page is rendered. */
+type Notes = { resolve: ResolveLink; problems: string[]; codeBlocks: number; tables: number };
+
+const comment = /^\s*<!--[\s\S]*?-->\s*$/;
+/** Enough of a block of code to be found by what stands in it. */
+const searchedCodeCharactersMax = 600;
+
+/** HTML is recognised so that it can be refused, and remarks in it left out. */
+const settings = { html: true, linkify: false, typographer: false };
+const parser = new MarkdownIt(settings);
+
+export function renderMarkdown(text: string, resolve: ResolveLink): RenderedMarkdown {
+  const notes: Notes = { resolve, problems: [], codeBlocks: 0, tables: 0 };
+  const tokens = parser.parse(text, {});
+  const headings = nameHeadings(tokens);
+  const titles = headings.filter(({ level }) => level === 1);
+  if (titles.length !== 1) notes.problems.push("it needs exactly one heading of the first level");
+  return {
+    title: titles[0]?.text ?? "",
+    html: makeRenderer(notes).render(tokens, parser.options, {}),
+    headings,
+    sections: toSections(tokens, headings),
+    problems: notes.problems,
+  };
+}
+
+/** One for each page, because its rules write down what they find. */
+function makeRenderer(notes: Notes) {
+  const { renderer } = new MarkdownIt(settings);
+  const { rules } = renderer;
+  rules.fence = (tokens, at) => {
+    const { info, content } = tokens[at] as Token;
+    const language = info.trim().split(/\s+/)[0] ?? "";
+    const code = content.replace(/\n$/, "");
+    const highlighted = highlight(code, language === "" ? "text" : language);
+    if (highlighted === null) notes.problems.push(`no colours for code in "${language}"`);
+    const { label, html } = highlighted ?? { label: language, html: escapeHtml(code) };
+    notes.codeBlocks += 1;
+    const name = `${label}, example ${notes.codeBlocks}`;
+    return `<figure class="code" data-language="${escapeHtml(language)}"><figcaption>${escapeHtml(label)}</figcaption><pre tabindex="0" role="group" aria-label="${escapeHtml(name)}"><code>${html}\n</code></pre></figure>\n`;
+  };
+  rules.table_open = () => {
+    notes.tables += 1;
+    return `<div class="table" tabindex="0" role="group" aria-label="Table ${notes.tables}"><table>\n`;
+  };
+  rules.table_close = () => "</table></div>\n";
+  rules.heading_open = (tokens, at) => {
+    const { tag, attrs } = tokens[at] as Token;
+    const id = escapeHtml(idOf(attrs));
+    return tag === "h1" ? "<h1>" : `<div class="heading"><${tag} id="${id}">`;
+  };
+  rules.heading_close = (tokens, at) => {
+    const { tag } = tokens[at] as Token;
+    if (tag === "h1") return "</h1>\n";
+    const id = escapeHtml(idOf((tokens[at - 2] as Token).attrs));
+    const text = escapeHtml(textOf(tokens[at - 1] as Token));
+    return `</${tag}><a class="anchor" href="#${id}" aria-label="Link to “${text}”">#</a></div>\n`;
+  };
+  rules.html_block = rules.html_inline = (tokens, at) => {
+    const { content } = tokens[at] as Token;
+    if (comment.test(content)) return "";
+    notes.problems.push(`HTML is not used here: ${content.trim().slice(0, 40)}`);
+    return escapeHtml(content);
+  };
+  rules.link_open = (tokens, at) => {
+    const token = tokens[at] as Token;
+    const target = notes.resolve(String(token.attrGet("href")));
+    if (target !== null && "problem" in target) notes.problems.push(target.problem);
+    if (target === null || "problem" in target) return `<span class="elsewhere">`;
+    const { href } = target;
+    return /^https?:/.test(href)
+      ? `<a href="${escapeHtml(href)}" rel="noreferrer">`
+      : `<a href="${escapeHtml(href)}">`;
+  };
+  rules.link_close = (tokens, at) => {
+    let open = at;
+    for (let depth = 1; depth > 0; ) {
+      open -= 1;
+      if (tokens[open]?.type === "link_close") depth += 1;
+      if (tokens[open]?.type === "link_open") depth -= 1;
+    }
+    const target = notes.resolve(String(tokens[open]?.attrGet("href")));
+    return target === null || "problem" in target ? "</span>" : "</a>";
+  };
+  rules.image = (tokens, at) => {
+    const token = tokens[at] as Token;
+    const target = notes.resolve(String(token.attrGet("src")));
+    if (target === null || "problem" in target) {
+      notes.problems.push(target === null ? "an image is not there" : target.problem);
+      return "";
+    }
+    return `<img src="${escapeHtml(target.href)}" alt="${escapeHtml(token.content)}" loading="lazy">`;
+  };
+  return renderer;
+}
+
+/** The headings alone: what other pages' links may point at. */
+export function headingsOf(text: string): Heading[] {
+  return nameHeadings(parser.parse(text, {}));
+}
+
+/** Gives each heading the anchor that GitHub gives it, so that links hold here and there. */
+function nameHeadings(tokens: Token[]): Heading[] {
+  const seen = new Map<string, number>();
+  return tokens.flatMap((token, at) => {
+    if (token.type !== "heading_open") return [];
+    const text = textOf(tokens[at + 1] as Token);
+    const slug = slugOf(text);
+    const times = seen.get(slug) ?? 0;
+    seen.set(slug, times + 1);
+    const id = times === 0 ? slug : `${slug}-${times}`;
+    token.attrSet("id", id);
+    return [{ level: Number(token.tag.slice(1)), id, text }];
+  });
+}
+
+function slugOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replaceAll(/\s/g, "-");
+}
+
+function toSections(tokens: Token[], headings: Heading[]): Section[] {
+  const sections: Section[] = [];
+  const left = [...headings];
+  for (const [at, token] of tokens.entries()) {
+    if (token.type === "heading_open") {
+      const heading = left.shift();
+      if (heading !== undefined) {
+        const { level, id, text } = heading;
+        sections.push({ id: level === 1 ? "" : id, heading: text, text: "" });
+      }
+    }
+    const section = sections.at(-1);
+    if (section === undefined) continue;
+    const isHeading = tokens[at - 1]?.type === "heading_open";
+    if (token.type === "inline" && !isHeading) section.text += `${textOf(token)} `;
+    if (token.type === "fence") {
+      section.text += `${token.content.slice(0, searchedCodeCharactersMax)} `;
+    }
+  }
+  return sections.map(({ text, ...rest }) => ({ ...rest, text: oneLine(text) }));
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
+}
+
+function textOf({ children }: Token): string {
+  return (children ?? [])
+    .map(({ type, content }) => {
+      if (type === "text" || type === "code_inline") return content;
+      return type === "softbreak" || type === "hardbreak" ? " " : "";
+    })
+    .join("");
+}
+
+function idOf(attrs: Token["attrs"]): string {
+  return String(attrs?.find(([name]) => name === "id")?.[1] ?? "");
+}
+
+/** The Markdown as agents read it: without remarks to whoever writes it, and with links that hold where it is served. */
+export function servedMarkdown(text: string, resolve: (href: string) => string): string {
+  let isCode = false;
+  const lines = text.replaceAll(/^<!--[\s\S]*?-->\n/gm, "").split("\n");
+  return lines
+    .map((line) => {
+      if (/^\s*(```|~~~)/.test(line)) isCode = !isCode;
+      if (isCode) return line;
+      return line.replaceAll(/\]\(([^()\s]+)\)/g, (_all, href: string) => `](${resolve(href)})`);
+    })
+    .join("\n");
+}

@@ -1,0 +1,111 @@
+// The documentation: pages, their Markdown, and what agents look for. They are rendered when the pages are built; here
+// they are only answered, or not even that when the caller has them already.
+
+import { hash, randomBytes } from "node:crypto";
+import { extname } from "node:path";
+import { type Assets, asAccepted } from "./assets.ts";
+import { basePathOf } from "./base-path.ts";
+import { type Answer, type Call, repeated } from "./call.ts";
+import { compressed } from "./compression.ts";
+import { docsHeaders, referencePolicy } from "./page-headers.ts";
+
+export type DocsCalls = { assets: Assets; origin: { readonly publicUrl: string } };
+
+const htmlType = "text/html; charset=utf-8";
+const markdownType = "text/markdown; charset=utf-8";
+const types: Readonly<Record<string, string>> = {
+  ".md": markdownType,
+  ".json": "application/json; charset=utf-8",
+};
+const nonceBytes = 16;
+const etagCharacters = 20;
+/** Files beside the pages that have no address of this kind. */
+const isNoPage: ReadonlySet<string> = new Set(["index", "not-found"]);
+
+/** /docs: for agents that ask for Markdown it is the list of all pages. */
+export function showIndex(calls: DocsCalls, call: Call): Answer | Promise<Answer> {
+  return wantsMarkdown(call)
+    ? showText(calls, call, "llms.txt", markdownType)
+    : showFile(calls, call, "index.html");
+}
+
+/** /docs/…: a page, or its Markdown by the ending or by what the caller accepts. */
+export function showPage(calls: DocsCalls, call: Call): Answer | Promise<Answer> {
+  const name = call.params["*"] ?? "";
+  if (name === "") return toIndex(calls);
+  if (/^[a-z0-9-]+\.json$/.test(name)) return showFile(calls, call, name);
+  const slug = name.replace(/\.md$/, "");
+  if (!/^[a-z0-9-]+$/.test(slug) || isNoPage.has(slug)) return showNothing(calls, call);
+  const isMarkdown = name.endsWith(".md") || wantsMarkdown(call);
+  if (slug !== "api") return showFile(calls, call, `${slug}${isMarkdown ? ".md" : ".html"}`);
+  // The reference is drawn by a browser; what it says in words is a page of its own.
+  return isMarkdown ? showFile(calls, call, "http-api.md") : showReference(calls, call);
+}
+
+/** A text in which the service's own address is filled in. */
+export function showText(
+  { assets, origin }: DocsCalls,
+  call: Call,
+  name: "llms.txt" | "llms-full.txt",
+  type = "text/plain; charset=utf-8",
+): Promise<Answer> {
+  const body = fill(assets, name, { url: origin.publicUrl });
+  return compressed(call, unlessKnown(call, { status: 200, headers: docsHeaders, type, body }));
+}
+
+function showFile(calls: DocsCalls, call: Call, name: string): Answer | Promise<Answer> {
+  const { docs } = calls.assets;
+  const { body, headers } = asAccepted(docs, name, call);
+  if (body === undefined) return showNothing(calls, call);
+  return unlessKnown(call, {
+    status: 200,
+    headers: { ...docsHeaders, ...headers, vary: "Accept, Accept-Encoding" },
+    type: types[extname(name)] ?? htmlType,
+    body,
+  });
+}
+
+/** Styles that its renderer makes carry a nonce, so it is written anew each time. */
+function showReference({ assets }: DocsCalls, call: Call): Promise<Answer> {
+  const nonce = randomBytes(nonceBytes).toString("base64");
+  return compressed(call, {
+    status: 200,
+    headers: { ...docsHeaders, "content-security-policy": referencePolicy(nonce) },
+    type: htmlType,
+    body: fill(assets, "api.html", { nonce }),
+  });
+}
+
+function showNothing({ assets, origin }: DocsCalls, call: Call): Promise<Answer> {
+  const body = fill(assets, "not-found.html", { base: basePathOf(origin.publicUrl) });
+  return compressed(call, { status: 404, headers: docsHeaders, type: htmlType, body });
+}
+
+function toIndex({ origin }: DocsCalls): Answer {
+  return { status: 302, headers: { location: `${origin.publicUrl}/docs` }, body: null };
+}
+
+/** The values are ours: an address of ours or a random text. */
+function fill({ docs }: Assets, name: string, values: Record<string, string>): string {
+  return String(docs.get(name) ?? "").replaceAll(
+    /\{\{([a-z]+)\}\}/g,
+    (all, key: string) => values[key] ?? all,
+  );
+}
+
+/** Pages may be kept, but are asked for again each time, so that nobody reads about an older version. */
+function unlessKnown(call: Call, answer: Answer): Answer {
+  const etag = `"${hash("sha256", answer.body ?? "", "hex").slice(0, etagCharacters)}"`;
+  const headers = { ...answer.headers, etag };
+  const known = call.header("if-none-match");
+  if (known === null || known === repeated) return { ...answer, headers };
+  const tags = known.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+  return tags.includes(etag) ? { status: 304, headers, body: null } : { ...answer, headers };
+}
+
+/** Browsers never name it, and agents do before anything else. */
+function wantsMarkdown(call: Call): boolean {
+  const accept = call.header("accept");
+  if (accept === null || accept === repeated) return false;
+  return accept.includes("text/markdown") && !accept.includes("text/html");
+}

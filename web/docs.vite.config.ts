@@ -1,0 +1,21 @@
+// How the documentation's script and style are built. Its pages are HTML already: the script adds the search and the
+// buttons that copy. The API reference has an entry of its own; its renderer is not bundled but loaded by it.
+
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  root: import.meta.dirname,
+  base: "./",
+  publicDir: false,
+  build: {
+    outDir: "dist/docs",
+    // What is no longer named is removed by the script that renders the pages.
+    emptyOutDir: false,
+    manifest: "manifest.json",
+    target: "es2023",
+    // The service's Content-Security-Policy lets no data: address through.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    rollupOptions: { input: { docs: "src/docs/main.ts", "docs-api": "src/docs/reference.ts" } },
+  },
+});

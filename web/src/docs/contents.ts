@@ -1,0 +1,101 @@
+// What stands in the documentation, in the order in which it is read: four readers, and the pages for each. A page's
+// words are a Markdown file of the repository; its title is that file's first heading.
+
+export type DocsPage = {
+  /** From the root of the repository. */
+  file: string;
+  /** The last part of the page's address, and of that of its Markdown: /docs/quickstart, /docs/quickstart.md. */
+  slug: string;
+  /** What the lists of pages call it. */
+  name: string;
+  /** One sentence that says what one learns there. */
+  about: string;
+};
+
+export type DocsReader = {
+  name: string;
+  about: string;
+  pages: readonly DocsPage[];
+};
+
+/** What the reference is called, which is no Markdown: it is drawn from the OpenAPI document. */
+export const reference = {
+  slug: "api",
+  name: "API reference",
+  about: "Every call, field and error, drawn from the service’s own OpenAPI document.",
+} as const;
+
+export const readers: readonly DocsReader[] = [
+  {
+    name: "Build agents",
+    about: "You write the agent that pauses before it acts.",
+    pages: [
+      page("docs/quickstart.md", "Quickstart", "From a clone to your first approved request."),
+      page("docs/concepts.md", "Concepts", "What a request is, and what becomes of it."),
+      page("docs/recipes.md", "Recipes", "Waiting, resuming, batching: ready to be copied."),
+      {
+        file: "sdk/README.md",
+        slug: "sdk",
+        name: "TypeScript SDK",
+        about: "Ask, wait and gate functions from Node, Bun, Deno and Workers.",
+      },
+      page("docs/adapters.md", "Frameworks", "Adapters for the agent frameworks in use."),
+      page("docs/mcp.md", "MCP server", "Tools by which a model asks for an approval itself."),
+      // The name of the file is the address of the reference.
+      {
+        file: "docs/api.md",
+        slug: "http-api",
+        name: "HTTP API",
+        about: "What each call promises, and in which order things are checked.",
+      },
+      page("docs/errors.md", "Errors", "Error by error: what it means and what to do."),
+    ],
+  },
+  {
+    name: "Receive webhooks",
+    about: "Your service is told what was decided.",
+    pages: [
+      page(
+        "docs/webhooks.md",
+        "Webhooks",
+        "What is sent, and how to verify it before you believe it.",
+      ),
+    ],
+  },
+  {
+    name: "Operate",
+    about: "You run Countersign for others.",
+    pages: [
+      page(
+        "docs/operating.md",
+        "Operating",
+        "Configuration, mail, proxies, backup, upgrades, scaling.",
+      ),
+      page("docs/dashboard.md", "The dashboard", "Signing in, roles, and what the figures mean."),
+      {
+        file: "SECURITY.md",
+        slug: "security",
+        name: "Security",
+        about: "What is protected and how, what is not, and how to report a hole.",
+      },
+    ],
+  },
+  {
+    name: "Approve",
+    about: "You got a mail that asks you to decide.",
+    pages: [
+      page("docs/approvers.md", "For approvers", "What this mail is, and what your decision does."),
+      page(
+        "docs/reviewing.md",
+        "The review page",
+        "What is shown, and what holds while you decide.",
+      ),
+    ],
+  },
+];
+
+export const pages: readonly DocsPage[] = readers.flatMap((reader) => reader.pages);
+
+function page(file: string, name: string, about: string): DocsPage {
+  return { file, slug: file.replace(/^docs\//, "").replace(/\.md$/, ""), name, about };
+}
