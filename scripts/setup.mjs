@@ -23,56 +23,52 @@ const installOptions = [
   "--loglevel=error",
 ];
 
-await install([root], "the dependencies");
+const isForTests = process.argv.includes("--tests");
+await install([".", ...(isForTests ? foldersOfTests : [])]);
 if (!existsSync(pinnedNode)) {
   fail("", "npm installed the package node, but not the program: its install script did not run.");
 }
-if (process.argv.includes("--tests")) {
-  await install(
-    foldersOfTests.map((folder) => join(root, folder)),
-    "what the tests need besides",
-  );
-}
 await build();
 
-/** Each folder once, until its lock file changes. */
-async function install(folders, what) {
+/** Each folder once, until its lock file changes, and side by side: most of it is waiting. */
+async function install(folders) {
   const missing = folders.filter((folder) => !isInstalled(folder));
   if (missing.length === 0) return;
   const started = Date.now();
-  const stopProgress = showProgress(started, what);
-  // One after the other: two of npm at once wait for each other's cache.
-  for (const folder of missing) {
-    rmSync(stampOf(folder), { force: true });
-    const { code, output } = await run("npm", ["ci", ...installOptions], folder);
-    if (code === 0) {
-      writeFileSync(stampOf(folder), wantedIn(folder));
-      continue;
-    }
-    stopProgress();
+  const stopProgress = showProgress(started);
+  const outcomes = await Promise.all(missing.map(installOne));
+  stopProgress();
+  const failed = outcomes.find(({ code }) => code !== 0);
+  if (failed !== undefined) {
     fail(
-      output,
-      `Installing ${what} failed; the lines above say why. Once that is mended, run the same command again.`,
+      failed.output,
+      "Installing the dependencies failed; the lines above say why. Once that is mended, run the same command again.",
     );
   }
-  stopProgress();
   const seconds = ((Date.now() - started) / 1000).toFixed(0);
-  process.stdout.write(`Installed ${what} in ${seconds} s.\n`);
+  process.stdout.write(`Installed the dependencies in ${seconds} s.\n`);
+}
+
+async function installOne(folder) {
+  rmSync(stampOf(folder), { force: true });
+  const outcome = await run("npm", ["ci", ...installOptions], join(root, folder));
+  if (outcome.code === 0) writeFileSync(stampOf(folder), wantedIn(folder));
+  return outcome;
 }
 
 function isInstalled(folder) {
   const stamp = stampOf(folder);
   const isStamped = existsSync(stamp) && readFileSync(stamp, "utf8") === wantedIn(folder);
-  return isStamped && (folder !== root || existsSync(pinnedNode));
+  return isStamped && (folder !== "." || existsSync(pinnedNode));
 }
 
 function stampOf(folder) {
-  return join(folder, "node_modules", ".countersign-setup");
+  return join(root, folder, "node_modules", ".countersign-setup");
 }
 
 function wantedIn(folder) {
   return createHash("sha256")
-    .update(readFileSync(join(folder, "package-lock.json")))
+    .update(readFileSync(join(root, folder, "package-lock.json")))
     .update(`${process.platform}-${process.arch}`)
     .digest("hex");
 }
@@ -87,8 +83,8 @@ function fail(output, message) {
   process.exit(1);
 }
 
-function showProgress(started, what) {
-  process.stdout.write(`Installing ${what} (this happens once) …\n`);
+function showProgress(started) {
+  process.stdout.write("Installing the dependencies (this happens once) …\n");
   const seconds = () => ((Date.now() - started) / 1000).toFixed(0);
   if (!process.stdout.isTTY) return () => {};
   const timer = setInterval(() => process.stdout.write(`\r  ${seconds()} s `), 500);
