@@ -16,8 +16,11 @@ import { templateName, withDatabase } from "../server/test/test-database.ts";
 
 const root = join(import.meta.dirname, "..");
 const testTimeoutMs = 120_000;
-/** One more than two processors are busy with, because tests wait for timers, mails and processes as well. */
-const filesAtOnce = 3;
+/**
+ * Browsers keep processors busy, other tests mostly wait for timers, mails and processes: so many files of each kind run
+ * at a time, side by side. With more, the slowest journeys no longer keep to their limits on two processors.
+ */
+const filesAtOnce = 2;
 
 const files = await findFiles();
 const chromium = files.some(needsBrowser) ? await searchChromium() : null;
@@ -79,13 +82,13 @@ async function findFiles(): Promise<string[]> {
 }
 
 /**
- * None is left to run alone at the end. How long a file takes need not be known for that: browser journeys take
- * longest, then what runs on a database, then rules, and of each the larger file.
+ * None is left to run alone at the end. How long a file takes need not be known for that: what runs on a database takes
+ * longer than rules, and a larger file longer than a smaller one.
  */
 async function longestFirst(paths: string[]): Promise<string[]> {
   const rankOf = (path: string) => {
-    if (needsBrowser(path)) return 0;
-    return relative(root, path).startsWith(join("server", "test", "/")) ? 1 : 2;
+    const isRule = /^(server|web)\/src\//.test(relative(root, path));
+    return isRule ? 1 : 0;
   };
   const ranked = await Promise.all(
     paths.map(async (path) => ({ path, rank: rankOf(path), bytes: (await stat(path)).size })),
@@ -110,8 +113,26 @@ async function searchChromium(): Promise<ChromiumSearch> {
 }
 
 async function runTests(): Promise<boolean> {
+  const kinds = [files.filter(needsBrowser), files.filter((file) => !needsBrowser(file))];
+  const counted = await Promise.all(kinds.map(runFiles));
   const counts = { passed: 0, failed: 0, skipped: 0 };
-  const stream = run({ files, concurrency: filesAtOnce, timeout: testTimeoutMs });
+  for (const { passed, failed, skipped } of counted) {
+    counts.passed += passed;
+    counts.failed += failed;
+    counts.skipped += skipped;
+  }
+  if (chromium?.path === null) process.stdout.write(`${chromium.reason}\n`);
+  const skipped = counts.skipped === 0 ? "" : `, ${counts.skipped} skipped`;
+  process.stdout.write(`${counts.passed} passed, ${counts.failed} failed${skipped}\n`);
+  return counts.failed === 0 && counts.passed > 0;
+}
+
+type Counts = { passed: number; failed: number; skipped: number };
+
+async function runFiles(paths: string[]): Promise<Counts> {
+  const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
+  if (paths.length === 0) return counts;
+  const stream = run({ files: paths, concurrency: filesAtOnce, timeout: testTimeoutMs });
   stream.on("test:fail", ({ details, todo }) => {
     // A suite or file fails with its tests, which are counted themselves.
     if (details.type !== "suite" && todo === undefined) counts.failed += 1;
@@ -124,8 +145,5 @@ async function runTests(): Promise<boolean> {
     if (!summary.success) counts.failed = Math.max(1, counts.failed);
   });
   for await (const text of stream.compose(new spec())) process.stdout.write(text);
-  if (chromium?.path === null) process.stdout.write(`${chromium.reason}\n`);
-  const skipped = counts.skipped === 0 ? "" : `, ${counts.skipped} skipped`;
-  process.stdout.write(`${counts.passed} passed, ${counts.failed} failed${skipped}\n`);
-  return counts.failed === 0 && counts.passed > 0;
+  return counts;
 }

@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,7 +10,6 @@ import { until } from "../../server/test/test-worker.ts";
 import type { CodeBlock } from "./code-block.ts";
 import type { Page } from "./documented-service.ts";
 
-const root = join(import.meta.dirname, "..", "..");
 const blockTimeoutMs = 60_000;
 
 const endings: Record<string, string> = { ts: "ts", js: "mjs", python: "py", go: "go", sh: "sh" };
@@ -45,7 +43,6 @@ function isThere(need: string): boolean {
 }
 
 function look(need: string): boolean {
-  if (existsSync(join(root, "node_modules", need))) return true;
   const [, module] = /^python:(\w+)$/.exec(need) ?? [];
   const [command, args] =
     module === undefined
