@@ -39,8 +39,8 @@ export class Countersign {
       fetch: options.fetch ?? ((url, init) => fetch(url, init)),
       parse: options.parse ?? JSON.parse,
       stringify: options.stringify ?? JSON.stringify,
-      timeoutMs: options.timeoutMs ?? 30_000,
-      retriesMax: options.retriesMax ?? 4,
+      timeoutMs: readCount("timeoutMs", options.timeoutMs ?? 30_000),
+      retriesMax: readCount("retriesMax", options.retriesMax ?? 4),
     };
     this.requests = new Requests(this.#options);
   }
@@ -80,10 +80,23 @@ function readKey(key: string | undefined): string {
 
 function readBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== "" || url.hash !== "") {
-    throw new TypeError(`baseUrl must be such as https://approvals.example.com, and is ${text}`);
+  const isPlain =
+    url !== null &&
+    /^https?:$/.test(url.protocol) &&
+    `${url.username}${url.password}` === "" &&
+    !/[?#]/.test(text);
+  // Not repeated: it may be a key in the wrong place, or hold a password.
+  if (!isPlain) {
+    throw new TypeError(
+      "baseUrl must be such as https://approvals.example.com, without user name, password, ? or #",
+    );
   }
   return text.replace(/\/+$/, "");
+}
+
+function readCount(name: string, value: number): number {
+  if (value >= 0 && value < Number.POSITIVE_INFINITY) return value;
+  throw new TypeError(`${name} must be a number from 0`);
 }
 
 /** Where there is an environment at all, and it may be read. */

@@ -10,7 +10,7 @@ import {
 import type { CreateOptions, Requests } from "./requests.ts";
 import type { WaitOptions } from "./wait.ts";
 
-/** What the approver is told besides the payload. Made of the payload alone, so that it can be made again. */
+/** Who is asked, and what they are told besides the payload. Made of the payload alone, so that it can be made again. */
 export type Describe<Payload> = (payload: Payload) => Omit<CreateRequest<Payload>, "payload">;
 
 /** The action, with the payload to execute and the request that allows it. */
@@ -20,12 +20,18 @@ export type Action<Payload, Result> = (
 ) => Result | Promise<Result>;
 
 export type GateOptions<Payload> = {
-  /** Holds an edited payload to what the action can take; throws if it cannot. */
+  /**
+   * Holds the payload to what the action can take, and to what an approver may change; throws if it does not fit. An
+   * approver can write any JSON: without this, the payload may be of another type than the one that was asked for.
+   */
   validate?: (payload: unknown) => Payload;
 };
 
 export type Gated<Payload, Result> = {
-  /** Asks, waits, and runs. Throws an `Approval…Error` when it may not run. */
+  /**
+   * Asks, waits, and runs. Throws an `Approval…Error` when it may not run. With an `idempotencyKey` that was used before
+   * it is the same question again: if that was approved, the action runs again without another.
+   */
   (payload: Payload, options?: CreateOptions & WaitOptions): Promise<Result>;
   /** Only asks. The id is all that another process needs. */
   ask(payload: Payload, options?: CreateOptions): Promise<ApprovalRequest<Payload>>;
@@ -53,7 +59,7 @@ export function gate<Payload, Result>(
   };
   const ask = async (payload: Payload, options?: CreateOptions) => {
     // As it will be read again: the description must be the same when it is made from that.
-    const sent = parse(stringify(payload)) as Payload;
+    const sent = (payload === undefined ? null : parse(stringify(payload))) as Payload;
     return requests.create<Payload>({ ...describe(sent), payload: sent }, options);
   };
   const wait = (id: string, options?: WaitOptions) =>
@@ -86,20 +92,33 @@ export function assertApproved(request: ApprovalRequest): void {
   }
 }
 
-/** Whoever approved one action has not approved another one with the same payload. */
+/**
+ * Whoever approved one action has not approved another one with the same payload, and an approval counts only of whom
+ * this action asks: everybody with a key can ask anybody anything.
+ */
 function refuseAnothers<Payload>(
-  { id, summary, payload }: ApprovalRequest<Payload>,
+  request: ApprovalRequest<Payload>,
   describe: Describe<Payload>,
 ): void {
   let expected: string | null;
   try {
-    expected = describe(payload).summary;
+    const { summary, notify, agentName } = describe(request.payload);
+    expected = wordsOf({ summary, notify, agentName: agentName ?? null });
   } catch {
     expected = null;
   }
-  if (expected === summary) return;
+  const { id, summary, approverEmail, approverGroup, agentName } = request;
+  const notify = approverGroup === null ? approverEmail : `group:${approverGroup.key}`;
+  const found = wordsOf({ summary, notify, agentName });
+  if (expected === found) return;
   throw new CountersignError(
-    `${id} was not asked for this action: its approver read ${JSON.stringify(summary)}, and this action asks ${JSON.stringify(expected)}`,
+    `${id} was not asked for this action: it was ${found}, and this action asks ${expected ?? "otherwise"}`,
     { code: "another_action" },
   );
+}
+
+type Question = { summary: string; notify: string | null; agentName: string | null };
+
+function wordsOf({ summary, notify, agentName }: Question): string {
+  return JSON.stringify({ summary, notify, agentName });
 }

@@ -39,9 +39,9 @@ export class Requests {
   /** Asks for an approval. Tried again by itself after lost answers; it is never made twice. */
   async create<Payload = unknown, Metadata = unknown, AgentState = unknown>(
     input: CreateRequest<Payload, Metadata, AgentState>,
-    { idempotencyKey = crypto.randomUUID(), signal }: CreateOptions = {},
+    { idempotencyKey, signal }: CreateOptions = {},
   ): Promise<ApprovalRequest<Payload, Metadata, AgentState>> {
-    const headers = { "idempotency-key": idempotencyKey };
+    const headers = { "idempotency-key": readKey(idempotencyKey) };
     const outgoing = {
       method: "POST",
       path: "/v1/requests",
@@ -119,4 +119,11 @@ export class Requests {
   ): Promise<DecidedRequest<Payload, Metadata, AgentState>> {
     return waitForDecision<Payload, Metadata, AgentState>(this.#options, id, options);
   }
+}
+
+/** What is no key must not become one: `null` as a text would be the same question for everybody. */
+function readKey(key: string | undefined): string {
+  if (key === undefined) return crypto.randomUUID();
+  if (typeof key === "string" && /^[\x20-\x7e]{1,255}$/.test(key)) return key;
+  throw new TypeError("idempotencyKey must be a text of 1 to 255 printable ASCII characters");
 }

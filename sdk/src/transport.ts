@@ -32,6 +32,8 @@ export type Outgoing = {
 const statusesWorthAnotherTry = [408, 425, 429, 500, 502, 503, 504];
 const firstDelayMs = 250;
 const longestDelayMs = 30_000;
+/** Timers take no more, and would fire at once. */
+const timerMsMax = 2 ** 31 - 1;
 
 export async function call<Answer>(options: TransportOptions, outgoing: Outgoing): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
@@ -48,7 +50,8 @@ export function pathOf(id: string): string {
   if (typeof id !== "string" || id === "") {
     throw new TypeError("the id of a request is a text such as req_0123…");
   }
-  return `/v1/requests/${encodeURIComponent(id)}`;
+  // Half a character cannot be in an address, nor in an id.
+  return `/v1/requests/${encodeURIComponent(id.replaceAll(/\p{Surrogate}/gu, "\ufffd"))}`;
 }
 
 /** Whether the same call may go better later. */
@@ -99,7 +102,7 @@ async function exchange(
   { method, path, body, headers, heldMs = 0, signal }: Outgoing,
 ): Promise<Exchanged> {
   signal?.throwIfAborted();
-  const limitMs = timeoutMs + heldMs;
+  const limitMs = Math.min(timeoutMs + heldMs, timerMsMax);
   const deadline = AbortSignal.timeout(limitMs);
   const init: RequestInit = {
     method,

@@ -36,6 +36,7 @@ export async function waitForDecision<Payload, Metadata, AgentState>(
   id: string,
   { timeoutMs = Number.POSITIVE_INFINITY, signal }: WaitOptions,
 ): Promise<DecidedRequest<Payload, Metadata, AgentState>> {
+  if (Number.isNaN(Number(timeoutMs))) throw new TypeError("timeoutMs must be a number");
   const endsAt = performance.now() + timeoutMs;
   let failuresMax = options.retriesMax;
   let failures = 0;

@@ -72,6 +72,15 @@ test("two processes that ask with the same idempotency key have one request", as
   assert.equal(first.id, second.id);
 });
 
+test("what is no idempotency key is refused, and never becomes a key that all share", async () => {
+  const client = await served.client();
+  for (const key of [null, false, 0, "", "a\r\nb", "ä", "x".repeat(256)]) {
+    const options = { idempotencyKey: key as string };
+    await assert.rejects(client.requests.create(refund, options), /idempotencyKey must be a text/);
+  }
+  assert.deepEqual(await listed(client), []);
+});
+
 test("every page of a list is walked, and a filter is passed on", async () => {
   const client = await served.client();
   const names = Array.from({ length: 103 }, (_, at) => `agent-${at % 2}`);
@@ -138,6 +147,11 @@ test("a call that gets no answer ends at its time, or when its caller gives up",
   await assert.rejects(call, /no longer wanted/);
 });
 
+test("a time that no timer can hold is no time that is over at once", async () => {
+  const client = await served.client({ timeoutMs: 2 ** 40 });
+  assert.equal((await client.requests.create(refund)).status, "PENDING");
+});
+
 test("key and address come from the environment when they are not given", async () => {
   const { key } = await makeWorkspace(served.service.db);
   process.env.COUNTERSIGN_API_KEY = key;
@@ -153,14 +167,29 @@ test("key and address come from the environment when they are not given", async 
 test("a client without a key, or with nonsense for an address, is refused when it is made", () => {
   assert.throws(() => new Countersign({ baseUrl: served.url }), /COUNTERSIGN_API_KEY/);
   assert.throws(() => new Countersign({ apiKey: "cs_a b" }), /copied whole/);
-  for (const baseUrl of ["localhost:3000", "ftp://a.example", "http://a.example/?b"]) {
-    assert.throws(() => new Countersign({ apiKey: "k", baseUrl }), /baseUrl must be/);
+  for (const baseUrl of [
+    "localhost:3000",
+    "ftp://a.example",
+    "http://a.example/?b",
+    "http://a.example/#b",
+    "http://name:secret@a.example",
+    "cs_secret",
+  ]) {
+    assert.throws(
+      () => new Countersign({ apiKey: "k", baseUrl }),
+      ({ message }: Error) => /baseUrl must be/.test(message) && !message.includes("secret"),
+    );
+  }
+  for (const wrong of [Number.NaN, -1, Number.POSITIVE_INFINITY]) {
+    const options = { apiKey: "k", baseUrl: served.url };
+    assert.throws(() => new Countersign({ ...options, timeoutMs: wrong }), /timeoutMs must be/);
+    assert.throws(() => new Countersign({ ...options, retriesMax: wrong }), /retriesMax must be/);
   }
 });
 
 test("an id cannot lead a call elsewhere", async () => {
   const client = await served.client();
-  for (const id of ["../health", "a/cancel", "a?wait=1", "%2e%2e/healthz"]) {
+  for (const id of ["../health", "a/cancel", "a?wait=1", "%2e%2e/healthz", "a\ud800"]) {
     assert.equal((await failureOf(client.requests.get(id))).code, "not_found", id);
   }
   await assert.rejects(client.requests.get(""), /the id of a request/);

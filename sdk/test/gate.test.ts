@@ -97,6 +97,39 @@ test("an approval of another action does not let this one run", async () => {
   assert.deepEqual(paid, []);
 });
 
+test("an approval of somebody else, or asked for by another agent, does not let this one run", async () => {
+  const client = await served.client();
+  const { refund, paid } = gatedRefund(client);
+  const asked = {
+    summary: "Refund order 7 (1000000 EUR)",
+    payload: { orderId: 7, amount: 1_000_000 },
+  };
+  const others = [
+    { ...asked, notify: "attacker@example.com" },
+    { ...asked, notify: "ann@example.com", agentName: "another agent" },
+  ];
+  for (const other of others) {
+    const { id } = await client.requests.create(other);
+    await served.approve(id);
+    await assert.rejects(refund.resume(id), { code: "another_action" });
+  }
+  const { id } = await client.requests.create({ ...asked, notify: "ann@example.com" });
+  await served.approve(id);
+  await refund.resume(id);
+  assert.deepEqual(paid, [asked.payload]);
+});
+
+test("an action without a payload can be asked for and resumed", async () => {
+  const client = await served.client();
+  const restart = client.requireApproval(
+    (payload: undefined) => payload,
+    () => ({ summary: "Restart the cluster", notify: "ann@example.com" }),
+  );
+  const { id } = await restart.ask(undefined);
+  await served.approve(id);
+  assert.equal(await restart.resume(id), null);
+});
+
 test("an edit that the function cannot take is refused by its validation, and does not run", async () => {
   const client = await served.client();
   let runs = 0;

@@ -58,6 +58,12 @@ test("a wait outlives lost connections, answers of a proxy, and a service that i
   assert.equal((await waiting).status, "APPROVED");
 });
 
+test("a wait for no number of milliseconds is refused", async () => {
+  const client = await served.client();
+  const wait = client.requests.waitForDecision("req_1", { timeoutMs: Number.NaN });
+  await assert.rejects(wait, /timeoutMs must be a number/);
+});
+
 test("a wait for a request that is not there ends at once", async () => {
   const client = await served.client();
   const failure = await client.requests.waitForDecision("req_unknown").catch((error) => error);

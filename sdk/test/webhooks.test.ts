@@ -151,6 +151,33 @@ for (const [what, code, work] of [
   });
 }
 
+test("what is no secret is refused, however it was signed", async () => {
+  for (const wrong of [
+    "",
+    " ",
+    "undefined",
+    "whsec_",
+    [""],
+    [{}],
+    [1],
+    [Promise.resolve("whsec_a")],
+    null,
+  ]) {
+    const header = sign(body, now, String(Array.isArray(wrong) ? wrong[0] : wrong) || " ");
+    const flaw = await flawOf(constructEvent(body, header, wrong as string, { now }));
+    assert.equal(flaw.code, "secret_missing", String(wrong));
+  }
+});
+
+test("many signatures in one header cost one computation for each secret", async (t) => {
+  const computed = t.mock.method(crypto.subtle, "sign");
+  const guesses = Array.from({ length: 200 }, (_, at) => `v1=${String(at).padStart(64, "0")}`);
+  const header = `t=${now},${guesses.join(",")}`;
+  await flawOf(constructEvent(body, header, [secret, "whsec_old"], { now }));
+  assert.equal(computed.mock.callCount(), 2);
+  await constructEvent(body, `${header},${sign(body).split(",")[1]}`, secret, { now });
+});
+
 test("the bounds of the tolerance are within it, and it can be set", async () => {
   for (const t of [now - 300, now + 300])
     await constructEvent(body, sign(body, t), secret, { now });
