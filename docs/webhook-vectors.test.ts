@@ -39,6 +39,7 @@ test("there are vectors that must be believed, and vectors for every flaw that a
     "signature_mismatch",
     "body_malformed",
     "event_mismatch",
+    "secret_missing",
   ]) {
     assert.ok(flaws.has(flaw), flaw);
   }

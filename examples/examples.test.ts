@@ -64,17 +64,41 @@ async function makeForwarder(workspaceId: string) {
     passed.on("error", () => outgoing.writeHead(502).end());
     incoming.pipe(passed);
   });
-  await new Promise<void>((resolve) => forwarder.listen(0, "127.0.0.1", resolve));
-  forwarders.push(forwarder);
-  const { port } = forwarder.address() as AddressInfo;
-  const address = `http://127.0.0.1:${port}/`;
-  const { secret } = await makeEndpoint(served.service.db, workspaceId, address);
+  const address = await listen(forwarder);
+  const { secret } = await makeEndpoint(served.service.db, workspaceId, `${address}/`);
   return { secret, receiver };
 }
 
 async function makeUser(): Promise<{ client: Countersign; key: string; workspaceId: string }> {
   const { id: workspaceId, key } = await makeWorkspace(served.service.db);
   return { client: new Countersign({ apiKey: key, baseUrl: served.url }), key, workspaceId };
+}
+
+/** A service that has too many callers to hold: it answers at once, and decides after a few calls. */
+async function serveEarly(callsUntilDecided: number) {
+  const askedAt: number[] = [];
+  const server = http.createServer((incoming, outgoing) => {
+    incoming.resume().on("end", () => {
+      askedAt.push(performance.now());
+      const status = askedAt.length > callsUntilDecided ? "REJECTED" : "PENDING";
+      const request = { id: "req_1", object: "approval_request", status, resolutionNote: null };
+      outgoing.writeHead(200).end(JSON.stringify(request));
+    });
+  });
+  return { url: await listen(server), askedAt };
+}
+
+async function listen(server: http.Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  forwarders.push(server);
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function assertPaused(askedAt: number[], pauseMs: number): void {
+  // The first call asks, the second waits; from then on there is a pause before each.
+  for (const [at, time] of askedAt.entries()) {
+    if (at >= 2) assert.ok(time - (askedAt[at - 1] ?? 0) >= pauseMs, String(askedAt));
+  }
 }
 
 async function expire(client: Countersign, id: string): Promise<void> {
@@ -162,20 +186,32 @@ describe("the stateless worker", () => {
   async function startWorkerExample(words: string[], environment: Environment) {
     const example = start(process.execPath, ["examples/stateless-worker/main.ts", ...words], {
       PORT: "0",
-      HANDLED_DELIVERIES: join(folder, randomUUID()),
+      HANDLED_EVENTS: join(folder, randomUUID()),
       ...environment,
     });
     const [, port] = await written(example, /webhooks on port (\d+)/);
     return { example, url: `http://127.0.0.1:${port}/` };
   }
 
-  /** A webhook that the service did not send, or sent before. */
-  async function post(url: string, secret: string, body: string, deliveryId: string) {
+  /** What the worker's own request looks like, as far as it looks. */
+  const own = {
+    agentName: "stateless-worker",
+    approverEmail: "owner@localhost",
+    summary: 'Send "b" to a',
+    payload: { to: "a", subject: "b" },
+    effectivePayload: { to: "a", subject: "b" },
+    agentState: { customer: "Ann", done: [], left: [] },
+  };
+  const bodyOf = (event: string, data: object) =>
+    JSON.stringify({ event, createdAt: "x", data: { ...own, ...data } });
+
+  /** A webhook that the service did not send, or sent before. Whoever replays one can change its other headers. */
+  async function post(url: string, secret: string, body: string) {
     const t = Math.floor(Date.now() / 1_000);
     const v1 = createHmac("sha256", secret).update(`${t}.${body}`).digest("hex");
     const headers = {
       "x-service-signature": `t=${t},v1=${v1}`,
-      "x-service-delivery-id": deliveryId,
+      "x-service-delivery-id": randomUUID(),
     };
     return (await fetch(url, { method: "POST", body, headers })).status;
   }
@@ -198,30 +234,20 @@ describe("the stateless worker", () => {
     assert.match(example.output, /Resumed for Ann after: found the order, wrote the mail/);
   });
 
-  test("a delivery that comes again, also to a worker that started since, is handled once", async () => {
+  test("an event that comes again, also to a worker that started since, is handled once", async () => {
     const secret = "whsec_test";
     const handled = join(folder, randomUUID());
-    const environment = { COUNTERSIGN_WEBHOOK_SECRET: secret, HANDLED_DELIVERIES: handled };
+    const environment = { COUNTERSIGN_WEBHOOK_SECRET: secret, HANDLED_EVENTS: handled };
     const first = await startWorkerExample(["--no-ask"], environment);
-    const body = JSON.stringify({
-      event: "request.approved",
-      createdAt: "x",
-      data: {
-        id: "req_1",
-        status: "APPROVED",
-        agentName: "stateless-worker",
-        effectivePayload: { to: "a", subject: "b" },
-        agentState: { customer: "Ann", done: [], left: [] },
-      },
-    });
-    assert.equal(await post(first.url, secret, body, "dl_1"), 204);
-    assert.equal(await post(first.url, secret, body, "dl_1"), 204);
+    const body = bodyOf("request.approved", { id: "req_1" });
+    assert.equal(await post(first.url, secret, body), 204);
+    assert.equal(await post(first.url, secret, body), 204);
     assert.equal(first.example.output.match(/Sending/g)?.length, 1);
     first.example.child.kill("SIGKILL");
     await first.example.ended;
     const second = await startWorkerExample(["--no-ask"], environment);
-    assert.equal(await post(second.url, secret, body, "dl_1"), 204);
-    await written(second.example, /Came again, and was handled already: dl_1/);
+    assert.equal(await post(second.url, secret, body), 204);
+    await written(second.example, /Came again, and was handled already: request\.approved-req_1/);
     assert.doesNotMatch(second.example.output, /Sending/);
   });
 
@@ -230,20 +256,31 @@ describe("the stateless worker", () => {
     const { example, url } = await startWorkerExample(["--no-ask"], {
       COUNTERSIGN_WEBHOOK_SECRET: secret,
     });
-    const bodyOf = (event: string, data: object) =>
-      JSON.stringify({ event, createdAt: "x", data: { agentName: "stateless-worker", ...data } });
-    assert.equal(await post(url, "whsec_other", bodyOf("request.approved", {}), "dl_1"), 400);
+    assert.equal(await post(url, "whsec_other", bodyOf("request.approved", { id: "req_0" })), 400);
     await written(example, /Refused what did not verify \(signature_mismatch\)/);
     const rejected = bodyOf("request.rejected", { id: "req_1", resolutionNote: "not now" });
-    assert.equal(await post(url, secret, rejected, "dl_2"), 204);
+    assert.equal(await post(url, secret, rejected), 204);
     await written(example, /Rejected req_1, no mail was sent\. not now/);
-    assert.equal(await post(url, secret, bodyOf("request.expired", { id: "req_2" }), "dl_3"), 204);
+    assert.equal(await post(url, secret, bodyOf("request.expired", { id: "req_2" })), 204);
     await written(example, /Not decided about req_2/);
     const edited = bodyOf("request.approved", { id: "req_3", effectivePayload: { to: 5 } });
-    assert.equal(await post(url, secret, edited, "dl_4"), 204);
+    assert.equal(await post(url, secret, edited), 204);
     await written(example, /Approved req_3 with changes that are no mail/);
-    const others = bodyOf("request.approved", { id: "req_4", agentName: "another" });
-    assert.equal(await post(url, secret, others, "dl_5"), 204);
+    const stateless = bodyOf("request.approved", { id: "req_4", agentState: null });
+    assert.equal(await post(url, secret, stateless), 204);
+    await written(example, /Approved req_4, but there is no agent to go on with/);
+    for (const [at, difference] of [
+      { agentName: "another" },
+      { summary: "Say hello" },
+      { approverEmail: "eve@example.com" },
+      { approverEmail: null, approverGroup: { key: "people", name: "People" } },
+      { payload: { to: "c", subject: "d" } },
+      { payload: null },
+    ].entries()) {
+      const others = bodyOf("request.approved", { id: `req_other_${at}`, ...difference });
+      assert.equal(await post(url, secret, others), 204);
+      await written(example, new RegExp(`Left alone.*req_other_${at}`));
+    }
     assert.doesNotMatch(example.output, /Sending/);
   });
 
@@ -269,7 +306,7 @@ describe("the deploy gate", skipsShell, () => {
   function pathWithoutJq(): string {
     const programs = join(folder, "programs");
     mkdirSync(programs, { recursive: true });
-    for (const name of "sh curl sed tr git tail cut cksum grep basename sleep".split(" ")) {
+    for (const name of "sh curl sed tr git tail cut cksum grep basename sleep date".split(" ")) {
       const { stdout } = spawnSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" });
       if (!existsSync(join(programs, name))) symlinkSync(stdout.trim(), join(programs, name));
     }
@@ -373,6 +410,14 @@ describe("the deploy gate", skipsShell, () => {
     for (const { output } of [gate, wrong, gone]) assert.equal(output.includes(key), false);
   });
 
+  test("a service that answers early is asked again after a pause", async () => {
+    const early = await serveEarly(4);
+    const gate = startGate("cs_key", { COUNTERSIGN_BASE_URL: early.url, GATE_PAUSE_SECONDS: "1" });
+    assert.equal(await gate.ended, 1, gate.output);
+    assert.equal(early.askedAt.length, 5);
+    assertPaused(early.askedAt, 1_000);
+  });
+
   test("an answer that is not the service's passes nothing", async () => {
     const { key } = await makeUser();
     served.troubles.push("say HTML");
@@ -415,6 +460,59 @@ describe("the Python example", skipsPython, () => {
     assert.match(wrong.output, /Something is wrong: 401/);
     for (const { output } of [rejected, expired, unusable])
       assert.doesNotMatch(output, /Refunding/);
+  });
+
+  test("a service that answers early is asked again after a pause", async () => {
+    const early = await serveEarly(3);
+    const example = startPython("ask", {
+      COUNTERSIGN_API_KEY: "cs_key",
+      COUNTERSIGN_BASE_URL: early.url,
+    });
+    assert.equal(await example.ended, 1, example.output);
+    assert.equal(early.askedAt.length, 4);
+    assertPaused(early.askedAt, 1_900);
+  });
+
+  test("a redirect is refused, and the key goes nowhere else", async () => {
+    const elsewhere = await serveEarly(0);
+    for (const status of [301, 302, 303, 307, 308]) {
+      const redirector = http.createServer((_incoming, outgoing) => {
+        outgoing.writeHead(status, { location: `${elsewhere.url}/v1/requests` }).end();
+      });
+      const example = startPython("ask", {
+        COUNTERSIGN_API_KEY: "cs_key",
+        COUNTERSIGN_BASE_URL: await listen(redirector),
+      });
+      assert.equal(await example.ended, 3, example.output);
+      assert.match(example.output, new RegExp(`Something is wrong: ${status}`));
+    }
+    assert.deepEqual(elsewhere.askedAt, []);
+  });
+
+  test("what is signed and no event is refused as such", () => {
+    const script = `
+import hashlib, hmac
+import countersign
+for body in [b"", b"hello", b"\\xff\\xfe", b"[" * 100000, b"9" * 5000, b"null", b"[]", b'{"event": 1}', b'{"event": "e"}', b'{"event": "e", "data": []}']:
+    signature = "t=1000,v1=" + hmac.new(b"whsec_x", b"1000." + body, hashlib.sha256).hexdigest()
+    try:
+        countersign.construct_event(body, signature, "whsec_x", now=1000)
+        print("believed", body[:20])
+    except countersign.WebhookVerificationError as error:
+        assert "signed, but it is no event" in str(error), error
+signature = "t=1000,v1=" + hmac.new(b"", b"1000.{}", hashlib.sha256).hexdigest()
+try:
+    countersign.construct_event(b"{}", signature, "", now=1000)
+    print("believed an empty secret")
+except countersign.WebhookVerificationError as error:
+    assert "secret is missing" in str(error), error
+`;
+    const { stdout, stderr, status } = spawnSync(python ?? "", ["-c", script], {
+      cwd: join(import.meta.dirname, "python"),
+      encoding: "utf8",
+      env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1" },
+    });
+    assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: "", stderr: "" });
   });
 
   test("believes a webhook that the service sent, and nothing else", async () => {

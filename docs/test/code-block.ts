@@ -6,6 +6,7 @@
 //   <!-- meanwhile: a person rejects with "Too much." -->        with this note
 //   <!-- meanwhile: the process gets SIGTERM -->                 once it has asked; it must end well, and have withdrawn
 //   <!-- meanwhile: webhooks arrive at port 4000 -->             it must believe a real one, and refuse a forged one
+//   <!-- meanwhile: webhooks arrive at port 4000, and it says "done" -->   after what earlier blocks asked is approved
 //   <!-- meanwhile: webhooks are handed to POST -->              the same, for a function that takes a Web Request
 //   <!-- needs: jq -->                                           skipped, visibly, where that is not installed
 //   <!-- not run: reason -->                                     never run, for that reason
@@ -17,7 +18,7 @@ export type Meanwhile =
   | { kind: "approve"; edit: string | null }
   | { kind: "reject"; note: string }
   | { kind: "terminate" }
-  | { kind: "webhooks"; port: string }
+  | { kind: "webhooks"; port: string; said: string | null }
   | { kind: "handler" };
 
 export type CodeBlock = {
@@ -107,8 +108,9 @@ function readMeanwhile(text: string, place: string): Meanwhile {
   const [, note] = /^a person rejects with "(.+)"$/.exec(text) ?? [];
   if (note !== undefined) return { kind: "reject", note };
   if (text === "the process gets SIGTERM") return { kind: "terminate" };
-  const [, port] = /^webhooks arrive at port (\d+)$/.exec(text) ?? [];
-  if (port !== undefined) return { kind: "webhooks", port };
+  const [, port, said] =
+    /^webhooks arrive at port (\d+)(?:, and it says "(.+)")?$/.exec(text) ?? [];
+  if (port !== undefined) return { kind: "webhooks", port, said: said ?? null };
   if (text === "webhooks are handed to POST") return { kind: "handler" };
   throw new Error(`${place}: nobody knows how to do this meanwhile: ${text}`);
 }

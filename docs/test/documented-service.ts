@@ -32,6 +32,8 @@ export type Page = {
   registerEndpoint(port: number): Promise<{ secret: string; end(): Promise<void> }>;
   /** Asks, approves, and waits until the endpoint has answered that it got to know. */
   deliverApproval(): Promise<void>;
+  /** Whatever the page's blocks have asked for. */
+  approvePending(): Promise<void>;
 };
 
 /** What pages say in place of an address of the reader's. */
@@ -147,6 +149,9 @@ export async function startDocumentedService(): Promise<DocumentedService> {
           secret,
           end: async () => void (await disableEndpoint(db, id, "its code block has ended")),
         };
+      },
+      approvePending: async () => {
+        for (const id of await listPending()) await served.approve(id);
       },
       deliverApproval: async () => {
         await served.approve(await ask(), '{"orderId": 1042, "amount": 45}');

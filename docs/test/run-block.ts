@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { dirname, join } from "node:path";
 import { until } from "../../server/test/test-worker.ts";
 import type { CodeBlock } from "./code-block.ts";
@@ -64,7 +64,7 @@ export type Place = {
 
 export async function runBlock(block: CodeBlock, place: Place): Promise<void> {
   const { meanwhile } = block;
-  if (meanwhile.kind === "webhooks") return runReceiver(block, place, meanwhile.port);
+  if (meanwhile.kind === "webhooks") return runReceiver(block, place, meanwhile);
   if (meanwhile.kind === "handler") return runHandler(block, place);
   const path = await saveBlock(place.folder, block, await place.page.fill(block.text));
   const before = await place.page.listPending();
@@ -126,6 +126,7 @@ function start([command, ...args]: [string, ...string[]], { folder, environment 
   child.stdout.on("data", take);
   child.stderr.on("data", take);
   const timer = setTimeout(() => endGroup(child), blockTimeoutMs);
+  const read = () => output;
   const ended = new Promise<Ended>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code, signal) => {
@@ -133,7 +134,7 @@ function start([command, ...args]: [string, ...string[]], { folder, environment 
       resolve({ code, signal, output });
     });
   });
-  return { child, ended };
+  return { child, ended, read };
 }
 
 function endGroup({ pid }: ChildProcess): void {
@@ -155,33 +156,41 @@ async function runHandler(block: CodeBlock, place: Place): Promise<void> {
 import { POST } from ${JSON.stringify(path)};
 createServer(async (incoming, outgoing) => {
   const chunks = [];
-  for await (const chunk of incoming) chunks.push(chunk);
-  const init = { method: "POST", headers: incoming.headers, body: Buffer.concat(chunks) };
-  const answer = await POST(new Request("http://localhost/", init));
-  outgoing.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
+  try {
+    for await (const chunk of incoming) chunks.push(chunk);
+    const init = { method: "POST", headers: incoming.headers, body: Buffer.concat(chunks) };
+    const answer = await POST(new Request("http://localhost/", init));
+    outgoing.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
+  } catch {
+    outgoing.writeHead(500).end();
+  }
 }).listen(${port});
 `,
   );
-  await receive(["node", driver], block, place, port);
+  await receive(["node", driver], block, place, { port, said: null });
 }
 
-async function runReceiver(block: CodeBlock, place: Place, shownPort: string): Promise<void> {
+async function runReceiver(
+  block: CodeBlock,
+  place: Place,
+  shown: { port: string; said: string | null },
+): Promise<void> {
   const port = await findFreePort();
-  const text = block.text.replaceAll(new RegExp(`\\b${shownPort}\\b`, "g"), String(port));
+  const text = block.text.replaceAll(new RegExp(`\\b${shown.port}\\b`, "g"), String(port));
   const path = await saveBlock(place.folder, block, text);
-  await receive(commandOf(block.language, path), block, place, port);
+  await receive(commandOf(block.language, path), block, place, { port, said: shown.said });
 }
 
-/** It must refuse what is not signed, and answer 2xx to what the service really sends. */
+/** It must refuse what is not signed, outlive a caller that breaks off, and answer 2xx to what the service really sends. */
 async function receive(
   command: [string, ...string[]],
   { page, line }: CodeBlock,
   place: Place,
-  port: number,
+  { port, said }: { port: number; said: string | null },
 ): Promise<void> {
   const endpoint = await place.page.registerEndpoint(port);
   const environment = { ...place.environment, COUNTERSIGN_WEBHOOK_SECRET: endpoint.secret };
-  const { child, ended } = start(command, { ...place, environment });
+  const { child, ended, read } = start(command, { ...place, environment });
   let early: Ended | null = null;
   void ended.then((how) => {
     early = how;
@@ -196,7 +205,14 @@ async function receive(
       blockTimeoutMs,
     );
     assert.equal(forged.status, 400, `${page}:${line} must refuse what is not signed`);
+    await breakOff(port);
     await place.page.deliverApproval();
+    if (said !== null) {
+      await place.page.approvePending();
+      await until(() => read().includes(said), `"${said}" of ${page}:${line}`);
+      const times = read().split(said).length - 1;
+      assert.equal(times, 1, `${page}:${line} acted on a request that is not its own`);
+    }
     assert.equal(early, null, `${page}:${line} must outlive its webhooks`);
   } finally {
     endGroup(child);
@@ -218,6 +234,15 @@ async function forge(port: number): Promise<Response | null> {
   } catch {
     return null;
   }
+}
+
+/** A call whose body never comes whole. */
+async function breakOff(port: number): Promise<void> {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {});
+  socket.end("POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{");
+  socket.resume();
+  await new Promise((resolve) => socket.once("close", resolve));
 }
 
 async function findFreePort(): Promise<number> {

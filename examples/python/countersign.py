@@ -20,6 +20,7 @@ from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 BASE_URL = os.environ.get("COUNTERSIGN_BASE_URL", "http://localhost:3000").rstrip("/")
+BODY_BYTES_MAX = 16 * 1024 * 1024
 
 
 class CountersignError(Exception):
@@ -39,9 +40,13 @@ def create(summary, notify, payload=None, idempotency_key=None, **more):
 def wait(request_id):
     """The decided request, whatever was decided. Execute effectivePayload only if status is APPROVED."""
     while True:
+        asked_at = time.monotonic()
         request = _call("GET", f"/v1/requests/{request_id}?wait=50")
         if request["status"] != "PENDING":
             return request
+        # A service with too many waiting callers answers early; asked again at once, it would have more of them.
+        if time.monotonic() - asked_at < 25:
+            time.sleep(2)
 
 
 def construct_event(raw_body, signature, secret, tolerance_seconds=300, now=None):
@@ -60,10 +65,23 @@ def construct_event(raw_body, signature, secret, tolerance_seconds=300, now=None
         raise WebhookVerificationError("no signature matches: another secret, or not the raw body")
     if abs((time.time() if now is None else now) - int(times[0])) > tolerance_seconds:
         raise WebhookVerificationError("signed too long ago, or in the future: a replay, or a wrong clock")
-    event = json.loads(raw_body, parse_float=Decimal)
-    if not isinstance(event, dict) or not isinstance(event.get("event"), str):
-        raise WebhookVerificationError("the body is signed, but it is no event of Countersign")
-    return event
+    try:
+        event = json.loads(raw_body.decode(), parse_float=Decimal)
+        if isinstance(event["event"], str) and isinstance(event["data"]["id"], str):
+            return event
+    except (ValueError, LookupError, TypeError, RecursionError):
+        pass
+    raise WebhookVerificationError("the body is signed, but it is no event of Countersign")
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirect would carry the API key to somebody else, whose answer would be believed."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+_opener = urllib.request.build_opener(_NoRedirects)
 
 
 def _call(method, path, body=None, idempotency_key=None):
@@ -75,9 +93,12 @@ def _call(method, path, body=None, idempotency_key=None):
     for attempt in range(6):
         call = urllib.request.Request(BASE_URL + path, data, headers, method=method)
         try:
-            with urllib.request.urlopen(call, timeout=80) as answer:
+            with _opener.open(call, timeout=80) as answer:
                 # Decimal keeps 12.10 as it is; a float would round larger numbers.
-                return json.loads(answer.read(), parse_float=Decimal)
+                request = json.loads(answer.read(), parse_float=Decimal)
+            if isinstance(request, dict) and request.get("object") == "approval_request":
+                return request
+            raise CountersignError(f"this is no answer of Countersign: {request}")
         except urllib.error.HTTPError as error:
             text = error.read().decode(errors="replace")
             if error.code != 429 and error.code < 500:
@@ -112,7 +133,9 @@ class Receiver(BaseHTTPRequestHandler):
     """Answers 204 to webhooks that verify, 400 to anything else."""
 
     def do_POST(self):
-        raw_body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        length = int(self.headers.get("Content-Length") or 0)
+        # One that is too long is cut, and does not verify.
+        raw_body = self.rfile.read(max(0, min(length, BODY_BYTES_MAX)))
         secret = os.environ.get("COUNTERSIGN_WEBHOOK_SECRET", "")
         try:
             event = construct_event(raw_body, self.headers.get("X-Service-Signature"), secret)

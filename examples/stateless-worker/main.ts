@@ -24,9 +24,10 @@ type AgentState = { customer: string; done: string[]; left: string[] };
 
 const port = Number(process.env.PORT ?? 4000);
 const secret = process.env.COUNTERSIGN_WEBHOOK_SECRET ?? "";
+const agentName = "stateless-worker";
 const approver = process.env.COUNTERSIGN_NOTIFY ?? "owner@localhost";
-const handledPath = process.env.HANDLED_DELIVERIES ?? join(import.meta.dirname, "handled");
-const bodyBytesMax = 4 * 1024 * 1024;
+const handledPath = process.env.HANDLED_EVENTS ?? join(import.meta.dirname, "handled");
+const bodyBytesMax = 16 * 1024 * 1024;
 
 if (secret === "") {
   say(
@@ -37,7 +38,10 @@ if (secret === "") {
   process.exit(3);
 }
 mkdirSync(handledPath, { recursive: true });
-/** The same delivery may come again: after a lost answer, or because somebody resent it. Each is a file, by its id. */
+/**
+ * The same event may come again: after a lost answer, or because somebody resent it. Each is a file, named by the event
+ * and the request's id. Both are signed; the header with the delivery's id is not.
+ */
 const handled = new Set(readdirSync(handledPath));
 const inHand = new Set<string>();
 
@@ -45,7 +49,7 @@ const server = createServer((request, response) => {
   receive(request, response).catch((error: Error) => {
     // Not handled, and not said to be: it will come again.
     say(`Failed, and will be sent again: ${error.message}`);
-    response.writeHead(500).end();
+    if (!response.headersSent) response.writeHead(500).end();
   });
 });
 server.listen(port, async () => {
@@ -59,11 +63,12 @@ async function ask(): Promise<void> {
     done: ["found the order", "wrote the mail"],
     left: ["note it in the ticket", "close the ticket"],
   };
+  const payload: Email = { to: "ann@customer.example", subject: "Your parcel is late" };
   const { id } = await new Countersign().requests.create<Email, null, AgentState>({
-    summary: "Send Ann the mail about her late parcel",
-    payload: { to: "ann@customer.example", subject: "Your parcel is late" },
+    summary: summaryOf(payload),
+    payload,
     notify: approver,
-    agentName: "stateless-worker",
+    agentName,
     agentState,
   });
   const base = process.env.COUNTERSIGN_BASE_URL ?? "http://localhost:3000";
@@ -72,7 +77,7 @@ async function ask(): Promise<void> {
 
 async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await readBody(request);
-  let event: WebhookEvent<Email, unknown, AgentState>;
+  let event: WebhookEvent;
   try {
     event = await constructEvent(body, request.headers, secret);
   } catch (error) {
@@ -81,41 +86,44 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
     response.writeHead(400).end(error.code);
     return;
   }
-  const deliveryId = String(request.headers["x-service-delivery-id"]);
-  if (!/^[\w-]{1,100}$/.test(deliveryId)) throw new Error("there is no delivery id");
-  if (inHand.has(deliveryId)) {
+  const name = `${event.event}-${event.data.id}`;
+  if (!/^[\w.-]{1,150}$/.test(name)) throw new Error(`this is no name of a file: ${name}`);
+  if (inHand.has(name)) {
     response.writeHead(503).end();
     return;
   }
-  if (handled.has(deliveryId)) {
-    say(`Came again, and was handled already: ${deliveryId}`);
+  if (handled.has(name)) {
+    say(`Came again, and was handled already: ${name}`);
   } else {
-    await handleOnce(deliveryId, event);
+    await handleOnce(name, event);
   }
   response.writeHead(204).end();
 }
 
-async function handleOnce(
-  deliveryId: string,
-  { event, data }: WebhookEvent<Email, unknown, AgentState>,
-): Promise<void> {
-  inHand.add(deliveryId);
+async function handleOnce(name: string, { event, data }: WebhookEvent): Promise<void> {
+  inHand.add(name);
   try {
     // Noted after the work: a worker that dies in between does it again, so what it does must itself be safe to repeat.
     if (isOurs(data)) goOn(event, data);
-    writeFileSync(join(handledPath, deliveryId), "");
-    handled.add(deliveryId);
+    else say(`Left alone, because this worker did not ask for it: ${data.id}`);
+    writeFileSync(join(handledPath, name), "");
+    handled.add(name);
   } finally {
-    inHand.delete(deliveryId);
+    inHand.delete(name);
   }
 }
 
-function goOn(event: string, data: WebhookData<Email, unknown, AgentState>): void {
+function goOn(event: string, data: WebhookData): void {
   const { agentState, effectivePayload, id } = data;
   switch (event) {
     case "request.approved":
       if (!isEmail(effectivePayload)) {
         say(`Approved ${id} with changes that are no mail, nothing was sent.`);
+        return;
+      }
+      // Before anything is done: half of the work would be worse than none.
+      if (!isAgentState(agentState)) {
+        say(`Approved ${id}, but there is no agent to go on with, nothing was sent.`);
         return;
       }
       sendMail(effectivePayload, id);
@@ -145,9 +153,28 @@ function isEmail(payload: unknown): payload is Email {
   return typeof to === "string" && typeof subject === "string";
 }
 
-/** An endpoint hears of all requests of its workspace. */
-function isOurs({ agentName }: WebhookData): boolean {
-  return agentName === "stateless-worker";
+function isAgentState(state: unknown): state is AgentState {
+  const { customer, done, left } = (state ?? {}) as Partial<AgentState>;
+  return typeof customer === "string" && Array.isArray(done) && Array.isArray(left);
+}
+
+function summaryOf({ to, subject }: Email): string {
+  return `Send "${subject}" to ${to}`;
+}
+
+/**
+ * An endpoint hears of all requests of its workspace, and any of its keys can make one with any name. Ours is what our
+ * approver was asked in our words.
+ */
+function isOurs(data: WebhookData): boolean {
+  const { approverGroup, approverEmail } = data;
+  const asked = approverGroup ? `group:${approverGroup.key}` : approverEmail;
+  return (
+    data.agentName === agentName &&
+    asked === approver &&
+    isEmail(data.payload) &&
+    data.summary === summaryOf(data.payload)
+  );
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {
