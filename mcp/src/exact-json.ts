@@ -1,5 +1,6 @@
 // JSON read without rounding. What a person approved is executed from what is read here, and JSON.parse would turn
-// 9007199254740993 into its neighbour. Numbers that a double cannot hold stay as they were written.
+// 9007199254740993 into its neighbour. Numbers that a double cannot hold stay as they were written, and so
+// does -0, which JSON.stringify would write as 0.
 
 type RawJson = { rawJSON(text: string): unknown };
 
@@ -67,6 +68,7 @@ const safeCharactersMax = 15;
 function isExact(text: string, start: number, end: number): boolean {
   if (end - start === 1) return true;
   const number = text.slice(start, end);
+  if (Object.is(Number(number), -0)) return false;
   if (number.length <= safeCharactersMax && !/[eE]/.test(number)) return true;
   const wanted = canonical(number);
   return wanted === null || wanted === canonical(String(Number(number)));

@@ -10,7 +10,12 @@ import { nextStepOf } from "./next-step.ts";
 export const awaitSecondsMax = 50;
 export const listRowsMax = 50;
 
-const requestId = z.string().min(1).describe("The id that request_approval returned.");
+/** Half of a surrogate pair cannot be written into an address. */
+const wellFormed = z
+  .string()
+  .refine((text) => text.isWellFormed(), { error: "This text is not well-formed Unicode." });
+
+const requestId = wellFormed.min(1).describe("The id that request_approval returned.");
 
 /** Any value is taken. It is announced as an object, because many clients cannot offer an argument without a type. */
 const anyJson = (description: string) =>

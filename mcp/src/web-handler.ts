@@ -10,6 +10,8 @@ export type WebHandlerOptions = {
   /** How the tools reach the service. */
   fetch: Fetch;
   baseUrl: string;
+  /** What is wrong with a message although it is JSON, in a sentence; what is no JSON is found anyway. */
+  flawOf: (text: string) => string | null;
   /** Aborted when this process ends. */
   stopping: AbortSignal;
   /** Told of what went wrong outside of any tool. */
@@ -31,7 +33,7 @@ export type WebHandler = {
 };
 
 export function makeWebHandler(options: WebHandlerOptions): WebHandler {
-  const { fetch, baseUrl, stopping, onFault } = options;
+  const { fetch, baseUrl, flawOf, stopping, onFault } = options;
   const handler = createMcpHandler(
     ({ authInfo }) => {
       const apiKey = authInfo?.token ?? "";
@@ -46,7 +48,10 @@ export function makeWebHandler(options: WebHandlerOptions): WebHandler {
   );
   return {
     answer: async ({ apiKey, headers, body, signal }) => {
-      const parsedBody = parse(body);
+      const text = decode(body);
+      const flaw = flawOf(text);
+      if (flaw !== null) return refused(-32600, flaw);
+      const parsedBody = parse(text);
       if (parsedBody === undefined) return refused(-32700, "The body is not JSON.");
       if (Array.isArray(parsedBody)) {
         return refused(-32600, "Send one message at a time: the protocol has no batches any more.");
@@ -63,9 +68,18 @@ export function makeWebHandler(options: WebHandlerOptions): WebHandler {
   };
 }
 
-function parse(body: Uint8Array): unknown {
+/** What is no UTF-8 is no JSON either. */
+function decode(body: Uint8Array): string {
   try {
-    return parseExactly(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    return new TextDecoder("utf-8", { fatal: true }).decode(body);
+  } catch {
+    return "";
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseExactly(text);
   } catch {
     return undefined;
   }

@@ -121,17 +121,73 @@ test("what is no message of the protocol is 400, and many in one are not taken",
     assert.equal(reply.status, 400, body);
     assert.ok("error" in JSON.parse(reply.text), body);
   }
-  const deep = `{"summary":"s","notify":"ann@example.com","payload":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
-  const reply = await send({ key, body: callText("request_approval", deep) });
-  assert.equal(reply.status, 200);
-  assert.equal(JSON.parse(dataOf(reply.text)).result.isError, true);
-  assert.equal((await send({ key, body: `"${"x".repeat(4 * 1024 * 1024)}"` })).status, 413);
+});
+
+test("a message has at most 1 MiB, and a larger one is told so", async () => {
+  const { key } = await makeWorkspace(service.db);
+  const ofBytes = (bytes: number) => `"${"x".repeat(bytes - 2)}"`;
+  assert.equal((await send({ key, body: ofBytes(1024 * 1024) })).status, 400);
+  const reply = await send({ key, body: ofBytes(1024 * 1024 + 1) });
+  assert.equal(reply.status, 413);
+  const { code, message: told } = JSON.parse(reply.text).error;
+  assert.deepEqual([code, told], ["body_too_large", "The body may have at most 1048576 bytes."]);
+});
+
+test("a key that comes twice is refused wherever it stands, as by the API", async () => {
+  const { key } = await makeWorkspace(service.db);
+  const twice = (payload: string) =>
+    callText("request_approval", `{"summary":"s","notify":"ann@example.com","payload":${payload}}`);
+  for (const [body, path] of [
+    [twice('{"amount":1,"amount":2}'), "params.arguments.payload.amount"],
+    [twice('{"amount":1,"\\u0061mount":2}'), "params.arguments.payload.amount"],
+    [callText("get_request", '{"requestId":"a","requestId":"b"}'), "params.arguments.requestId"],
+    ['{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/list"}', "id"],
+  ] as const) {
+    const reply = await send({ key, body });
+    assert.equal(reply.status, 400, body);
+    const { error, id } = JSON.parse(reply.text);
+    assert.deepEqual([error.code, id], [-32600, null]);
+    assert.ok(error.message.startsWith(`${path} appears more than once.`), error.message);
+  }
+  const { json } = await service.call("GET", "/v1/requests", { key });
+  assert.deepEqual(json.data, []);
+});
+
+test("a payload is as deep as the API takes it, and what is deeper is refused in words", async () => {
+  const { key } = await makeWorkspace(service.db);
+  const askDeep = async (levels: number) => {
+    const payload = "[".repeat(levels) + "]".repeat(levels);
+    const args = `{"summary":"s","notify":"ann@example.com","payload":${payload}}`;
+    return send({ key, body: callText("request_approval", args) });
+  };
+  const taken = JSON.parse(dataOf((await askDeep(128)).text)).result;
+  assert.equal(taken.structuredContent.status, "PENDING");
+  for (const levels of [129, 5_000, 200_000]) {
+    const reply = await askDeep(levels);
+    assert.equal(reply.status, 400);
+    const { code, message: told } = JSON.parse(reply.text).error;
+    assert.deepEqual([code, told], [-32600, "params is nested deeper than 131 levels."]);
+  }
+});
+
+test("half a surrogate pair is no id, and is refused in words", async () => {
+  const { key } = await makeWorkspace(service.db);
+  for (const [name, args] of [
+    ["get_request", '{"requestId":"\\ud800"}'],
+    ["await_decision", '{"requestId":"req_\\udc00"}'],
+    ["cancel_request", '{"requestId":"\\ud800x"}'],
+  ] as const) {
+    const { text } = await send({ key, body: callText(name, args) });
+    const { result } = JSON.parse(dataOf(text));
+    assert.equal(result.isError, true, text);
+    assert.match(result.content[0].text, /not well-formed Unicode/);
+  }
 });
 
 test("numbers that JSON.parse would round arrive and come back as they were written", async () => {
   const { key } = await makeWorkspace(service.db);
   const payload =
-    '{"id":9007199254740993,"rate":0.1234567890123456789,"huge":1e400,"n":1.5,"__proto__":12345678901234567890}';
+    '{"id":9007199254740993,"rate":0.1234567890123456789,"huge":1e400,"n":1.5,"zero":-0,"__proto__":12345678901234567890}';
   const body = callText(
     "request_approval",
     `{"summary":"s","notify":"ann@example.com","payload":${payload}}`,

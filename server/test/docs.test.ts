@@ -155,6 +155,22 @@ test("llms.txt has a title, a summary and every page's Markdown at its full addr
   assert.equal(index.headers["content-type"], "text/markdown; charset=utf-8");
 });
 
+test("what depends on what is accepted says so to caches, in every form and when it is known already", async () => {
+  for (const path of ["/docs", "/docs/quickstart", `/docs/${reference.slug}`]) {
+    for (const accept of ["text/html", "text/markdown"]) {
+      const { headers } = await get(path, { accept });
+      assert.equal(headers.vary, "Accept, Accept-Encoding", `${path} as ${accept}`);
+      if (headers.etag === undefined) continue;
+      const known = await get(path, { accept, "if-none-match": headers.etag });
+      assert.deepEqual([known.status, known.headers.vary], [304, "Accept, Accept-Encoding"]);
+    }
+  }
+  const { headers } = await get("/llms.txt");
+  assert.equal(headers.vary, "Accept-Encoding");
+  const again = await get("/llms.txt", { "if-none-match": headers.etag ?? "" });
+  assert.equal(again.headers.vary, "Accept-Encoding");
+});
+
 test("whoever has a page is told so instead of being sent it again", async () => {
   for (const path of ["/docs", "/docs/quickstart", "/docs/quickstart.md", "/llms.txt"]) {
     const { headers } = await get(path);

@@ -12,6 +12,12 @@ const lines: string[] = [];
 const service = await startService({ logDestination: { write: (line) => void lines.push(line) } });
 after(() => service.stop());
 
+const listening = service.app.listen({ port: 0, host: "127.0.0.1" });
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}
+
 type Line = Record<string, unknown>;
 const logged = (): Line[] => lines.map((line) => JSON.parse(line) as Line);
 
@@ -46,7 +52,7 @@ test("a call that cannot be routed or read as HTTP is a line as well", async () 
   lines.length = 0;
   const badAddress = await service.call("GET", "/v1/requests/%");
   assert.equal(badAddress.status, 401);
-  const address = await service.app.listen({ port: 0, host: "127.0.0.1" });
+  const address = await listening;
   const socket = connect(Number(new URL(address).port), "127.0.0.1");
   socket.end("hush nonsense\r\n\r\n");
   const answer = await text(socket);
@@ -60,6 +66,58 @@ test("a call that cannot be routed or read as HTTP is a line as well", async () 
     ],
   );
   assert.doesNotMatch(lines.join(""), /hush/);
+});
+
+test("a call whose caller leaves is one line as well, half answered or not at all", {
+  timeout: 20_000,
+}, async () => {
+  const { id: workspaceId, key } = await makeWorkspace(service.db);
+  const { json } = await service.call("POST", "/v1/requests", {
+    key,
+    body: { summary: "s", notify: "a@b.co" },
+  });
+  const { id } = json;
+  const address = await listening;
+  const headers = { authorization: `Bearer ${key}`, accept: "application/json, text/event-stream" };
+  const body = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "await_decision", arguments: { requestId: id }, _meta: { progressToken: 1 } },
+  });
+  for (const [route, begin] of [
+    [
+      "/v1/requests/:id",
+      (signal: AbortSignal) => fetch(`${address}/v1/requests/${id}?wait=60`, { headers, signal }),
+    ],
+    [
+      "/mcp",
+      (signal: AbortSignal) =>
+        fetch(`${address}/mcp`, { method: "POST", headers, body, signal }).then((r) => r.text()),
+    ],
+  ] as const) {
+    lines.length = 0;
+    const leaving = new AbortController();
+    const call = begin(leaving.signal);
+    await until(() => service.resolutions.waiting === 1);
+    leaving.abort();
+    await assert.rejects(call, { name: "AbortError" });
+    await until(() => logged().some((line) => line.route === route));
+    await until(() => service.resolutions.waiting === 0);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const ids = logged().map((line) => line.requestId);
+    assert.equal(new Set(ids).size, ids.length, "no call has two lines, nor what a tool asked");
+    const own = logged().filter((line) => line.route === route && line.callerLeft === true);
+    assert.deepEqual(
+      logged().filter((line) => line.workspaceId !== workspaceId),
+      [],
+    );
+    assert.deepEqual(
+      own.map((line) => [line.msg, line.status]),
+      [["call", 200]],
+    );
+    assert.equal(typeof own[0]?.ms, "number");
+  }
 });
 
 test("no key, secret, token or word of a body is ever logged, whatever happens", async () => {

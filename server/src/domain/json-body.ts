@@ -41,9 +41,9 @@ export function membersOf(
 }
 
 /** What is wrong at the flaw's path. */
-export function describeFlaw({ kind }: JsonFlaw): string {
+export function describeFlaw({ kind }: JsonFlaw, depthMax = jsonDepthMax): string {
   return kind === "too_deep"
-    ? `is nested deeper than ${jsonDepthMax} levels`
+    ? `is nested deeper than ${depthMax} levels`
     : "appears more than once. Send each key once, so that every reader sees one value";
 }
 

@@ -28,12 +28,12 @@ export type ScannedValue = { kind: "valid"; flaw: PlacedFlaw | null } | Malforme
 
 /** Scans one JSON document. Time is linear in its length and the stack does not grow with its depth. */
 export function scanJson(text: string): ScannedJson {
-  return resultOf(new Scanner(text, { isBody: true }));
+  return resultOf(new Scanner(text, { isBody: true, depthMax: jsonDepthMax }));
 }
 
-/** Scans one value with the bounds of a member of a body: nesting is counted from the value itself. */
-export function scanJsonValue(text: string): ScannedValue {
-  const scanner = new Scanner(text, { isBody: false });
+/** Scans one value, by default with the bounds of a member of a body: nesting is counted from the value itself. */
+export function scanJsonValue(text: string, depthMax = jsonDepthMax): ScannedValue {
+  const scanner = new Scanner(text, { isBody: false, depthMax });
   const scanned = resultOf(scanner);
   return scanned.kind === "malformed" ? scanned : { kind: "valid", flaw: scanner.placedFlaw() };
 }
@@ -132,11 +132,13 @@ class Scanner {
   #flawAt = 0;
   /** A body that is an object is read by its members, and is itself no level of nesting. */
   readonly #isBody: boolean;
+  readonly #depthMax: number;
   #hasMembers = false;
 
-  constructor(text: string, { isBody }: { isBody: boolean }) {
+  constructor(text: string, { isBody, depthMax }: { isBody: boolean; depthMax: number }) {
     this.#text = text;
     this.#isBody = isBody;
+    this.#depthMax = depthMax;
   }
 
   scan(): ScannedJson {
@@ -193,7 +195,7 @@ class Scanner {
 
   #openContainer(isObject: boolean): Expected {
     const level = this.#open.length + (this.#hasMembers ? 0 : 1);
-    const isTooDeep = level > jsonDepthMax;
+    const isTooDeep = level > this.#depthMax;
     if (isTooDeep && this.#flaw === null) this.#note("too_deep", this.#path(1), this.#at);
     if (this.#open.length >= hopelessDepth) throw new HopelesslyDeep();
     const deep = isObject ? this.#deepObject : this.#deepArray;

@@ -16,6 +16,11 @@ export const ttlMinutesMax = 10_080;
 export const defaultExpiryMinutes = 1_440;
 
 export const bodyBytesMax = 4 * 1024 * 1024;
+/**
+ * Of a message to /mcp, which is checked, read and read again by a library, on the one thread that answers everybody:
+ * 4 MiB of it would hold up all other calls for more than a second. Models write no more than this.
+ */
+export const mcpMessageBytesMax = 1024 * 1024;
 export const jsonDepthMax = 128;
 export const idempotencyKeyCharactersMax = 255;
 

@@ -97,10 +97,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     done();
   });
   closeConnectionsWhenStopping(app);
-  app.addHook("onResponse", (request, reply, done) => {
-    logAnswer(log, request, reply);
-    done();
-  });
+  logEveryCall(app, log);
   app.setErrorHandler((error, request, reply) => send(reply, answerOfFault(error, request, log)));
   app.setNotFoundHandler((request, reply) => {
     if (request.url.startsWith("/review/")) reply.headers(reviewHeaders);
@@ -333,7 +330,8 @@ function answerOfFault(error: unknown, request: FastifyRequest, log: Logger): An
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
     // Fastify would close the connection at once, and the answer be lost to whoever is still sending. Kept
     // open, the rest is read and dropped, for as long as a request may take to arrive.
-    return problem("body_too_large", `The body may have at most ${bodyBytesMax} bytes (4 MiB).`, {
+    const { bodyLimit } = request.routeOptions;
+    return problem("body_too_large", `The body may have at most ${bodyLimit} bytes.`, {
       connection: "keep-alive",
     });
   }
@@ -348,9 +346,41 @@ function answerOfFault(error: unknown, request: FastifyRequest, log: Logger): An
   return internalError(request.id);
 }
 
-/** One line per call, with ids and figures only. */
-function logAnswer(log: Logger, request: FastifyRequest, reply: FastifyReply): void {
+/** One line per call, also when its caller left: Fastify tells only of answers that were sent to their end. */
+function logEveryCall(app: FastifyInstance, log: Logger): void {
   if (!log.isLevelEnabled("info")) return;
+  const answered = new WeakSet<FastifyRequest>();
+  const logged = new WeakSet<FastifyRequest>();
+  const logOnce = (request: FastifyRequest, reply: FastifyReply, { hasLeft = false } = {}) => {
+    if (!logged.has(request)) logCall(log, request, reply, hasLeft ? { callerLeft: true } : {});
+    logged.add(request);
+  };
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.raw.once("close", () => {
+      if (answered.has(request)) logOnce(request, reply, { hasLeft: true });
+    });
+    done();
+  });
+  // Whoever left before there was an answer is logged with what it would have been.
+  app.addHook("onSend", (request, reply, payload, done) => {
+    answered.add(request);
+    if (reply.raw.destroyed) logOnce(request, reply, { hasLeft: true });
+    done(null, payload);
+  });
+  app.addHook("onResponse", (request, reply, done) => {
+    // Fastify says the same of a call from within the service that was broken off.
+    if (answered.has(request)) logOnce(request, reply);
+    done();
+  });
+}
+
+/** Ids and figures only. */
+function logCall(
+  log: Logger,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  more: { callerLeft?: true },
+): void {
   log.info(
     {
       requestId: request.id,
@@ -358,6 +388,7 @@ function logAnswer(log: Logger, request: FastifyRequest, reply: FastifyReply): v
       route: request.routeOptions.url ?? "unknown",
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime * 10) / 10,
+      ...more,
       ...request.facts,
     },
     "call",

@@ -29,7 +29,7 @@ function toChoice(text: string): [name: string, quality: number] {
 /** An answer made for one caller; what many get is compressed beforehand. */
 export async function compressed(call: Call, answer: Answer): Promise<Answer> {
   if (answer.body === null) return answer;
-  const headers = { ...answer.headers, vary: "Accept-Encoding" };
+  const headers = { vary: "Accept-Encoding", ...answer.headers };
   const bytes = Buffer.from(answer.body);
   const [encoding] = acceptedEncodings(call.header("accept-encoding"));
   if (encoding === undefined || bytes.length < compressedBytesMin) return { ...answer, headers };

@@ -17,6 +17,8 @@ const types: Readonly<Record<string, string>> = {
   ".md": markdownType,
   ".json": "application/json; charset=utf-8",
 };
+/** What a browser and an agent get at the same address is not the same. */
+const negotiated = { vary: "Accept, Accept-Encoding" };
 const nonceBytes = 16;
 const etagCharacters = 20;
 /** Files beside the pages that have no address of this kind. */
@@ -25,7 +27,7 @@ const isNoPage: ReadonlySet<string> = new Set(["index", "not-found"]);
 /** /docs: for agents that ask for Markdown it is the list of all pages. */
 export function showIndex(calls: DocsCalls, call: Call): Answer | Promise<Answer> {
   return wantsMarkdown(call)
-    ? showText(calls, call, "llms.txt", markdownType)
+    ? showText(calls, call, "llms.txt", { type: markdownType, headers: negotiated })
     : showFile(calls, call, "index.html");
 }
 
@@ -42,15 +44,18 @@ export function showPage(calls: DocsCalls, call: Call): Answer | Promise<Answer>
   return isMarkdown ? showFile(calls, call, "http-api.md") : showReference(calls, call);
 }
 
+const plainText = { type: "text/plain; charset=utf-8", headers: { vary: "Accept-Encoding" } };
+
 /** A text in which the service's own address is filled in. */
 export function showText(
   { assets, origin }: DocsCalls,
   call: Call,
   name: "llms.txt" | "llms-full.txt",
-  type = "text/plain; charset=utf-8",
+  { type, headers }: { type: string; headers: { vary: string } } = plainText,
 ): Promise<Answer> {
   const body = fill(assets, name, { url: origin.publicUrl });
-  return compressed(call, unlessKnown(call, { status: 200, headers: docsHeaders, type, body }));
+  const answer = { status: 200, headers: { ...docsHeaders, ...headers }, type, body };
+  return compressed(call, unlessKnown(call, answer));
 }
 
 function showFile(calls: DocsCalls, call: Call, name: string): Answer | Promise<Answer> {
@@ -59,7 +64,7 @@ function showFile(calls: DocsCalls, call: Call, name: string): Answer | Promise<
   if (body === undefined) return showNothing(calls, call);
   return unlessKnown(call, {
     status: 200,
-    headers: { ...docsHeaders, ...headers, vary: "Accept, Accept-Encoding" },
+    headers: { ...docsHeaders, ...headers, ...negotiated },
     type: types[extname(name)] ?? htmlType,
     body,
   });
@@ -70,7 +75,11 @@ function showReference({ assets }: DocsCalls, call: Call): Promise<Answer> {
   const nonce = randomBytes(nonceBytes).toString("base64");
   return compressed(call, {
     status: 200,
-    headers: { ...docsHeaders, "content-security-policy": referencePolicy(nonce) },
+    headers: {
+      ...docsHeaders,
+      ...negotiated,
+      "content-security-policy": referencePolicy(nonce),
+    },
     type: htmlType,
     body: fill(assets, "api.html", { nonce }),
   });

@@ -1,5 +1,6 @@
 // The whole surface of the service: method, path, who may call, and what answers.
 
+import { mcpMessageBytesMax } from "../domain/limits.ts";
 import type { Database } from "../storage/database.ts";
 import * as approvals from "./approvals.ts";
 import { showAsset } from "./assets.ts";
@@ -32,7 +33,7 @@ export function routesOf(calls: Calls): Route[] {
     { method: "GET", path: "/v1/requests", access: "api_key", handle: (call) => approvals.list(calls, call) },
     { method: "GET", path: "/v1/requests/:id", access: "api_key", handle: (call) => approvals.read(calls, call) },
     { method: "POST", path: "/v1/requests/:id/cancel", access: "api_key", handle: (call) => approvals.cancel(calls, call) },
-    { method: "POST", path: "/mcp", access: "api_key", handle: makeMcpEndpoint(calls) },
+    { method: "POST", path: "/mcp", access: "api_key", bodyBytesMax: mcpMessageBytesMax, handle: makeMcpEndpoint(calls) },
     { method: "GET", path: "/v1/openapi.json", access: "anyone", handle: () => openApi },
     { method: "GET", path: "/healthz", access: "anyone", handle: () => healthz() },
     { method: "GET", path: "/readyz", access: "anyone", handle: () => readyz(calls.db) },
