@@ -79,14 +79,33 @@ type OpenCall = { approvalId: string; call: ToolCallPart };
 
 /** The calls that the last message of the model asks about. */
 function openCalls(messages: ModelMessage[]): OpenCall[] {
+  const everything = messages.flatMap(partsOf);
+  const calls = everything.filter((part) => part.type === "tool-call");
+  const questions = everything.filter((part) => part.type === "tool-approval-request");
   const parts = partsOf(messages.findLast(({ role }) => role === "assistant"));
   return parts.flatMap((part) => {
     if (part.type !== "tool-approval-request" || part.isAutomatic === true) return [];
-    const call = parts.find(
-      (each) => each.type === "tool-call" && each.toolCallId === part.toolCallId,
+    const { approvalId, toolCallId } = part;
+    refuseRepeated(
+      toolCallId,
+      calls.filter((each) => each.toolCallId === toolCallId),
     );
-    return call?.type === "tool-call" ? [{ approvalId: part.approvalId, call }] : [];
+    refuseRepeated(
+      toolCallId,
+      questions.filter((each) => each.toolCallId === toolCallId),
+    );
+    refuseRepeated(
+      approvalId,
+      questions.filter((each) => each.approvalId === approvalId),
+    );
+    const call = parts.find((each) => each.type === "tool-call" && each.toolCallId === toolCallId);
+    return call?.type === "tool-call" ? [{ approvalId, call }] : [];
   });
+}
+
+/** The SDK goes by the last part with an id, wherever it is: of several, that need not be the one that was asked about. */
+function refuseRepeated(id: string, parts: unknown[]): void {
+  if (parts.length > 1) throw new Error(`${id} is in these messages more than once`);
 }
 
 /** The call as the approver wants it: this is what the SDK holds to the tool's schema, and runs. */

@@ -1,7 +1,7 @@
 // Vercel AI SDK: a tool that a person must approve. Its `execute` runs with the input as the approver left it, and not
 // otherwise; what happened instead is told to the model as the tool's result, so that the run goes on.
 
-import type { ApprovalRequest, Countersign } from "@countersign/sdk";
+import type { Countersign } from "@countersign/sdk";
 import {
   asSchema,
   type InferToolInput,
@@ -12,10 +12,13 @@ import {
 import {
   askAndWait,
   type Describe,
-  isEdited,
+  inputToRun,
+  isNotRun,
   keyOf,
+  type NotRun,
   refusalText,
-  unusableText,
+  shownInput,
+  type Validate,
 } from "./tool-call.ts";
 
 export type RequireApprovalOptions = {
@@ -26,8 +29,7 @@ export type RequireApprovalOptions = {
   runId?: string;
 };
 
-/** The tool's output when it did not run. */
-export type NotRun = { notRun: string };
+export type { NotRun } from "./tool-call.ts";
 
 /**
  * Puts a person before a tool:
@@ -44,6 +46,7 @@ export function requireApproval<GatedTool extends Tool>(
   if (execute === undefined) {
     throw new TypeError("a tool without execute runs elsewhere, where it cannot be held back");
   }
+  const validate = validatorOf(tool);
   const gated = async (input: Input, options: ToolExecutionOptions<unknown>) => {
     const { toolCallId, messages, abortSignal: signal } = options;
     // Some models number the calls of each step anew.
@@ -51,10 +54,13 @@ export function requireApproval<GatedTool extends Tool>(
       runId === undefined
         ? undefined
         : await keyOf("ai-sdk", runId, String(messages.length), toolCallId);
-    const asked = { ...describe(input), payload: input };
+    const payload = await shownInput(input, validate);
+    const asked = { ...describe(input), payload };
     const request = await askAndWait(countersign, asked, { idempotencyKey, signal });
-    if (request.status !== "APPROVED") return { notRun: refusalText(request) };
-    const allowed = await inputToRun(tool, input, request);
+    if (request.status !== "APPROVED") {
+      return { notRun: refusalText(request), countersignRequestId: request.id };
+    }
+    const allowed = await inputToRun(request, payload, validate);
     if ("notRun" in allowed) return allowed;
     return lastOf(await execute(allowed.input as never, options as never));
   };
@@ -75,21 +81,13 @@ export function requireApproval<GatedTool extends Tool>(
 }
 
 /** An edit comes from outside, like the model's own input, and is held to the same schema. */
-async function inputToRun(
-  { inputSchema }: Tool,
-  input: unknown,
-  request: ApprovalRequest,
-): Promise<{ input: unknown } | NotRun> {
-  if (!isEdited(request)) return { input };
+function validatorOf({ inputSchema }: Tool): Validate {
   const { validate } = asSchema(inputSchema);
-  if (validate === undefined) return { input: request.effectivePayload };
-  const checked = await validate(request.effectivePayload);
-  if (checked.success) return { input: checked.value };
-  return { notRun: unusableText(request.id, checked.error.message) };
-}
-
-function isNotRun(output: unknown): output is NotRun {
-  return typeof output === "object" && output !== null && "notRun" in output;
+  return async (input) => {
+    if (validate === undefined) return { value: input };
+    const checked = await validate(input);
+    return checked.success ? { value: checked.value } : { problem: checked.error.message };
+  };
 }
 
 /** A tool that reports its progress has its last report as its output; a decision has no progress to report. */

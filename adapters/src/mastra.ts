@@ -3,15 +3,23 @@
 
 import type { ApprovalRequest, Countersign, CreateRequest, WebhookData } from "@countersign/sdk";
 import { createTool, type Tool, type ToolExecutionContext } from "@mastra/core/tools";
-import { askAndWait, type Describe, isEdited, refusalText } from "./tool-call.ts";
+import {
+  askAndWait,
+  type Describe,
+  inputToRun,
+  isNotRun,
+  type NotRun,
+  refusalText,
+  shownInput,
+  type Validate,
+} from "./tool-call.ts";
 
 export type RequireApprovalOptions = {
   /** `wait` holds the run in this process; `suspend` ends it until `resume`. `wait` unless told. */
   whilePending?: "wait" | "suspend";
 };
 
-/** The tool's output when it did not run. */
-export type NotRun = { notRun: string };
+export type { NotRun } from "./tool-call.ts";
 
 /** In `agentState`: all that is needed to find the suspended call again. */
 export type SuspendedCall = { adapter: "mastra"; runId: string; toolCallId: string };
@@ -35,17 +43,22 @@ export function requireApproval<Input, Output>(
   if (execute === undefined) {
     throw new TypeError("a tool without execute runs elsewhere, where it cannot be held back");
   }
+  const validate = validatorOf(tool);
   const gated = async (input: Input, context: AnyContext) => {
-    const asked = { ...describe(input), payload: input };
+    const payload = await shownInput(input, validate);
+    const asked = { ...describe(input), payload };
     const request =
       whilePending === "wait"
         ? await askAndWait(countersign, asked, { signal: context.abortSignal })
         : await askOrSuspend(countersign, asked, context);
     if (request === null) return undefined;
-    if (request.status !== "APPROVED") return { notRun: refusalText(request) };
-    // Mastra holds what it is given to the tool's schema, and answers with what is wrong instead of running.
-    const allowed = isEdited(request) ? (request.effectivePayload as Input) : input;
-    return execute(allowed, withoutSuspension(context) as never);
+    if (request.status !== "APPROVED") {
+      return { notRun: refusalText(request), countersignRequestId: request.id };
+    }
+    const allowed = await inputToRun(request, payload, validate);
+    if ("notRun" in allowed) return allowed;
+    // Mastra itself reads it by the schema, and by now it is known what comes of that.
+    return execute(allowed.json as Input, withoutSuspension(context) as never);
   };
   return createTool({
     ...rest,
@@ -114,6 +127,12 @@ function withoutSuspension(context: AnyContext): AnyContext {
   return { ...rest, agent: agentRest };
 }
 
-function isNotRun(output: unknown): output is NotRun {
-  return typeof output === "object" && output !== null && "notRun" in output;
+/** An edit comes from outside, like the model's own input, and is held to the same schema. */
+function validatorOf<Input, Output>({ inputSchema }: AnyTool<Input, Output>): Validate {
+  return async (input) => {
+    if (inputSchema === undefined) return { value: input };
+    const checked = await inputSchema["~standard"].validate(input);
+    if (checked.issues === undefined) return { value: checked.value };
+    return { problem: checked.issues.map(({ message }) => message).join("; ") };
+  };
 }

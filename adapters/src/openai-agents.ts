@@ -10,10 +10,11 @@ import {
   RunState,
   type RunToolApprovalItem,
 } from "@openai/agents-core";
-import { isEdited, keyOf, refusalText, refuseLargeState } from "./tool-call.ts";
+import { isAskedBy, isShownAs, keyOf, refusalText, refuseLargeState } from "./tool-call.ts";
 
 /** In `agentState`: the whole run, and the call that it waits for. */
 export type PausedRun = { adapter: "openai-agents"; runState: string; callId: string };
+/** Who is asked, and what they are told besides the payload, which is the tool's input. Made of these two alone: it is made again. */
 export type DescribeCall = (
   toolName: string,
   input: unknown,
@@ -28,7 +29,8 @@ export type AskOptions = {
 };
 
 /** What was approved in a run that goes on here. A call that was approved in another way is not in it, and does not run. */
-const approvedInputs = new WeakMap<RunContext, Map<string, string>>();
+const approvedCalls = new WeakMap<RunContext, Map<string, ApprovedCall>>();
+type ApprovedCall = { toolName: string; input: string };
 
 /**
  * Holds a tool back until Countersign has an approval, and runs it with the input as the approver left it:
@@ -49,12 +51,13 @@ export function requireApproval<Context>(
   } as never) as typeof tool;
   const invoke: typeof tool.invoke = async (runContext, _input, details) => {
     const { toolCall, signal } = details ?? {};
-    const inputs = approvedInputs.get(runContext);
-    const input = toolCall === undefined ? undefined : inputs?.get(toolCall.callId);
-    if (toolCall === undefined || input === undefined) {
+    const calls = approvedCalls.get(runContext);
+    const approved = toolCall === undefined ? undefined : calls?.get(toolCall.callId);
+    if (toolCall === undefined || approved?.toolName !== nameOf(toolCall)) {
       return "Countersign holds no approval of this action. It was not carried out.";
     }
-    inputs?.delete(toolCall.callId);
+    calls?.delete(toolCall.callId);
+    const { input } = approved;
     // The rest of the details is the SDK's own reading of the input that the model gave, which is not what counts.
     const approvedCall = { ...toolCall, arguments: input };
     return tool.invoke(runContext, input, {
@@ -78,11 +81,10 @@ export async function ask(
 ): Promise<ApprovalRequest<unknown, unknown, PausedRun> | null> {
   const [call] = state.getInterruptions();
   if (call === undefined) return null;
-  const callId = callIdOf(call);
-  const payload = JSON.parse(call.arguments ?? "null");
+  const { callId, toolName, payload } = readCall(call);
   const agentState: PausedRun = { adapter: "openai-agents", runState: state.toString(), callId };
   refuseLargeState(agentState);
-  const input = { ...describe(call.name ?? "", payload), payload, agentState };
+  const input = { ...describe(toolName, payload), payload, agentState };
   const key =
     runId === undefined
       ? {}
@@ -92,34 +94,62 @@ export async function ask(
 
 type Decided = Pick<
   WebhookData,
-  "id" | "status" | "agentState" | "payload" | "effectivePayload" | "expiresAt" | "resolutionNote"
+  | "id"
+  | "status"
+  | "summary"
+  | "payload"
+  | "effectivePayload"
+  | "agentState"
+  | "agentName"
+  | "approverEmail"
+  | "approverGroup"
+  | "expiresAt"
+  | "resolutionNote"
 >;
 
 /**
  * The state to run on with, of a verified webhook or a decided request:
- * `const state = await resume(agent, event.data); if (state !== null) await run(agent, state)`.
- * Null if there is nothing to resume: the request is pending, or it is not about a run.
+ * `const state = await resume(agent, event.data, describe); if (state !== null) await run(agent, state)`.
+ * Null if there is nothing to resume: the request is pending, or it is not about a run. Throws if the request does not
+ * ask about the call in its state as `describe` does: the state is what nobody approved, and anybody with a key can write.
  */
 export async function resume<Context, GatedAgent extends Agent<Context>>(
   agent: GatedAgent,
   request: Decided,
+  describe: DescribeCall,
 ): Promise<RunState<Context, GatedAgent> | null> {
   const { adapter, runState = "", callId } = (request.agentState ?? {}) as Partial<PausedRun>;
   if (adapter !== "openai-agents" || request.status === "PENDING") return null;
   const state = await RunState.fromString<Context, GatedAgent>(agent, runState);
-  const call = state.getInterruptions().find((each) => callIdOf(each) === callId);
+  const call = state.getInterruptions().find((each) => readCall(each).callId === callId);
   if (call === undefined) throw new Error(`${request.id} holds no run that waits for ${callId}`);
+  const { toolName, payload } = readCall(call);
+  if (
+    !isShownAs(payload, request.payload) ||
+    !isAskedBy(request, () => describe(toolName, payload))
+  ) {
+    throw new Error(`${request.id} was not asked for this call of ${toolName}`);
+  }
   if (request.status !== "APPROVED") {
     state.reject(call, { message: refusalText(request) });
     return state;
   }
-  const input = isEdited(request) ? JSON.stringify(request.effectivePayload) : call.arguments;
-  approvedInputs.set(state._context, new Map([[callIdOf(call), input ?? ""]]));
+  const approved = { toolName, input: JSON.stringify(request.effectivePayload) };
+  approvedCalls.set(state._context, new Map([[readCall(call).callId, approved]]));
   state.approve(call);
   return state;
 }
 
-function callIdOf({ rawItem }: RunToolApprovalItem): string {
-  if (rawItem.type === "function_call") return rawItem.callId;
-  throw new TypeError(`only function tools can be asked about, and this is a ${rawItem.type}`);
+/** What will run, which is the item itself: beside it, a state can give the call another name. */
+function readCall({ rawItem }: RunToolApprovalItem) {
+  if (rawItem.type !== "function_call") {
+    throw new TypeError(`only function tools can be asked about, and this is a ${rawItem.type}`);
+  }
+  const payload: unknown = JSON.parse(rawItem.arguments);
+  return { callId: rawItem.callId, toolName: nameOf(rawItem), payload };
+}
+
+/** As the SDK names a tool in a namespace. */
+function nameOf({ name, namespace }: { name: string; namespace?: string | undefined }): string {
+  return namespace === undefined || namespace === name ? name : `${namespace}.${name}`;
 }

@@ -51,6 +51,103 @@ export function isEdited({
   return JSON.stringify(effectivePayload) !== JSON.stringify(payload);
 }
 
+/** The tool's output when it did not run. The id tells it from what a tool itself may answer, stored or not. */
+export type NotRun = { notRun: string; countersignRequestId: string };
+
+export function isNotRun(output: unknown): output is NotRun {
+  return (
+    typeof output === "object" &&
+    output !== null &&
+    "notRun" in output &&
+    typeof output.notRun === "string" &&
+    "countersignRequestId" in output
+  );
+}
+
+/** Whether an approver who reads the JSON sees all of the value: plain data, and points in time as they are written. */
+export function isShownAs(value: unknown, json: unknown): boolean {
+  if (value instanceof Date) return value.toJSON() === json;
+  if (typeof value !== "object" || value === null) return value === json;
+  if (typeof json !== "object" || json === null) return false;
+  if (Array.isArray(value) || Array.isArray(json)) {
+    return (
+      Array.isArray(value) &&
+      Array.isArray(json) &&
+      value.length === json.length &&
+      json.every((each, index) => isShownAs(value[index], each))
+    );
+  }
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return false;
+  const fields = Object.entries(value).filter(([, each]) => each !== undefined);
+  return (
+    fields.length === Object.keys(json).length &&
+    fields.every(
+      ([name, each]) => Object.hasOwn(json, name) && isShownAs(each, json[name as never]),
+    )
+  );
+}
+
+/** A tool's own schema: what it makes of an input, or what is wrong with it. */
+export type Validate = (input: unknown) => Promise<{ value: unknown } | { problem: string }>;
+
+/** The input as an approver sees it. Throws if that is not what the tool would run with. */
+export async function shownInput(input: unknown, validate: Validate): Promise<unknown> {
+  const shown = JSON.parse(JSON.stringify(input) ?? "null");
+  const checked = await validate(shown);
+  if (isShownAs(input, shown) && "value" in checked && isShownAs(checked.value, shown)) {
+    return shown;
+  }
+  throw new TypeError(
+    "an approver would not see what this tool runs with, because its schema changes the input: convert it in execute instead",
+  );
+}
+
+/**
+ * What a tool may run with once a person has approved: what they saw, or exactly what they made of it, as JSON and as the
+ * schema reads it.
+ */
+export async function inputToRun(
+  request: Pick<ApprovalRequest, "id" | "payload" | "effectivePayload">,
+  shown: unknown,
+  validate: Validate,
+): Promise<{ json: unknown; input: unknown } | NotRun> {
+  const { id: countersignRequestId, effectivePayload } = request;
+  const left = isEdited(request) ? effectivePayload : shown;
+  const checked = await validate(left);
+  if ("value" in checked && isShownAs(checked.value, left)) {
+    return { json: left, input: checked.value };
+  }
+  const problem =
+    "problem" in checked
+      ? checked.problem
+      : "its schema makes something else of them than the approver wrote.";
+  return { notRun: unusableText(countersignRequestId, problem), countersignRequestId };
+}
+
+/**
+ * Whether a request asks what this code asks: the same words, of the same person, by the same agent. Everybody with a key
+ * of the workspace can ask anybody anything, with any `agentState`.
+ */
+export function isAskedBy(
+  request: Pick<ApprovalRequest, "summary" | "approverEmail" | "approverGroup" | "agentName">,
+  describe: () => Pick<CreateRequest, "summary" | "notify" | "agentName">,
+): boolean {
+  const { summary, approverEmail, approverGroup, agentName } = request;
+  const notify = approverGroup === null ? approverEmail : `group:${approverGroup.key}`;
+  try {
+    const expected = describe();
+    return (
+      expected.summary === summary &&
+      expected.notify === notify &&
+      (expected.agentName ?? null) === agentName
+    );
+  } catch {
+    // Made for other payloads than this.
+    return false;
+  }
+}
+
 /**
  * Which of several decided requests was decided last. Each decision sends a webhook, and only the last one may go on
  * with what waits for all of them, or it would go on once for each.

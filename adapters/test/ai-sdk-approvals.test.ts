@@ -150,3 +150,37 @@ test("a pending request, one about something else, and messages without a questi
   const long: ModelMessage[] = [{ role: "user", content: "x".repeat(262_144) }];
   await assert.rejects(ask(client, long, describe), /agentState takes 262144/);
 });
+
+test("a question about a call whose id, or whose own id, is there twice is not asked", async () => {
+  const client = await served.client();
+  const call = (amount: number, toolCallId = "c") =>
+    ({ type: "tool-call", toolCallId, toolName: "refund", input: { ...one, amount } }) as const;
+  const question = (approvalId: string, toolCallId = "c") =>
+    ({ type: "tool-approval-request", approvalId, toolCallId }) as const;
+  const says = (...content: (ReturnType<typeof call> | ReturnType<typeof question>)[]) =>
+    ({ role: "assistant", content }) as ModelMessage;
+  for (const messages of [
+    [says(call(1), call(1_000_000), question("ap1"))],
+    [says(call(1)), says(call(1_000_000), question("ap2"))],
+    [says(call(1), question("ap3"), question("ap4"))],
+    [says(call(1, "d"), question("ap5", "d")), says(call(1_000_000), question("ap5"))],
+    [says(call(1), call(1_000_000, "d"), question("ap6"), question("ap6", "d"))],
+  ]) {
+    await assert.rejects(ask(client, [...prompt, ...messages], describe), /more than once/);
+    const agentState = { adapter: "ai-sdk", messages: [...prompt, ...messages] };
+    const asked = { ...describe("refund", one), payload: { ...one, amount: 1 }, agentState };
+    const { id } = await client.requests.create(asked);
+    await served.approve(id);
+    const request = await client.requests.get(id);
+    await assert.rejects(resume(client, request, describe), /more than once/);
+  }
+});
+
+test("messages that somebody hid in the approval of something else do not go on", async () => {
+  const client = await served.client();
+  const { messages } = await askFor(client, one);
+  const agentState = { adapter: "ai-sdk", messages };
+  const { id } = await client.requests.create({ summary: "Newsletter", notify, agentState });
+  await served.approve(id);
+  assert.equal(await resume(client, await client.requests.get(id), describe), null);
+});

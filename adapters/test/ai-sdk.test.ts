@@ -68,6 +68,7 @@ async function makeAgent(options: RequireApprovalOptions = {}, given?: Countersi
   return { client, paid, run };
 }
 
+const options = { toolCallId: "c", messages: [] as ModelMessage[], context: {} };
 const one: Call = { id: "call_1", input: { orderId: 1042, amount: 49 } };
 
 test("the tool runs once, after the approval, with the input as it was asked for", async () => {
@@ -189,7 +190,6 @@ test("when the question cannot be asked, the tool does not run", async () => {
     execute: async () => paid.push({ orderId: 0, amount: 0 }),
   });
   const gated = requireApproval(client, refused, () => ({ summary: "", notify }));
-  const options = { toolCallId: "c", messages: [] as ModelMessage[], context: {} };
   await assert.rejects(async () => gated.execute?.({ orderId: 1 }, options), {
     code: "validation_error",
   });
@@ -207,8 +207,86 @@ test("a tool that reports its progress has its last report as its output, once a
   });
   const describe = () => ({ summary: "Report", notify });
   const gated = requireApproval(client, reporting, describe);
-  const options = { toolCallId: "c", messages: [] as ModelMessage[], context: {} };
   const running = gated.execute?.({ orderId: 1 }, options);
   await served.approve((await onlyPending(client)).id);
   assert.equal(await running, "whole");
+});
+
+test("a tool whose schema makes something else of what an approver sees is not asked about, and does not run", async () => {
+  const { client } = await makeAgent();
+  const ran: unknown[] = [];
+  const execute = async (input: unknown) => ran.push(input);
+  const describe = () => ({ summary: "Pay", notify });
+  const cents = z.object({ amount: z.number().transform((euros) => euros * 100) });
+  const list = z.object({ to: z.array(z.string()).transform((all) => new Set(all)) });
+  for (const [inputSchema, input] of [
+    [cents, { amount: 1000 }],
+    [list, { to: new Set(["everyone@example.com"]) }],
+    [z.object({ to: z.any() }), { to: new Set(["everyone@example.com"]) }],
+    [z.object({ amount: z.any() }), { amount: Number.NaN }],
+  ] as const) {
+    const gated = requireApproval(client, tool({ inputSchema, execute } as never), describe);
+    await assert.rejects(async () => gated.execute?.(input as never, options), {
+      name: "TypeError",
+      message: /approver would not see/,
+    });
+  }
+  assert.deepEqual(await all(client), []);
+  assert.deepEqual(ran, []);
+});
+
+test("an edit runs only if the tool's schema leaves it as the approver wrote it", async () => {
+  const { client } = await makeAgent();
+  const ran: unknown[] = [];
+  const gated = requireApproval(
+    client,
+    tool({
+      inputSchema: z.object({
+        to: z.string().trim(),
+        at: z.coerce.date(),
+        copies: z.number().default(1),
+      }),
+      execute: async (input) => {
+        ran.push(input);
+        return "sent";
+      },
+    }),
+    () => ({ summary: "Send", notify }),
+  );
+  const at = new Date("2026-11-16T10:00:00.000Z");
+  const input = { to: "ann", at, copies: 1 };
+  for (const [edit, expected] of [
+    [undefined, input],
+    ['{"to": "bob", "at": "2026-11-16T10:00:00.000Z", "copies": 1}', { ...input, to: "bob" }],
+    ['{"to": " bob", "at": "2026-11-16T10:00:00.000Z", "copies": 1}', null],
+    ['{"to": "bob", "at": "2026-11-16T10:00:00.000Z"}', null],
+    ['{"to": "bob", "at": "2026-11-16T10:00:00.000Z", "copies": 1, "isDraft": true}', null],
+  ] as const) {
+    ran.length = 0;
+    const running = gated.execute?.(input, options);
+    await served.approve((await onlyPending(client)).id, edit);
+    const output = await running;
+    if (expected === null)
+      assert.match(JSON.stringify(output), /changes .* that the tool cannot take/);
+    assert.deepEqual(ran, expected === null ? [] : [expected], edit);
+  }
+});
+
+test("an output of the tool's own is told as it is, though it has a key notRun", async () => {
+  const { client } = await makeAgent();
+  const report = tool({
+    inputSchema: z.object({ suite: z.string() }),
+    execute: async () => ({ notRun: "2 of 7 tests" }),
+  });
+  const gated = requireApproval(client, report, () => ({ summary: "Test", notify }));
+  for (const isApproved of [true, false]) {
+    const running = gated.execute?.({ suite: "all" }, options);
+    const { id } = await onlyPending(client);
+    if (isApproved) await served.approve(id);
+    else await served.reject(id, "no");
+    // As it is when the messages were stored in between.
+    const output = JSON.parse(JSON.stringify(await running));
+    const told = await gated.toModelOutput?.({ toolCallId: "c", input: { suite: "all" }, output });
+    assert.equal(told?.type, isApproved ? "json" : "execution-denied");
+  }
 });

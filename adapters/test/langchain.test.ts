@@ -230,3 +230,18 @@ test("an interrupt about something else than actions is refused before anybody i
   await assert.rejects(invoke(graph, {}, config, asking), /holds no actionRequests/);
   assert.deepEqual(await all(client), []);
 });
+
+test("a thread that somebody named in the approval of something else does not go on", async () => {
+  const client = await served.client();
+  const { agent, asking, config, input, paid } = makeAgent(client, [one]);
+  await ask(await agent.invoke(input, config), config, asking);
+  const { id: asked, agentState } = await onlyPending(client);
+  for (const change of [{ payload: one }, { payload: { newsletter: "May" } }]) {
+    const forged = { summary: "Newsletter", notify: "mallory@example.com", agentState, ...change };
+    const { id } = await client.requests.create<unknown>(forged);
+    await served.approve(id);
+    assert.equal(await resume(agent, await client.requests.get(id), asking), null);
+  }
+  assert.deepEqual(paid, []);
+  assert.equal((await client.requests.get(asked)).status, "PENDING");
+});

@@ -121,7 +121,7 @@ test("an edit that the tool's schema refuses does not run, and neither does the 
   await served.approve((await onlyPending(client)).id, '{"orderId": 1042, "amount": -1}');
   await running;
   assert.deepEqual(paid, []);
-  assert.match(told.join(), /validation failed/);
+  assert.match(told.join(), /approved with changes .* that the tool cannot take/);
 });
 
 test("waiting: an aborted run withdraws what it asked, and runs nothing", async () => {
@@ -178,4 +178,101 @@ test("suspended: whoever resumes without a decision, or with the approval of ano
   await served.approve(id);
   await resume(agent, await client.requests.get(id));
   assert.deepEqual(paid, [one]);
+});
+
+test("suspended: a call that somebody named in the approval of something else does not run", async () => {
+  const client = await served.client();
+  const { agent, paid } = makeAgent(client, { whilePending: "suspend" });
+  await agent.generate("Refund it");
+  const { id: asked, agentState } = await onlyPending(client);
+  const described = { summary: "Refund order 1042 (49 EUR)", notify: "mallory@example.com" };
+  for (const state of [agentState, { ...(agentState as object), toolCallId: "call_2" }]) {
+    const forged = { ...described, payload: one, agentState: state };
+    const { id } = await client.requests.create(forged);
+    await served.approve(id);
+    await resume(agent, await client.requests.get(id)).catch(() => {});
+  }
+  assert.deepEqual(paid, []);
+  await served.approve(asked);
+  await resume(agent, await client.requests.get(asked));
+  assert.deepEqual(paid, [one]);
+});
+
+/** A gated tool that takes down what it ran with. */
+function makeTool(client: Countersign, inputSchema: z.ZodType, output: unknown = "done") {
+  const ran: unknown[] = [];
+  const plain = createTool({
+    id: "pay",
+    description: "Pays",
+    inputSchema,
+    execute: async (input: unknown) => {
+      ran.push(input);
+      return output;
+    },
+    toModelOutput: (all: unknown) => ({ type: "json", value: all }),
+  } as never);
+  const gated = requireApproval(client, plain, () => ({ summary: "Pay", notify }));
+  const execute = async (input: unknown) => gated.execute?.(input as never, {} as never);
+  return { gated, execute, ran };
+}
+
+test("a tool whose schema makes something else of what an approver sees is not asked about, and does not run", async () => {
+  const client = await served.client();
+  for (const [schema, input] of [
+    [z.object({ amount: z.number().transform((euros) => euros * 100) }), { amount: 10 }],
+    [z.object({ to: z.array(z.string()).transform((to) => new Set(to)) }), { to: ["everyone"] }],
+    [z.object({ to: z.any().transform((to) => new Set([to])) }), { to: "everyone" }],
+  ] as const) {
+    const { execute, ran } = makeTool(client, schema);
+    const paying = execute(input);
+    await assert.rejects(paying, { name: "TypeError", message: /approver would not see/ });
+    assert.deepEqual(ran, []);
+  }
+  assert.deepEqual(await all(client), []);
+});
+
+test("an edit runs only if the tool's schema leaves it as the approver wrote it", async () => {
+  const client = await served.client();
+  const schema = z.object({
+    to: z.string().trim(),
+    at: z.string().transform((text) => new Date(text)),
+    copies: z.number().default(1),
+  });
+  const at = "2026-11-16T10:00:00.000Z";
+  for (const [edit, expected] of [
+    [undefined, { to: "ann", at: new Date(at), copies: 1 }],
+    [
+      { to: "bob", at, copies: 2 },
+      { to: "bob", at: new Date(at), copies: 2 },
+    ],
+    [{ to: " bob", at, copies: 2 }, null],
+    [{ to: "bob", at: "2026-11-16", copies: 2 }, null],
+    [{ to: "bob", at }, null],
+    [{ to: "bob", at, copies: "2" }, null],
+    [{ to: "bob", at, copies: 2, isDraft: true }, null],
+  ] as const) {
+    const { execute, ran } = makeTool(client, schema);
+    const running = execute({ to: " ann", at });
+    const { id } = await onlyPending(client);
+    await served.approve(id, edit === undefined ? undefined : JSON.stringify(edit));
+    const output = JSON.stringify(await running);
+    if (expected === null) assert.match(output, /changes .* that the tool cannot take/);
+    assert.deepEqual(ran, expected === null ? [] : [expected], JSON.stringify(edit));
+  }
+});
+
+test("an output of the tool's own is told as it is, though it has a key notRun", async () => {
+  const client = await served.client();
+  const output = { notRun: "2 of 7 tests" };
+  const { gated, execute } = makeTool(client, z.object({ suite: z.string() }), output);
+  for (const isApproved of [true, false]) {
+    const running = execute({ suite: "all" });
+    const { id } = await onlyPending(client);
+    if (isApproved) await served.approve(id);
+    else await served.reject(id, "no");
+    // As it is when the messages were stored in between.
+    const told = await gated.toModelOutput?.(JSON.parse(JSON.stringify(await running)));
+    if (isApproved) assert.deepEqual(told, { type: "json", value: output });
+    else assert.match(JSON.stringify(told), /"type":"text".*A person rejected/);
+  }
 });

@@ -27,6 +27,7 @@ const describe: DescribeCall = (toolName, input) => ({
 /** The agent as a process has it that starts with nothing but its code. */
 function makeAgent(script: ConstructorParameters<typeof ScriptedModel>[0]) {
   const paid: Refund[] = [];
+  const forgiven: Refund[] = [];
   const model = new ScriptedModel(script);
   const refund = tool({
     name: "refund",
@@ -37,10 +38,20 @@ function makeAgent(script: ConstructorParameters<typeof ScriptedModel>[0]) {
       return "paid";
     },
   });
-  const agent = new Agent({ name: "Refunds", model, tools: [requireApproval(refund)] });
+  const forgive = tool({
+    name: "forgive",
+    description: "Forgives a debt",
+    parameters: z.object({ orderId: z.number(), amount: z.number() }),
+    execute: async (input) => {
+      forgiven.push(input);
+      return "forgiven";
+    },
+  });
+  const tools = [requireApproval(refund), requireApproval(forgive)];
+  const agent = new Agent({ name: "Refunds", model, tools });
   /** What the model was told last. */
   const told = () => JSON.stringify(model.lastCall?.request.input);
-  return { agent, paid, told };
+  return { agent, paid, forgiven, told };
 }
 
 const calls = (...inputs: Refund[]) =>
@@ -70,7 +81,7 @@ test("from the webhook, a process that knows nothing runs the tool once, with th
     assert.deepEqual(request.payload, one);
     await served.approve(request.id, edit);
     const { agent, paid, told } = makeAgent([done]);
-    const state = await resume(agent, await decided(request.id));
+    const state = await resume(agent, await decided(request.id), describe);
     assert.ok(state !== null);
     assert.equal((await runner.run(agent, state)).finalOutput, "done");
     assert.deepEqual(paid, [expected]);
@@ -90,7 +101,7 @@ test("a rejection, an expiry and a withdrawal reach the model as what they are, 
     else if (end === "expire") await expire(served, client, id);
     else await client.requests.cancel(id);
     const { agent, paid, told } = makeAgent([done]);
-    const state = await resume(agent, await client.requests.get(id));
+    const state = await resume(agent, await client.requests.get(id), describe);
     assert.ok(state !== null);
     await runner.run(agent, state);
     assert.match(told(), expected);
@@ -103,7 +114,7 @@ test("an edit that the tool's schema refuses does not run, and neither does the 
   const { id } = (await askFor(client, one)).request;
   await served.approve(id, '{"orderId": 1042, "amount": -1}');
   const { agent, paid, told } = makeAgent([done]);
-  const state = await resume(agent, await client.requests.get(id));
+  const state = await resume(agent, await client.requests.get(id), describe);
   assert.ok(state !== null);
   await runner.run(agent, state);
   assert.deepEqual(paid, []);
@@ -117,7 +128,7 @@ test("calls of one turn are asked about one after the other, and each runs once"
   const { request: first } = await askFor(client, one, two);
   await served.approve(first.id, '{"orderId": 1042, "amount": 12.5}');
   const worker = makeAgent([]);
-  const state = await resume(worker.agent, await client.requests.get(first.id));
+  const state = await resume(worker.agent, await client.requests.get(first.id), describe);
   assert.ok(state !== null);
   const result = await runner.run(worker.agent, state);
   const second = await ask(client, result.state, describe);
@@ -126,7 +137,7 @@ test("calls of one turn are asked about one after the other, and each runs once"
   assert.deepEqual(worker.paid, [{ orderId: 1042, amount: 12.5 }]);
   await served.approve(second.id);
   const another = makeAgent([done]);
-  const rest = await resume(another.agent, await client.requests.get(second.id));
+  const rest = await resume(another.agent, await client.requests.get(second.id), describe);
   assert.ok(rest !== null);
   await runner.run(another.agent, rest);
   assert.deepEqual(another.paid, [two]);
@@ -137,7 +148,7 @@ test("an approval serves one call, though the model gives the next one the same 
   const { id } = (await askFor(client, one)).request;
   await served.approve(id);
   const { agent, paid } = makeAgent([calls(one), done]);
-  const state = await resume(agent, await client.requests.get(id));
+  const state = await resume(agent, await client.requests.get(id), describe);
   assert.ok(state !== null);
   await runner.run(agent, state);
   assert.deepEqual(paid, [one]);
@@ -147,7 +158,7 @@ test("a call that was approved past Countersign does not run", async () => {
   const client = await served.client();
   const { request } = await askFor(client, one);
   const { agent, paid, told } = makeAgent([done]);
-  const rejected = await resume(agent, { ...request, status: "REJECTED" });
+  const rejected = await resume(agent, { ...request, status: "REJECTED" }, describe);
   assert.ok(rejected !== null);
   const [call] = rejected.getInterruptions();
   assert.ok(call !== undefined);
@@ -155,6 +166,48 @@ test("a call that was approved past Countersign does not run", async () => {
   await runner.run(agent, rejected);
   assert.deepEqual(paid, []);
   assert.match(told(), /holds no approval of this action/);
+});
+
+test("a run that somebody hid in the approval of something else does not go on", async () => {
+  const client = await served.client();
+  const { agentState } = (await askFor(client, one)).request;
+  const asked = { ...describe("refund", one), payload: one, agentState };
+  for (const change of [
+    { summary: "Send the May newsletter", payload: { newsletter: "May" } },
+    { summary: "Send the May newsletter" },
+    { payload: { ...one, amount: 1 } },
+    { notify: "mallory@example.com" },
+    { agentName: "Newsletters" },
+  ]) {
+    for (const isApproved of [true, false]) {
+      const { id } = await client.requests.create<unknown>({ ...asked, ...change });
+      if (isApproved) await served.approve(id);
+      else await served.reject(id, "no");
+      const { agent, paid } = makeAgent([done]);
+      const resuming = resume(agent, await client.requests.get(id), describe);
+      await assert.rejects(resuming, /was not asked for this call/, JSON.stringify(change));
+      assert.deepEqual(paid, []);
+    }
+  }
+});
+
+test("a call that the state gives the name of another tool does not run", async () => {
+  const client = await served.client();
+  const script = [modelResponse([functionCall("forgive", one, { callId: "c" })])];
+  const { state } = await runner.run(makeAgent(script).agent, "Refund it");
+  const runState = state.toString().replaceAll('"toolName":"forgive"', '"toolName":"refund"');
+  assert.notEqual(runState, state.toString());
+  const agentState = { adapter: "openai-agents", runState, callId: "c" };
+  const asked = { ...describe("refund", one), payload: one, agentState };
+  const { id } = await client.requests.create(asked);
+  await served.approve(id);
+  const { agent, forgiven } = makeAgent([done]);
+  const resuming = resume(agent, await client.requests.get(id), describe);
+  await assert.rejects(
+    resuming.then((resumed) => resumed && runner.run(agent, resumed)),
+    /was not asked for this call/,
+  );
+  assert.deepEqual(forgiven, []);
 });
 
 test("a state of a named run is asked about once, and never by the approval of another run like it", async () => {
@@ -172,8 +225,9 @@ test("a request that is pending, and one about something else, resume nothing", 
   const client = await served.client();
   const { request } = await askFor(client, one);
   const { agent } = makeAgent([]);
-  assert.equal(await resume(agent, request), null);
-  assert.equal(await resume(agent, { ...request, status: "APPROVED", agentState: 5 }), null);
+  assert.equal(await resume(agent, request, describe), null);
+  const other = { ...request, status: "APPROVED", agentState: 5 } as const;
+  assert.equal(await resume(agent, other, describe), null);
 });
 
 test("a state that is larger than agentState may be is refused with what to do about it", async () => {
