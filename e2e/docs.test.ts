@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { checkAccessibility, screenshot } from "./browser.ts";
 import { journeys } from "./journey.ts";
+import { eventually } from "./review-page.ts";
 
 const journey = journeys();
 const phone = { viewport: { width: 390, height: 844 } };
@@ -12,10 +13,21 @@ const phone = { viewport: { width: 390, height: 844 } };
 async function inspectPage(page: Page, name: string): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
+    await eventually(() => hasColours(page), "the page has followed");
     await checkAccessibility(page);
     await screenshot(page, `docs-${name}-${colorScheme}`);
   }
   await assertNoSidewaysScroll(page);
+}
+
+/** The renderer of the reference takes its colours from a class, which follows the system's a moment later. */
+async function hasColours(page: Page): Promise<boolean> {
+  return Boolean(
+    await page.evaluate(`
+      !("renderer" in document.documentElement.dataset) ||
+      document.documentElement.classList.contains("dark") === matchMedia("(prefers-color-scheme: dark)").matches
+    `),
+  );
 }
 
 async function assertNoSidewaysScroll(page: Page): Promise<void> {
