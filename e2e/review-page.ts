@@ -9,6 +9,8 @@ type FirstStep = "Approve" | "Approve with changes" | "Reject";
 type SecondStep = "Yes, approve" | "Yes, approve with changes" | "Yes, reject";
 
 const pressAgainMs = 200;
+/** With tens of thousands of values a page takes seconds to become still enough to be pressed on. */
+const pressMs = 8_000;
 
 /** The first step. Its buttons do nothing in their first moment, so whoever is too quick presses again. */
 export async function choose(page: Page, name: FirstStep): Promise<Locator> {
@@ -16,8 +18,9 @@ export async function choose(page: Page, name: FirstStep): Promise<Locator> {
   await until(
     async () => {
       // Once the second step is there, nothing behind it can be pressed.
+      if (await dialog.isVisible()) return true;
       await firstStep(page, name)
-        .click({ timeout: 1_000 })
+        .click({ timeout: pressMs })
         .catch(() => {});
       return dialog.waitFor({ timeout: pressAgainMs }).then(
         () => true,
@@ -25,7 +28,7 @@ export async function choose(page: Page, name: FirstStep): Promise<Locator> {
       );
     },
     `${name} leads to the second step`,
-    15_000,
+    45_000,
   );
   return dialog;
 }
