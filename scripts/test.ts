@@ -17,10 +17,11 @@ import { templateName, withDatabase } from "../server/test/test-database.ts";
 const root = join(import.meta.dirname, "..");
 const testTimeoutMs = 120_000;
 /**
- * Browsers keep processors busy, other tests mostly wait for timers, mails and processes: so many files of each kind run
- * at a time, side by side. With more, the slowest journeys no longer keep to their limits on two processors.
+ * Browsers keep processors busy, other tests mostly wait for timers, mails and processes, so both kinds run side by side.
+ * With more files at a time, tests that look at the clock no longer keep to their limits on two processors.
  */
-const filesAtOnce = 2;
+const browserFilesAtOnce = 2;
+const otherFilesAtOnce = 1;
 
 const files = await findFiles();
 const chromium = files.some(needsBrowser) ? await searchChromium() : null;
@@ -113,8 +114,11 @@ async function searchChromium(): Promise<ChromiumSearch> {
 }
 
 async function runTests(): Promise<boolean> {
-  const kinds = [files.filter(needsBrowser), files.filter((file) => !needsBrowser(file))];
-  const counted = await Promise.all(kinds.map(runFiles));
+  const others = files.filter((file) => !needsBrowser(file));
+  const counted = await Promise.all([
+    runFiles(files.filter(needsBrowser), browserFilesAtOnce),
+    runFiles(others, otherFilesAtOnce),
+  ]);
   const counts = { passed: 0, failed: 0, skipped: 0 };
   for (const { passed, failed, skipped } of counted) {
     counts.passed += passed;
@@ -129,10 +133,10 @@ async function runTests(): Promise<boolean> {
 
 type Counts = { passed: number; failed: number; skipped: number };
 
-async function runFiles(paths: string[]): Promise<Counts> {
+async function runFiles(paths: string[], concurrency: number): Promise<Counts> {
   const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
   if (paths.length === 0) return counts;
-  const stream = run({ files: paths, concurrency: filesAtOnce, timeout: testTimeoutMs });
+  const stream = run({ files: paths, concurrency, timeout: testTimeoutMs });
   stream.on("test:fail", ({ details, todo }) => {
     // A suite or file fails with its tests, which are counted themselves.
     if (details.type !== "suite" && todo === undefined) counts.failed += 1;
