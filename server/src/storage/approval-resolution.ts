@@ -4,7 +4,7 @@
 import { eventOfStatus } from "../domain/event.ts";
 import type { JsonText } from "../domain/json-text.ts";
 import { claimedReadBytesMax, largeWebhookWeight } from "../domain/limits.ts";
-import { largeBytes } from "./approvals.ts";
+import { largeBytes, pending } from "./approvals.ts";
 import type { Queryable, Transaction } from "./database.ts";
 
 /** Every change out of PENDING is announced here, so that waiting callers on every node wake. */
@@ -27,8 +27,17 @@ export async function resolve(
   where: { workspaceId: string; id: string },
   resolution: Resolution,
 ): Promise<boolean> {
+  const { rowCount } = await tx.query(resolutionQuery(where, resolution));
+  return rowCount === 1;
+}
+
+/** The statement with its values; the benchmark runs the very same one. */
+export function resolutionQuery(
+  where: { workspaceId: string; id: string },
+  resolution: Resolution,
+) {
   const { status } = resolution;
-  const { rowCount } = await tx.query({
+  return {
     name: "approvals.resolve",
     text: `
       with member as (
@@ -41,9 +50,9 @@ export async function resolve(
       ), resolved as (
         update approvals a
         set status = $3, resolved_at = now_ms(), resolved_by_email = $4, resolution_note = $5, edit = $6
-        where workspace_id = $1 and id = $2 and status = 'PENDING' and expires_at > now()
+        where workspace_id = $1 and id = $2 and status = ${pending} and expires_at > now()
           and (a.group_id is null or $4 is null or exists (select from member))
-        returning a.workspace_id, a.id, a.resolved_at, ${weight}
+        returning a.workspace_id, a.id, a.resolved_at, ${forEvent}
       ), ${eventAndDeliveries}
       select pg_notify('${resolutionChannel}', id) from resolved`,
     values: [
@@ -55,8 +64,7 @@ export async function resolve(
       status === "APPROVED" ? resolution.edit : null,
       eventOfStatus(status),
     ],
-  });
-  return rowCount === 1;
+  };
 }
 
 /**
@@ -70,7 +78,7 @@ export async function expire(tx: Transaction, workspaceId: string, ids: string[]
       with due as (
         select workspace_id, id
         from approvals
-        where workspace_id = $1 and id = any($2::text[]) and status = 'PENDING'
+        where workspace_id = $1 and id = any($2::text[]) and status = ${pending}
           and expires_at <= now()
         order by id
         for update
@@ -79,7 +87,7 @@ export async function expire(tx: Transaction, workspaceId: string, ids: string[]
         set status = 'EXPIRED', resolved_at = a.expires_at
         from due
         where a.workspace_id = due.workspace_id and a.id = due.id
-        returning a.workspace_id, a.id, a.resolved_at, ${weight}
+        returning a.workspace_id, a.id, a.resolved_at, ${forEvent}
       ), ${eventAndDeliveries.replaceAll("$7", `'${eventOfStatus("EXPIRED")}'`)}
       ${announceResolved("count(*)")}`,
     values: [workspaceId, ids],
@@ -111,7 +119,7 @@ export async function expireOverdue(
         set status = 'EXPIRED', resolved_at = a.expires_at
         from due
         where a.workspace_id = due.workspace_id and a.id = due.id
-        returning a.workspace_id, a.id, a.resolved_at, ${weight}
+        returning a.workspace_id, a.id, a.resolved_at, ${forEvent}
       ), ${eventAndDeliveries.replaceAll("$7", `'${eventOfStatus("EXPIRED")}'`)}
       ${announceResolved("count(*)::int as expired, max(resolved_at) as until")}`,
     values: [from, limit],
@@ -147,21 +155,22 @@ function announceResolved(columns: string): string {
       having count(*) > 0`;
 }
 
-const weight = `
+// The id of the event is made here, so that its deliveries need not look for it: a worker's sessions would compare each
+// event of a large sweep with each approval.
+const forEvent = `
+  new_id('evt_') as event_id,
   case when ${largeBytes} > ${claimedReadBytesMax} then ${largeWebhookWeight} else 1 end as weight`;
 
 // What must follow a resolution is written with it. Events for a disabled endpoint are kept as skipped.
 const eventAndDeliveries = `
   event as (
-    insert into events (workspace_id, approval_id, kind, created_at)
-    select workspace_id, id, $7, resolved_at from resolved
-    returning workspace_id, id, approval_id, kind
+    insert into events (workspace_id, id, approval_id, kind, created_at)
+    select workspace_id, event_id, id, $7, resolved_at from resolved
   ), webhook as (
     insert into deliveries (workspace_id, event_id, endpoint_id, state, weight)
-    select event.workspace_id, event.id, e.id,
+    select resolved.workspace_id, resolved.event_id, e.id,
       case when e.disabled_at is null then 'due' else 'skipped' end, resolved.weight
-    from event
-    join resolved on resolved.workspace_id = event.workspace_id and resolved.id = event.approval_id
-    join endpoints e on e.workspace_id = event.workspace_id
-      and (e.event_kinds is null or event.kind = any (e.event_kinds))
+    from resolved
+    join endpoints e on e.workspace_id = resolved.workspace_id
+      and (e.event_kinds is null or $7 = any (e.event_kinds))
   )`;

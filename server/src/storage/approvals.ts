@@ -1,7 +1,13 @@
 // The approvals table: reading approvals one by one and in lists, and reminding of them. Creating and resolving them
 // are statements of their own, in approval-creation.ts and approval-resolution.ts.
 
-import type { Approval, ApprovalState, ApprovalStatus, Approver } from "../domain/approval.ts";
+import {
+  type Approval,
+  type ApprovalState,
+  type ApprovalStatus,
+  type Approver,
+  approvalStatuses,
+} from "../domain/approval.ts";
 import type { JsonText } from "../domain/json-text.ts";
 import { gatheredReadBytesMax, listBytesMax, reminderMinutesMin } from "../domain/limits.ts";
 import type { Queryable, Transaction } from "./database.ts";
@@ -35,6 +41,11 @@ export const largeColumns = "a.payload, a.metadata, a.agent_state, a.edit";
 export const largeBytes = `
   coalesce(octet_length(a.payload), 0) + coalesce(octet_length(a.metadata), 0)
   + coalesce(octet_length(a.agent_state), 0) + coalesce(octet_length(a.edit), 0)`;
+/**
+ * For statements that find their rows by id. Compared with the bare word, the planner would rather walk the index of what
+ * is pending, which its statistics say is next to nothing, and look at everything that is for a single row.
+ */
+export const pending = "(select 'PENDING')";
 const isOverdue = "(a.status = 'PENDING' and a.expires_at <= now())";
 
 /** An approval as a caller may read it, by the database's clock. */
@@ -152,8 +163,8 @@ export async function list(
   filter: ApprovalFilter & { limit: number },
 ): Promise<{ found: FoundApproval[]; hasMore: boolean }> {
   const { rows } = await db.query<FoundRow & { has_more: boolean }>({
-    name: `approvals.list.${filter.status ?? "any"}`,
-    text: listSql(filter.status),
+    name: `approvals.list.${filter.status ?? "any"}${filter.agentName === null ? "" : ".of_agent"}`,
+    text: listSql(filter),
     values: [workspaceId, filter.agentName, ...idBounds(filter), filter.limit],
   });
   return { found: rows.map(toFoundApproval), hasMore: rows[0]?.has_more ?? false };
@@ -163,21 +174,32 @@ export async function list(
 // whose time has passed counts as EXPIRED here even when nobody has expired it yet: two walks, merged.
 const statusConditions: Record<ApprovalStatus | "any", string[]> = {
   any: ["true"],
-  PENDING: ["a.status = 'PENDING' and a.expires_at > now()"],
+  PENDING: [`a.status = ${pending} and a.expires_at > now()`],
   APPROVED: ["a.status = 'APPROVED'"],
   REJECTED: ["a.status = 'REJECTED'"],
   EXPIRED: ["a.status = 'EXPIRED'", isOverdue],
   CANCELLED: ["a.status = 'CANCELLED'"],
 };
 
-function listSql(status: ApprovalStatus | null): string {
-  const walks = statusConditions[status ?? "any"].map(
+/** The index by agent is in order within each status only. */
+const statusConditionsOfAgent = approvalStatuses.map((status) => `a.status = '${status}'`);
+
+function listSql({ status, agentName }: ApprovalFilter): string {
+  const conditions =
+    status === null && agentName !== null
+      ? statusConditionsOfAgent
+      : statusConditions[status ?? "any"];
+  const ofAgent =
+    agentName === null
+      ? "$2::text is null"
+      : "coalesce(a.agent_name, '') = $2 and a.agent_name is not null";
+  const walks = conditions.map(
     (condition) => `(
       select a.id, ${largeBytes} as bytes
       from approvals a
       where a.workspace_id = $1 and ${condition}
         and a.id >= $3 and a.id < $4
-        and ($2::text is null or a.agent_name = $2)
+        and ${ofAgent}
       order by a.id desc
       limit $5 + 1)`,
   );

@@ -3,7 +3,7 @@
 
 import type { ApprovalStatus, Approver } from "../domain/approval.ts";
 import { searchGlance } from "../domain/limits.ts";
-import { afterLastId, firstId, firstIdAt, toApprover } from "./approvals.ts";
+import { afterLastId, firstId, firstIdAt, pending, toApprover } from "./approvals.ts";
 import type { Queryable } from "./database.ts";
 
 export type ListFilter = {
@@ -239,7 +239,7 @@ async function readSeason(db: Queryable, terms: Terms, season: string): Promise<
 const isOverdue = "(a.status = 'PENDING' and a.expires_at <= now())";
 const statusConditions: Record<ApprovalStatus, string[]> = {
   // As a sub-select, so that the planner does not take the index of all that wait, which must be sorted first.
-  PENDING: ["a.status = (select 'PENDING') and a.expires_at > now()"],
+  PENDING: [`a.status = ${pending} and a.expires_at > now()`],
   APPROVED: ["a.status = 'APPROVED'"],
   REJECTED: ["a.status = 'REJECTED'"],
   EXPIRED: ["a.status = 'EXPIRED'", isOverdue],
