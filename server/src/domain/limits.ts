@@ -64,6 +64,12 @@ export const webhooksPerWorkspaceMax = 256;
 export const webhooksKeptFree = 128;
 export const webhooksLightShare = 16;
 export const webhooksPerEndpointMax = 32;
+/** Of one that answers within this on average, most of what is claimed is not on its way but waits to be recorded. */
+export const quickAnswerMs = 25;
+export const webhooksPerQuickEndpointMax = 128;
+/** Where many endpoints have webhooks due there is no need for more of each: so many a claim looks at gladly. */
+export const claimWindowMax = 512;
+export const endpointsRememberedMax = 1_000;
 /** An endpoint whose last attempt failed gets less until one succeeds: hanging costs us next to nothing then. */
 export const webhooksPerFailingEndpointMax = 2;
 /** Mails under way are as many as there are connections to the mail server, so that none waits for one. */
@@ -101,7 +107,8 @@ export const webhookHeaderBytesMax = 16_384;
 export const webhookInterimAnswersMax = 10;
 /** Of a host with several addresses each gets this long to accept before the next one is tried. */
 export const webhookAddressTimeoutMs = 1_000;
-export const webhookIdleSocketsMax = webhooksPerEndpointMax;
+/** Kept open to one host, which may have many endpoints. */
+export const webhookIdleSocketsMax = webhooksPerWorkspaceMax;
 export const rememberedSecretsMax = 1_000;
 export const webhookIdleTimeoutMs = 4_000;
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { webhookHeaders } from "./webhook-signature.ts";
+import { signingSecretOf, webhookHeaders } from "./webhook-signature.ts";
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const input = {
@@ -8,7 +8,7 @@ const input = {
   kind: "request.created",
   body: Buffer.from('{"test": 2432232314}'),
   at: new Date(1_614_265_330_999),
-  secrets: [secret],
+  secrets: [signingSecretOf(secret)],
 } as const;
 
 test("the Standard Webhooks headers agree with that standard's own published example", () => {
@@ -28,8 +28,11 @@ test("v1 is lowercase hex of HMAC-SHA256, keyed with the secret as it is shown, 
 
 test("during a rotation both secrets sign, the newer one first", () => {
   const other = `whsec_${Buffer.alloc(32, 1).toString("base64")}`;
-  const both = webhookHeaders({ ...input, secrets: [other, secret] });
-  const alone = webhookHeaders({ ...input, secrets: [other] });
+  const both = webhookHeaders({
+    ...input,
+    secrets: [signingSecretOf(other), signingSecretOf(secret)],
+  });
+  const alone = webhookHeaders({ ...input, secrets: [signingSecretOf(other)] });
   const old = webhookHeaders(input);
   assert.equal(
     both["x-service-signature"],

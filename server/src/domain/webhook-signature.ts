@@ -1,7 +1,7 @@
 // What proves to a receiver that a webhook is ours: the contract's own header, and those of Standard Webhooks
 // beside it. While a secret is being rotated both secrets sign, so that either one verifies.
 
-import { createHmac } from "node:crypto";
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
 import type { WebhookEventKind } from "./event.ts";
 import { webhookSecretPrefix } from "./webhook-secret.ts";
 
@@ -11,15 +11,26 @@ export type WebhookToSign = {
   body: Buffer;
   /** When this attempt is made: signed with the body, so that an old one cannot be replayed. */
   at: Date;
-  /** As their owners were shown them, newest first. */
-  secrets: readonly string[];
+  /** Newest first. */
+  secrets: readonly SigningSecret[];
 };
+
+/**
+ * A secret as its owner was shown it, and the bytes that it encodes: Standard Webhooks is keyed with those, the contract
+ * with the text. Made once for many webhooks: keyed with plain bytes, signing takes four times as long.
+ */
+export type SigningSecret = { text: string; bytes: KeyObject };
+
+export function signingSecretOf(text: string): SigningSecret {
+  const bytes = Buffer.from(text.slice(webhookSecretPrefix.length), "base64");
+  return { text, bytes: createSecretKey(bytes) };
+}
 
 export function webhookHeaders({ deliveryId, kind, body, at, secrets }: WebhookToSign) {
   const timestamp = String(Math.floor(at.getTime() / 1000));
-  const hex = secrets.map((secret) => sign(secret, `${timestamp}.`, body).toString("hex"));
-  const base64 = secrets.map((secret) =>
-    sign(keyOf(secret), `${deliveryId}.${timestamp}.`, body).toString("base64"),
+  const hex = secrets.map(({ text }) => sign(text, `${timestamp}.`, body).toString("hex"));
+  const base64 = secrets.map(({ bytes }) =>
+    sign(bytes, `${deliveryId}.${timestamp}.`, body).toString("base64"),
   );
   return {
     "content-type": "application/json",
@@ -46,11 +57,6 @@ export function shownWebhookHeaders(
   };
 }
 
-function sign(key: string | Buffer, prefix: string, body: Buffer): Buffer {
+function sign(key: string | KeyObject, prefix: string, body: Buffer): Buffer {
   return createHmac("sha256", key).update(prefix).update(body).digest();
-}
-
-/** Standard Webhooks is keyed with the bytes that the secret encodes, the contract with its text. */
-function keyOf(secret: string): Buffer {
-  return Buffer.from(secret.slice(webhookSecretPrefix.length), "base64");
 }

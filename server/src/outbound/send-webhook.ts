@@ -40,6 +40,9 @@ export type WebhookSenderOptions = {
   names?: NameSources;
 };
 
+/** Without a reason, Node would make an exception with its stack for each webhook that is over. */
+const isOver = new Error("this webhook is over");
+
 export class WebhookSender {
   readonly #options: WebhookSenderOptions;
   // Agents of our own know of no proxy, whatever the environment says; Node's global ones may.
@@ -68,7 +71,7 @@ export class WebhookSender {
       };
     } finally {
       clearTimeout(timer);
-      deadline.abort(); // a lookup may still be running
+      deadline.abort(isOver); // a lookup may still be running
     }
   }
 

@@ -5,6 +5,7 @@ import { type AttemptOutcome, interrupted } from "../domain/attempt.ts";
 import type { DeliveryState, NextStep } from "../domain/delivery.ts";
 import type { NoticeKind } from "../domain/event.ts";
 import { mailNoticesPerDayMax, mailRoundsMax } from "../domain/limits.ts";
+import { pending } from "./approvals.ts";
 import type { Queryable, Transaction } from "./database.ts";
 
 /** Wakes workers on other nodes: something became due. Polling alone would find it too, only later. */
@@ -27,7 +28,7 @@ export type AttemptEnd = {
  * nothing; answers for each whether it still held it.
  */
 export async function completeAttempts(tx: Transaction, ends: AttemptEnd[]): Promise<boolean[]> {
-  const { rows } = await tx.query<{ was_held: boolean }>({
+  const { rows } = await tx.query<{ n: number }>({
     name: "deliveries.completeAttempts",
     text: `
       with ended as materialized (
@@ -47,20 +48,16 @@ export async function completeAttempts(tx: Transaction, ends: AttemptEnd[]): Pro
         from ended
         where d.workspace_id = ended.workspace_id and d.id = ended.delivery_id
           and d.lease_token = ended.lease_token
-        returning ended.n
+        returning ended.*
       ), attempt as (
         update attempts a
-        set finished_at = now_ms(), outcome = ended.outcome, http_status = ended.http_status,
-          response_start = ended.response_start, duration_ms = ended.duration_ms
-        from ended
-        join delivery on delivery.n = ended.n
-        where a.workspace_id = ended.workspace_id and a.delivery_id = ended.delivery_id
-          and a.number = ended.number
+        set finished_at = now_ms(), outcome = delivery.outcome, http_status = delivery.http_status,
+          response_start = delivery.response_start, duration_ms = delivery.duration_ms
+        from delivery
+        where a.workspace_id = delivery.workspace_id and a.delivery_id = delivery.delivery_id
+          and a.number = delivery.number
       )
-      select delivery.n is not null as was_held
-      from ended
-      left join delivery on delivery.n = ended.n
-      order by ended.n`,
+      select n::int from delivery`,
     values: [
       ends.map(({ lease }) => lease.workspaceId),
       ends.map(({ lease }) => lease.deliveryId),
@@ -74,7 +71,8 @@ export async function completeAttempts(tx: Transaction, ends: AttemptEnd[]): Pro
       ends.map(({ next }) => (next.state === "due" ? next.delayMs : null)),
     ],
   });
-  return rows.map((row) => row.was_held);
+  const held = new Set(rows.map(({ n }) => n));
+  return ends.map((_, at) => held.has(at + 1));
 }
 
 /** Keeps as skipped what is due to endpoints that have been disabled since. Answers how many. */
@@ -387,7 +385,7 @@ export async function resendReviewMails(
          and ev.kind = 'request.created'
        join deliveries d on d.workspace_id = ev.workspace_id and d.event_id = ev.id
        join reviewers r on r.workspace_id = d.workspace_id and r.id = d.reviewer_id
-       where a.workspace_id = $1 and a.id = $2 and a.status = 'PENDING' and a.expires_at > now()
+       where a.workspace_id = $1 and a.id = $2 and a.status = ${pending} and a.expires_at > now()
          and (a.group_id is null or exists (
            select from group_members m
            where m.workspace_id = a.workspace_id and m.group_id = a.group_id

@@ -6,11 +6,13 @@ import type { EndpointHealth } from "../domain/endpoint-health.ts";
 import type { WebhookEventKind } from "../domain/event.ts";
 import {
   claimedReadBytesMax,
+  claimWindowMax,
   leaseSeconds,
   webhooksKeptFree,
   webhooksLightShare,
   webhooksPerEndpointMax,
   webhooksPerFailingEndpointMax,
+  webhooksPerQuickEndpointMax,
   webhooksPerWorkspaceMax,
 } from "../domain/limits.ts";
 import {
@@ -54,11 +56,15 @@ type ClaimedRow = ApprovalRow & {
   is_large: boolean;
 };
 
-export async function claim(tx: Transaction, limit: number): Promise<ClaimedWebhook[]> {
+/** Of endpoints that are known to answer quickly, more may be under way. */
+export async function claim(
+  tx: Transaction,
+  { limit, quickEndpointIds }: { limit: number; quickEndpointIds: string[] },
+): Promise<ClaimedWebhook[]> {
   const { rows } = await tx.query<ClaimedRow>({
     name: "dueWebhooks.claim",
     text: claimSql,
-    values: [limit],
+    values: [limit, quickEndpointIds],
   });
   return rows.map(toClaimed);
 }
@@ -100,8 +106,10 @@ window_row as (
     from deliveries d
     where d.state = 'due' and d.endpoint_id = lane.endpoint_id and d.due_at <= now()
     order by d.due_at, d.id
-    limit case when e.failing_since is null
-      then ${webhooksPerEndpointMax} else ${webhooksPerFailingEndpointMax} end
+    limit case when e.failing_since is not null then ${webhooksPerFailingEndpointMax}
+      when lane.endpoint_id = any ($2::text[]) then greatest(${webhooksPerEndpointMax},
+        least(${webhooksPerQuickEndpointMax}, ${claimWindowMax} / (select count(*) from lane)))
+      else ${webhooksPerEndpointMax} end
   ) as oldest
   where e.disabled_at is null
 ),

@@ -1,5 +1,5 @@
-// Keeps as much work under way as there is and may be: claims when it is woken, and again whenever something
-// ends, because an end makes room. A claim takes no more than can start at once, so no lease runs down waiting.
+// Keeps as much work under way as there is and may be: claims when it is woken, and again when something has
+// ended, because an end makes room. A claim takes no more than can start at once, so no lease runs down waiting.
 
 export type PumpOptions<Job> = {
   inFlightMax: number;
@@ -10,6 +10,8 @@ export type PumpOptions<Job> = {
 };
 
 const pauseAfterFaultMs = 1_000;
+/** While much is under way the room that many ends make is filled by one claim, which costs about as much as for one. */
+const gatherEndsMs = 5;
 
 export class Pump<Job> {
   readonly #options: PumpOptions<Job>;
@@ -17,6 +19,7 @@ export class Pump<Job> {
   #isWoken = false;
   #claiming: Promise<void> | null = null;
   #retryTimer: NodeJS.Timeout | null = null;
+  #endsTimer: NodeJS.Timeout | null = null;
   #isStopped = false;
 
   constructor(options: PumpOptions<Job>) {
@@ -37,6 +40,7 @@ export class Pump<Job> {
   async stop(graceMs: number): Promise<Job[]> {
     this.#isStopped = true;
     if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
+    if (this.#endsTimer !== null) clearTimeout(this.#endsTimer);
     let timer: NodeJS.Timeout | undefined;
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, graceMs);
@@ -79,9 +83,20 @@ export class Pump<Job> {
       .catch(onFault)
       .finally(() => {
         this.#inFlight.delete(job);
-        this.wake();
+        this.#ended();
       });
     this.#inFlight.set(job, done);
+  }
+
+  #ended(): void {
+    if (this.#inFlight.size === 0) {
+      this.wake();
+      return;
+    }
+    this.#endsTimer ??= setTimeout(() => {
+      this.#endsTimer = null;
+      this.wake();
+    }, gatherEndsMs);
   }
 
   #tryLater(): void {

@@ -15,7 +15,11 @@ import {
   webhookTimeoutMs,
 } from "../domain/limits.ts";
 import { unseal } from "../domain/sealed-secret.ts";
-import { webhookHeaders } from "../domain/webhook-signature.ts";
+import {
+  type SigningSecret,
+  signingSecretOf,
+  webhookHeaders,
+} from "../domain/webhook-signature.ts";
 import type { CompleteAttempt } from "../operations/complete-attempt.ts";
 import { secretRecordOf } from "../operations/manage-endpoint.ts";
 import {
@@ -28,6 +32,7 @@ import * as approvals from "../storage/approvals.ts";
 import { type Database, inOneStatement } from "../storage/database.ts";
 import * as dueWebhooks from "../storage/due-webhooks.ts";
 import { Pump } from "./pump.ts";
+import { QuickEndpoints } from "./quick-endpoints.ts";
 import { recordEnd } from "./record-end.ts";
 
 export type SendWebhook = (message: WebhookMessage) => Promise<WebhookAnswer>;
@@ -57,14 +62,16 @@ const nothingSent = { status: null, responseStart: null, retryAfterSeconds: null
 export function webhookPump(options: WebhookOptions): Pump<Job> {
   const openSecrets = makeSecretOpener(options.keyring);
   const failing = new Set<string>();
+  const quick = new QuickEndpoints();
   return new Pump<Job>({
     inFlightMax: webhooksInFlightMax,
     claim: async (limit) => {
       const claimedAtMs = performance.now();
-      const claimed = await dueWebhooks.claim(inOneStatement(options.db), limit);
+      const room = { limit, quickEndpointIds: quick.list() };
+      const claimed = await dueWebhooks.claim(inOneStatement(options.db), room);
       return claimed.map((job) => ({ ...job, claimedAtMs }));
     },
-    carryOut: (job) => deliver({ ...options, openSecrets, failing }, job),
+    carryOut: (job) => deliver({ ...options, openSecrets, failing, quick }, job),
     onFault: options.onFault,
   });
 }
@@ -73,6 +80,7 @@ type DeliverOptions = WebhookOptions & {
   openSecrets: OpenSecrets;
   /** Endpoints that were noted as failing, perhaps after a webhook to them was claimed that then succeeds. */
   failing: Set<string>;
+  quick: QuickEndpoints;
 };
 
 async function deliver(options: DeliverOptions, job: Job): Promise<void> {
@@ -89,7 +97,8 @@ async function deliver(options: DeliverOptions, job: Job): Promise<void> {
     message === null
       ? { outcome: "secret_unreadable", ...nothingSent }
       : await options.send(message);
-  const { outcome, retryAfterSeconds } = answer;
+  const { outcome, retryAfterSeconds, durationMs } = answer;
+  options.quick.note(job.endpoint.id, { isDelivered: outcome === "delivered", durationMs });
   const next =
     answer.status === 410
       ? ({ state: "failed" } as const)
@@ -125,11 +134,11 @@ async function buildMessage(
   return { url: endpoint.url, headers, body };
 }
 
-type OpenSecrets = (job: Job) => string[];
+type OpenSecrets = (job: Job) => SigningSecret[];
 
 /** Opening a secret takes as long as signing with it, so what was opened is remembered by what it was sealed as. */
 function makeSecretOpener(keyring: Keyring): OpenSecrets {
-  const opened = new Map<string, string>();
+  const opened = new Map<string, SigningSecret>();
   return ({ endpoint, secrets }) =>
     secrets.flatMap(({ secretKeyId, sealed }) => {
       const name = `${endpoint.id} ${sealed.toString("base64")}`;
@@ -137,8 +146,9 @@ function makeSecretOpener(keyring: Keyring): OpenSecrets {
       if (known !== undefined) return [known];
       const key = findSecretKey(keyring, secretKeyId);
       if (key === null) return [];
-      const secret = unsealOrNull(key, secretRecordOf(endpoint), sealed);
-      if (secret === null) return [];
+      const text = unsealOrNull(key, secretRecordOf(endpoint), sealed);
+      if (text === null) return [];
+      const secret = signingSecretOf(text);
       if (opened.size >= rememberedSecretsMax) opened.clear();
       opened.set(name, secret);
       return [secret];

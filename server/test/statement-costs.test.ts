@@ -1,0 +1,171 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import * as approvalResolution from "../src/storage/approval-resolution.ts";
+import * as approvals from "../src/storage/approvals.ts";
+import { openDatabase, type Queryable, type Transaction } from "../src/storage/database.ts";
+import { completeAttempts } from "../src/storage/deliveries.ts";
+import { claim } from "../src/storage/due-webhooks.ts";
+import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
+
+// What statements look at is counted, not timed: it must not follow from how much there is, nor grow with its square.
+
+const many = 4_000;
+const finished = 4_000;
+const service = await startService();
+const { db } = service;
+const workerDb = openDatabase({
+  connection: service.database.connection,
+  connectionsMax: 1,
+  walksIndexes: true,
+  onIdleFault: () => {},
+});
+after(async () => {
+  await workerDb.end();
+  await service.stop();
+});
+
+type Node = {
+  "Shared Hit Blocks": number;
+  "Shared Read Blocks": number;
+  "Rows Removed by Join Filter"?: number;
+  Plans?: Node[];
+};
+type Query = { text: string; values?: unknown[] };
+
+/** Runs whatever is asked through it, and keeps what that cost. */
+function costing(through: Queryable) {
+  const plans: Node[] = [];
+  const query = async (asked: Query) => {
+    const { text, values = [] } = asked;
+    await through.query("begin");
+    const explained = await through.query({
+      text: `explain (analyze, buffers, format json) ${text}`,
+      values,
+    });
+    await through.query("rollback");
+    plans.push(explained.rows[0]["QUERY PLAN"][0].Plan);
+    return through.query({ text, values });
+  };
+  return { queryable: { query } as unknown as Transaction, plans };
+}
+
+function pagesOf(plan: Node | undefined): number {
+  return (plan?.["Shared Hit Blocks"] ?? 0) + (plan?.["Shared Read Blocks"] ?? 0);
+}
+
+function comparedInVain(plan: Node | undefined): number {
+  const own = plan?.["Rows Removed by Join Filter"] ?? 0;
+  return (plan?.Plans ?? []).reduce((sum, child) => sum + comparedInVain(child), own);
+}
+
+/** As many finished ones were there when PostgreSQL last looked, and nothing pending: so it usually is. */
+async function workspaceWithMany(columns = "null, now() + interval '1 day'") {
+  const { id: workspaceId, key } = await makeWorkspace(db);
+  await insertMany(workspaceId, finished, "'EXPIRED', now_ms(), null, now_ms()");
+  await db.query("analyze");
+  const { json } = await service.call("POST", "/v1/requests", { key, body: minimalBody });
+  await insertMany(workspaceId, many, `'PENDING', null, ${columns}`);
+  return { workspaceId, id: json.id as string };
+}
+
+async function insertMany(workspaceId: string, count: number, columns: string): Promise<void> {
+  await db.query(
+    `insert into approvals
+       (workspace_id, id, summary, approver_email, status, resolved_at, agent_name, expires_at)
+     select $1, new_id('req_'), 'Refund', 'ann@example.com', ${columns}
+     from generate_series(1, $2)`,
+    [workspaceId, count],
+  );
+}
+
+async function onOneConnection<Result>(
+  pool: typeof db,
+  work: (client: Queryable) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  try {
+    return await work(client);
+  } finally {
+    client.release();
+  }
+}
+
+const anything = {
+  status: null,
+  agentName: null,
+  createdAfter: null,
+  createdBefore: null,
+  beforeId: null,
+  limit: 20,
+};
+
+test("a decision looks at its own request, however many are pending", async () => {
+  const where = await workspaceWithMany();
+  const decision = { status: "REJECTED", byEmail: "ann@example.com", note: null } as const;
+  const pages = await onOneConnection(db, async (client) => {
+    const { queryable, plans } = costing(client);
+    assert.equal(await approvalResolution.resolve(queryable, where, decision), true);
+    return pagesOf(plans[0]);
+  });
+  assert.ok(pages < 150, `${pages} pages`);
+});
+
+test("a page of pending requests costs a page, however many there are", async () => {
+  const { workspaceId } = await workspaceWithMany();
+  const pages = await onOneConnection(db, async (client) => {
+    const { queryable, plans } = costing(client);
+    const page = await approvals.list(queryable, workspaceId, { ...anything, status: "PENDING" });
+    assert.equal(page.found.length, 20);
+    return pagesOf(plans[0]);
+  });
+  assert.ok(pages < 300, `${pages} pages`);
+});
+
+test("a page of one agent costs a page, however much others do, in any status", async () => {
+  const { workspaceId } = await workspaceWithMany("'busy', now() + interval '1 day'");
+  for (const [agentName, expected] of [
+    ["nobody", 0],
+    ["busy", 20],
+  ] as const) {
+    const pages = await onOneConnection(db, async (client) => {
+      const { queryable, plans } = costing(client);
+      const page = await approvals.list(queryable, workspaceId, { ...anything, agentName });
+      assert.equal(page.found.length, expected);
+      return pagesOf(plans[0]);
+    });
+    assert.ok(pages < 300, `${agentName}: ${pages} pages`);
+  }
+});
+
+test("neither a sweep nor its webhooks compare each row with each other", async () => {
+  const { workspaceId } = await workspaceWithMany("null, now() - interval '1 second'");
+  await db.query(
+    "insert into endpoints (workspace_id, url) values ($1, 'https://example.com/hook')",
+    [workspaceId],
+  );
+  await onOneConnection(workerDb, async (client) => {
+    const sweep = costing(client);
+    const { expired } = await approvalResolution.expireOverdue(sweep.queryable, {
+      from: null,
+      limit: 500,
+    });
+    assert.equal(expired, 500);
+    assert.ok(comparedInVain(sweep.plans[0]) < 1_000);
+    const jobs = await claim(client as Transaction, { limit: 512, quickEndpointIds: [] });
+    assert.ok(jobs.length >= 16);
+    const end = costing(client);
+    const held = await completeAttempts(
+      end.queryable,
+      jobs.map((lease) => ({
+        lease,
+        outcome: "delivered",
+        httpStatus: 200,
+        responseStart: "",
+        durationMs: 1,
+        next: { state: "delivered" },
+      })),
+    );
+    assert.ok(held.every((each) => each));
+    assert.equal(comparedInVain(end.plans[0]), 0);
+  });
+});
