@@ -1,13 +1,15 @@
 // Builds the pages and the SDK when their sources have changed since they were last built. Beside each file of a page
-// it puts a compressed copy, so that the service compresses nothing that it sends twice.
+// it puts a compressed copy, so that the service compresses nothing that it sends twice. The service itself is not built,
+// but has Node compile it ahead of its first start.
 
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { glob, readFile, writeFile } from "node:fs/promises";
+import { glob, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import { compileCacheFolder } from "../server/bin/compile-cache.mjs";
 
 const root = join(import.meta.dirname, "..");
 const dist = join(root, "web/dist");
@@ -39,6 +41,8 @@ const docsSources = [
 /** The SDK is built so that programs beside it can import it by its name. */
 const sdkDist = join(root, "sdk/dist");
 const sdkSources = ["package-lock.json", "tsconfig.json", "sdk/tsconfig.json", "sdk/src/**/*.ts"];
+/** Everything that the service loads. Which Node compiles it stands in the lock file. */
+const serviceSources = ["package-lock.json", "{server,mcp,sdk}/{bin,src}/**/*.{ts,mjs}"];
 /** Smaller files fit one packet as they are. */
 const compressedBytesMin = 1_024;
 /** Beyond it the best compression takes seconds for a few percent. */
@@ -63,6 +67,10 @@ await buildWhenChanged(sdkDist, sdkSources, async () => {
   await promisify(execFile)(join(root, "node_modules/.bin/tsc"), ["-p", join(root, "sdk")]);
 });
 
+// The service starts without it as well, only slower: where the folder cannot be written, or the process ends early, the
+// start goes on, and says itself what is wrong with its sources, if anything is.
+await buildWhenChanged(compileCacheFolder, serviceSources, compileService).catch(() => {});
+
 async function buildWhenChanged(
   folder: string,
   sources: string[],
@@ -79,6 +87,16 @@ async function bundle(config: string): Promise<void> {
   // Only now: most starts build nothing, and need not wait for the builder to load.
   const { build } = await import("vite");
   await build({ configFile: join(root, "web", config), logLevel: "warn" });
+}
+
+/** In a process of its own, which finds no cache of somebody else's in use already. */
+async function compileService(): Promise<void> {
+  // What is left of other versions, or of a process that was killed while it wrote.
+  await rm(compileCacheFolder, { recursive: true, force: true });
+  await mkdir(compileCacheFolder, { recursive: true });
+  const { NODE_COMPILE_CACHE: _, ...env } = process.env;
+  const program = join(root, "server/bin/warm-compile-cache.mjs");
+  await promisify(execFile)(process.execPath, [program], { env });
 }
 
 async function digestOf(sources: string[]): Promise<string> {

@@ -4,11 +4,12 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-const main = new URL("../src/main.ts", import.meta.url);
 const pinnedNode = fileURLToPath(new URL("../../node_modules/.bin/node", import.meta.url));
 
 if (Number(process.versions.node.split(".")[0]) >= 24) {
-  await import(main.href);
+  const { keepCompiled } = await import("./compile-cache.mjs");
+  keepCompiled();
+  await import("../src/main.ts");
 } else if (existsSync(pinnedNode)) {
   runPinned();
 } else {
@@ -17,7 +18,7 @@ if (Number(process.versions.node.split(".")[0]) >= 24) {
 }
 
 function runPinned() {
-  const args = [fileURLToPath(main), ...process.argv.slice(2)];
+  const args = [fileURLToPath(import.meta.url), ...process.argv.slice(2)];
   const child = spawn(pinnedNode, args, { stdio: "inherit" });
   // A signal from the terminal reaches the child by itself; this one only has to outlive it.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {

@@ -1,39 +1,39 @@
 // Where everything starts: reads the configuration, and runs the command that was asked for.
 
-import { CommanderError } from "commander";
-import { buildProgram } from "./cli/program.ts";
 import { readConfig, variables } from "./config.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
 import { toVisibleText } from "./domain/visible-text.ts";
 import { isOutOfReach, isSignInRefused } from "./storage/database.ts";
-
-const program = buildProgram({
-  readConfig,
-  // Loaded on demand: most commands need no server, and start faster without one.
-  serve: async ({ isJson }) => {
-    const { serve } = await import("./serve.ts");
-    const config = readConfig();
-    await serve(isJson ? { ...config, logFormat: "json" } : config);
-  },
-  variables,
-});
 
 // pg throws some faults of signing in where nobody can catch them.
 process.on("uncaughtException", fail);
 // Whoever read our output has gone away (`… | head`): a server stops as if told to, a command just ends.
 process.stdout.on("error", () => process.emit("SIGTERM", "SIGTERM"));
 
+const words = process.argv.slice(2).join(" ");
 try {
-  await program.parseAsync();
+  // What runs for months is loaded without the commands and their parser. It takes nothing from them but its name.
+  if (words === "serve") await runService({ isJson: false });
+  else if (words === "serve --json") await runService({ isJson: true });
+  else await runCommand();
 } catch (error) {
   fail(error);
 }
 
+/** Loaded on demand: most commands need no server, and start faster without one. */
+async function runService({ isJson }: { isJson: boolean }): Promise<void> {
+  const { serve } = await import("./serve.ts");
+  const config = readConfig();
+  await serve(isJson ? { ...config, logFormat: "json" } : config);
+}
+
+async function runCommand(): Promise<void> {
+  const { runProgram } = await import("./cli/program.ts");
+  const { exitCode } = await runProgram({ readConfig, serve: runService, variables });
+  if (exitCode !== null) process.exit(exitCode);
+}
+
 function fail(error: unknown): never {
-  if (error instanceof CommanderError) {
-    // A command without its sub-command has printed its help, which is what was needed.
-    process.exit(error.code === "commander.help" ? 0 : error.exitCode);
-  }
   process.stderr.write(`${messageOf(error)}\n`);
   process.exit(1);
 }

@@ -112,6 +112,19 @@ test("the pages see the sdk's types and the rules that need nothing but the lang
   allows(keepsWebApart, page(`import type { X } from "../../../sdk/src/contract.ts";`));
 });
 
+test("the service starts with few packages, and loads the others when they are needed", () => {
+  holds(startsSmall);
+  const sender = source("outbound/a.ts", `import { createTransport } from "nodemailer";`);
+  breaks(startsSmall, source("main.ts", `import { Command } from "commander";`));
+  breaks(startsSmall, source("serve.ts", `import { send } from "./outbound/a.ts";`), sender);
+  allows(startsSmall, source("serve.ts", `await import("./outbound/a.ts");`), sender);
+  allows(startsSmall, source("serve.ts", `import type { Sender } from "./outbound/a.ts";`), sender);
+  allows(
+    startsSmall,
+    source("serve.ts", `import pg from "pg";\nimport { join } from "node:path";`),
+  );
+});
+
 test("no imports run in a circle", () => {
   holds(hasNoCycles);
   const first = source("domain/a.ts", `import { b } from "./b.ts";`);
@@ -430,6 +443,26 @@ function maySee(target: string | null, { specifier, isType }: Import): boolean {
 
 function isInWeb(path: string): boolean {
   return path.startsWith("web/");
+}
+
+const packagesOfStart = ["fastify", "ipaddr.js", "pg", "pino", "zod"];
+
+/** Each package that is loaded takes memory for as long as the service runs. */
+function startsSmall(files: SourceFile[]): string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const reached = new Set([`${serverSource}main.ts`, `${serverSource}serve.ts`]);
+  const found: string[] = [];
+  for (const path of reached) {
+    const file = byPath.get(path);
+    const loaded = file === undefined ? [] : importsOf(file).filter((each) => !each.isLazy);
+    for (const each of loaded.filter(({ isType }) => !isType)) {
+      const target = file === undefined ? null : targetOf(file, each);
+      if (target !== null) reached.add(target);
+      else if (!/^node:/.test(each.specifier) && !packagesOfStart.includes(each.specifier))
+        found.push(`${path} makes every start load ${each.specifier}: import it where it is used`);
+    }
+  }
+  return found;
 }
 
 function hasNoCycles(files: SourceFile[]): string[] {

@@ -5,7 +5,16 @@ import assert from "node:assert/strict";
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -364,6 +373,78 @@ describe("a start on an external database", { concurrency: 2, timeout: 120_000 }
     }
   });
 });
+
+describe("what Node has compiled of the program", { concurrency: 2, timeout: 120_000 }, () => {
+  test("is found by the next start, which then strips no types", async () => {
+    const run = makeTree();
+    assert.deepEqual(await run("one"), { text: "one", isStripperLoaded: true });
+    assert.deepEqual(await run("one"), { text: "one", isStripperLoaded: false });
+  });
+
+  test("is never run in place of a source that has changed since", async () => {
+    const run = makeTree();
+    await run("one");
+    await run("one");
+    assert.deepEqual(await run("two"), { text: "two", isStripperLoaded: true });
+    assert.deepEqual(await run("two"), { text: "two", isStripperLoaded: false });
+  });
+
+  test("need not be kept: where the folder cannot be written, the program runs as well", async () => {
+    const run = makeTree();
+    // Not even root makes a folder below a file.
+    writeFileSync(join(run.tree, "node_modules/.cache"), "");
+    assert.equal((await run("one")).text, "one");
+    assert.deepEqual(await run("one"), { text: "one", isStripperLoaded: true });
+  });
+
+  test("is kept where nobody writes who may not change the program, and never with temporary files", async () => {
+    const run = makeTree();
+    const temporary = join(run.tree, "tmp");
+    mkdirSync(temporary);
+    await run("one", { TMPDIR: temporary });
+    assert.deepEqual(readdirSync(temporary), []);
+    assert.notDeepEqual(readdirSync(join(run.tree, "node_modules/.cache/countersign")), []);
+  });
+
+  test("ahead of the first start is all that a start needs", async () => {
+    const cache = { NODE_COMPILE_CACHE: join(folder, "warmed") };
+    const warming = start(cache, [process.execPath, "server/bin/warm-compile-cache.mjs"]);
+    assert.deepEqual(await warming.ended, { code: 0, signal: null }, warming.errors);
+    const told = `data:text/javascript,process.on("exit", () => console.log(${stripperLoaded}))`;
+    const program = start({ DATA_DIR: copyOfTemplate(), ...cache }, [
+      process.execPath,
+      `--import=${told}`,
+      "server/bin/countersign.mjs",
+      "serve",
+    ]);
+    await addressOf(program);
+    await stop(program, "SIGTERM");
+    assert.match(program.output, /\nfalse\n$/);
+  });
+});
+
+/** Whether Node had to load what strips types. */
+const stripperLoaded = `process.moduleLoadList.some((name) => name.includes("amaro"))`;
+
+/** The command in a tree of its own, with a program that only tells about itself. Each run writes it anew. */
+function makeTree() {
+  const tree = mkdtempSync(join(folder, "tree-"));
+  cpSync(join(root, "server/bin"), join(tree, "server/bin"), { recursive: true });
+  for (const name of ["server/src", "node_modules"]) mkdirSync(join(tree, name));
+  const run = async (text: string, environment: Record<string, string> = {}) => {
+    const told = `const text: string = "${text}", isStripperLoaded = ${stripperLoaded};`;
+    const source = `${told}\nconsole.log(JSON.stringify({ text, isStripperLoaded }));`;
+    writeFileSync(join(tree, "server/src/main.ts"), source);
+    const { stdout, stderr } = await promisify(execFile)(
+      process.execPath,
+      [join(tree, "server/bin/countersign.mjs")],
+      { env: environment },
+    );
+    assert.equal(stderr, "");
+    return JSON.parse(stdout);
+  };
+  return Object.assign(run, { tree });
+}
 
 type Program = {
   child: ChildProcess;

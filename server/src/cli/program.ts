@@ -1,6 +1,6 @@
 // The command `countersign`: its commands, and the help that teaches them.
 
-import { Command } from "commander";
+import { Command, CommanderError } from "commander";
 import { toVisibleText } from "../domain/visible-text.ts";
 import type { ReadCommandConfig } from "./command.ts";
 import { deliveryCommand } from "./deliveries.ts";
@@ -18,6 +18,18 @@ export type ProgramOptions = {
   serve: (flags: { isJson: boolean }) => Promise<void>;
   variables: readonly (readonly [name: string, meaning: string])[];
 };
+
+/** The exit code is null when a command has run, be it to its end or as a service that goes on. */
+export async function runProgram(options: ProgramOptions): Promise<{ exitCode: number | null }> {
+  try {
+    await buildProgram(options).parseAsync();
+    return { exitCode: null };
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // A command without its sub-command has printed its help, which is what was needed.
+    return { exitCode: error.code === "commander.help" ? 0 : error.exitCode };
+  }
+}
 
 export function buildProgram({ readConfig, serve, variables }: ProgramOptions): Command {
   const program = new Command("countersign")

@@ -1,18 +1,13 @@
 // Adds and removes the passkeys of a person, who hears of both by mail, and signs in with one. A question is used up by
 // any answer to it, right or wrong. Nothing here asks anybody but the database: of what authenticators say about themselves nothing is looked up.
 
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-  type WebAuthnCredential,
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+  WebAuthnCredential,
 } from "@simplewebauthn/server";
-import { COSEALG, decodeAttestationObject, isoBase64URL } from "@simplewebauthn/server/helpers";
 import type { PasskeyMailKind } from "../domain/event.ts";
 import {
   passkeyNameCharactersMax,
@@ -40,8 +35,6 @@ export type Question<Options> = { challengeId: string; options: Options };
 type Asked = { challenge: string };
 
 const timeout = signInChallengeMinutes * 60_000;
-/** What every authenticator has one of. By itself the library would prefer one that Node has as an experiment. */
-const supportedAlgorithmIDs = [COSEALG.EdDSA, COSEALG.ES256, COSEALG.RS256];
 
 export async function beginPasskey(
   db: Database,
@@ -49,14 +42,15 @@ export async function beginPasskey(
 ): Promise<Question<PublicKeyCredentialCreationOptionsJSON> | Refusal<"conflict">> {
   const known = await passkeys.list(db, owner.id);
   if (known.length >= passkeysPerPersonMax) return tooMany();
-  const options = await generateRegistrationOptions({
+  const webAuthn = await loadWebAuthn();
+  const options = await webAuthn.generateRegistrationOptions({
     rpName: "Countersign",
     rpID: siteOf(publicUrl).expectedRPID,
     userID: userIdOf(owner.id),
     userName: owner.email,
     userDisplayName: owner.email,
     timeout,
-    supportedAlgorithmIDs,
+    supportedAlgorithmIDs: webAuthn.supportedAlgorithmIDs,
     attestationType: "none",
     authenticatorSelection: { residentKey: "required", userVerification: "required" },
     excludeCredentials: known.map(({ credentialId: id, transports }) => ({ id, transports })),
@@ -81,10 +75,12 @@ export async function addPasskey(
 ): Promise<passkeys.Passkey | ChangeRefusal> {
   const flaw = flawOfPasskeyName(name);
   if (flaw !== null) return refuseField("name", flaw);
+  const webAuthn = await loadWebAuthn();
   return inTransaction(db, async (tx) => {
     const question = { id: challengeId, kind: "passkey_new", personId: owner.id } as const;
     const asked = await challenges.take<Asked>(tx, question);
-    const credential = asked === null ? null : await credentialOf(response, asked, publicUrl);
+    const credential =
+      asked === null ? null : await credentialOf(webAuthn, { response, asked, publicUrl });
     if (credential === null) {
       return refuse(
         "conflict",
@@ -140,6 +136,7 @@ export async function beginPasskeySignIn(
   db: Database,
   publicUrl: string,
 ): Promise<Question<PublicKeyCredentialRequestOptionsJSON>> {
+  const { generateAuthenticationOptions } = await loadWebAuthn();
   const options = await generateAuthenticationOptions({
     rpID: siteOf(publicUrl).expectedRPID,
     userVerification: "required",
@@ -162,31 +159,50 @@ export async function proveByPasskey(
   db: Database,
   { publicUrl, challengeId, response }: PasskeyProof,
 ): Promise<string | null> {
+  const webAuthn = await loadWebAuthn();
   return inTransaction(db, async (tx) => {
     const question = { id: challengeId, kind: "passkey", personId: null } as const;
     const asked = await challenges.take<Asked>(tx, question);
     const passkey = await passkeys.lock(tx, response.id);
     if (asked === null || passkey === null) return null;
-    const counter = await counterOf(response, { asked, passkey, publicUrl });
+    const counter = await counterOf(webAuthn, { response, asked, passkey, publicUrl });
     if (counter === null) return null;
     await passkeys.updateCounter(tx, passkey.id, counter);
     return passkey.email;
   });
 }
 
+type WebAuthn = Awaited<ReturnType<typeof loadWebAuthn>>;
+
+/** At the first call, and before any transaction: loading the library takes time and memory, which only its users pay. */
+async function loadWebAuthn() {
+  const [library, { COSEALG, decodeAttestationObject, isoBase64URL }] = await Promise.all([
+    import("@simplewebauthn/server"),
+    import("@simplewebauthn/server/helpers"),
+  ]);
+  return {
+    ...library,
+    decodeAttestationObject,
+    isoBase64URL,
+    /** What every authenticator has one of. By itself the library would prefer one that Node has as an experiment. */
+    supportedAlgorithmIDs: [COSEALG.EdDSA, COSEALG.ES256, COSEALG.RS256],
+  };
+}
+
+type NewCredential = { response: RegistrationResponseJSON; asked: Asked; publicUrl: string };
+
 /** Null when it is not what was asked for. The library says so by throwing, and its words are for nobody here. */
 async function credentialOf(
-  response: RegistrationResponseJSON,
-  { challenge: expectedChallenge }: Asked,
-  publicUrl: string,
+  webAuthn: WebAuthn,
+  { response, asked, publicUrl }: NewCredential,
 ): Promise<WebAuthnCredential | null> {
   try {
-    if (!isPlainAttestation(response)) return null;
-    const { registrationInfo } = await verifyRegistrationResponse({
+    if (!isPlainAttestation(webAuthn, response)) return null;
+    const { registrationInfo } = await webAuthn.verifyRegistrationResponse({
       response,
-      expectedChallenge,
+      expectedChallenge: asked.challenge,
       ...siteOf(publicUrl),
-      supportedAlgorithmIDs,
+      supportedAlgorithmIDs: webAuthn.supportedAlgorithmIDs,
       requireUserVerification: true,
     });
     // The library compares neither: an id that browsers would not send is one that the index may not take.
@@ -200,24 +216,30 @@ async function credentialOf(
  * None was asked for, and browsers then send none, or at most a signature by the new key itself. For other kinds the
  * library would ask for lists of revoked certificates, at addresses that a certificate names.
  */
-function isPlainAttestation({
-  response: { attestationObject },
-}: RegistrationResponseJSON): boolean {
+function isPlainAttestation(
+  { decodeAttestationObject, isoBase64URL }: WebAuthn,
+  { response: { attestationObject } }: RegistrationResponseJSON,
+): boolean {
   const format = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject)).get("fmt");
   return format === "none" || format === "packed";
 }
 
-type Proof = { asked: Asked; passkey: passkeys.PasskeyOfOwner; publicUrl: string };
+type Proof = {
+  response: AuthenticationResponseJSON;
+  asked: Asked;
+  passkey: passkeys.PasskeyOfOwner;
+  publicUrl: string;
+};
 
 /** The authenticator's counter, or null when it has not proved anything. */
 async function counterOf(
-  response: AuthenticationResponseJSON,
-  { asked, passkey, publicUrl }: Proof,
+  webAuthn: WebAuthn,
+  { response, asked, passkey, publicUrl }: Proof,
 ): Promise<number | null> {
   const { userHandle } = response.response;
-  if (userHandle !== isoBase64URL.fromBuffer(userIdOf(passkey.personId))) return null;
+  if (userHandle !== webAuthn.isoBase64URL.fromBuffer(userIdOf(passkey.personId))) return null;
   try {
-    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+    const { verified, authenticationInfo } = await webAuthn.verifyAuthenticationResponse({
       response,
       expectedChallenge: asked.challenge,
       ...siteOf(publicUrl),

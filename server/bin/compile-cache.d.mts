@@ -1,0 +1,3 @@
+// What build.ts takes from the plain JavaScript beside this file.
+export const compileCacheFolder: string;
+export function keepCompiled(): void;
