@@ -2,7 +2,7 @@
 
 export const approver = "ann.reviewer@example.com";
 
-export const body = JSON.stringify({
+const example = {
   summary: "Refund 149.00 EUR to customer 88213 for order 2026-104233 (arrived damaged)",
   notify: approver,
   agentName: "support-agent",
@@ -39,4 +39,16 @@ export const body = JSON.stringify({
     "Opened claim C-55810 with the carrier and attached both photographs",
   ],
   ttlMinutes: 1440,
+};
+
+export const body = JSON.stringify(example);
+
+/** What an agent carries along to go on from, about as large as it may be. */
+export const largeState = JSON.stringify({
+  messages: Array.from({ length: 400 }, (_, index) => ({
+    role: index % 2 === 0 ? "user" : "assistant",
+    content: `${index}: ${example.reasoning.slice(0, 460)}`,
+  })),
 });
+
+export const bodyWithLargeState = `${body.slice(0, -1)},"agentState":${largeState}}`;

@@ -2,12 +2,13 @@
 // last one is answered. It speaks just enough HTTP/1.1 to cost little beside the service it measures.
 
 import { connect } from "node:net";
-import type { HttpLoad, LoadResult, NoteCall, Pace, StatementLoad } from "./load-process.ts";
+import type { HttpLoad, HttpOnceLoad, Load, LoadResult, NoteCall } from "./load-process.ts";
+import { loopPosts } from "./post-loop.ts";
 import { loopStatements } from "./statement-loop.ts";
 
-process.on("message", async (load: HttpLoad | StatementLoad) => {
+process.on("message", async (load: Load) => {
   try {
-    process.send?.(await measure(load, (record) => run(load, record)));
+    process.send?.(await measure(load));
   } catch (error) {
     process.send?.({ fault: error instanceof Error ? error.message : String(error) });
   }
@@ -16,40 +17,96 @@ process.on("message", async (load: HttpLoad | StatementLoad) => {
 process.on("SIGINT", () => {});
 process.on("disconnect", () => process.exit());
 
-function run(load: HttpLoad | StatementLoad, record: NoteCall): Promise<unknown> {
-  if (load.kind === "statements") return loopStatements(load, record);
-  const requests = load.requests.map((request) => Buffer.from(request));
-  let turn = 0;
-  const next = () => requests[turn++ % requests.length] ?? Buffer.alloc(0);
-  return Promise.all(Array.from({ length: load.clients }, () => runClient(load, next, record)));
-}
-
-async function measure(
-  { rampMs, measureMs }: Pace,
-  work: (record: NoteCall) => Promise<unknown>,
-): Promise<LoadResult> {
-  const begins = performance.now() + rampMs;
-  const ends = begins + measureMs;
+async function measure(load: Load): Promise<LoadResult> {
+  const isOnce = load.kind === "http once" || (load.kind === "statements" && load.isOnce);
+  const startedAt = performance.now();
+  const begins = isOnce ? startedAt : startedAt + ("rampMs" in load ? load.rampMs : 0);
+  const ends = isOnce
+    ? Number.POSITIVE_INFINITY
+    : begins + ("measureMs" in load ? load.measureMs : 0);
   const latencies: number[] = [];
-  await work((sentAt) => {
+  await run(load, (sentAt) => {
     const now = performance.now();
     if (now >= begins && now < ends) latencies.push(now - sentAt);
     return now < ends;
   });
+  const measuredMs = isOnce ? performance.now() - startedAt : ends - begins;
   latencies.sort((a, b) => a - b);
   const quantile = (q: number) => latencies[Math.floor(q * latencies.length)] ?? Number.NaN;
-  const perSecond = (latencies.length * 1000) / measureMs;
+  const perSecond = (latencies.length * 1000) / measuredMs;
   return { perSecond, p50Ms: quantile(0.5), p99Ms: quantile(0.99) };
 }
 
-function runClient(load: HttpLoad, next: () => Buffer, record: NoteCall): Promise<void> {
+function run(load: Load, record: NoteCall): Promise<unknown> {
+  switch (load.kind) {
+    case "statements":
+      return loopStatements(load, record);
+    case "posts":
+      return loopPosts(load, record);
+    case "http":
+      return runClients(load, { isOnce: false, gapMs: gapOf(load) }, record);
+    case "http once":
+      return runClients(load, { isOnce: true, gapMs: 0 }, record);
+    default:
+      return load satisfies never;
+  }
+}
+
+function gapOf({ perSecondMax, clients }: HttpLoad): number {
+  return perSecondMax === null ? 0 : (1000 * clients) / perSecondMax;
+}
+
+type Manner = {
+  isOnce: boolean;
+  /** A client sends no more often than this. */
+  gapMs: number;
+};
+
+function runClients(
+  load: HttpLoad | HttpOnceLoad,
+  { isOnce, gapMs }: Manner,
+  record: NoteCall,
+): Promise<unknown> {
+  const requests = load.requests.map((request) => Buffer.from(request));
+  let turn = 0;
+  function next(): Buffer | null {
+    if (isOnce && turn === requests.length) return null;
+    return requests[turn++ % requests.length] ?? null;
+  }
+  const startedAt = performance.now();
+  return Promise.all(
+    Array.from({ length: load.clients }, (_, index) => {
+      // Clients that keep a pace start one after the other.
+      let dueAt = startedAt + (gapMs * index) / load.clients;
+      function pauseMs(): number {
+        const ms = dueAt - performance.now();
+        dueAt += gapMs;
+        return gapMs === 0 ? 0 : ms;
+      }
+      return runClient(load, { next, pauseMs }, record);
+    }),
+  );
+}
+
+function runClient(
+  load: HttpLoad | HttpOnceLoad,
+  { next, pauseMs }: { next: () => Buffer | null; pauseMs: () => number },
+  record: NoteCall,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     let sentAt = 0;
     let answer = noAnswer;
+    function sendInTime(): void {
+      const ms = pauseMs();
+      if (ms > 0) setTimeout(send, ms);
+      else send();
+    }
     function send(): void {
+      const request = next();
+      if (request === null) return void socket.end();
       answer = noAnswer;
       sentAt = performance.now();
-      socket.write(next());
+      socket.write(request);
     }
     function receive(chunk: Buffer): void {
       answer = answerWith(answer, chunk);
@@ -57,12 +114,12 @@ function runClient(load: HttpLoad, next: () => Buffer, record: NoteCall): Promis
       if (answer.status !== load.status) {
         socket.destroy(new Error(`the service answered ${answer.head.slice(0, 400)}`));
       } else if (record(sentAt)) {
-        send();
+        sendInTime();
       } else {
         socket.end();
       }
     }
-    const socket = connect({ host: "127.0.0.1", port: load.port, noDelay: true }, send);
+    const socket = connect({ host: "127.0.0.1", port: load.port, noDelay: true }, sendInTime);
     socket.on("data", receive).on("error", reject).on("close", resolve);
   });
 }

@@ -1,127 +1,152 @@
-// The benchmark: creates and reads a second through HTTP, as a ratio to what PostgreSQL can do with the
-// same statements. Service and ceiling take turns, so that a moody machine is moody to both.
+// The benchmark: what the service does, beside what the machine could do at most. Service and ceiling take turns, so
+// that a moody machine is moody to both.
 
-import { writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { openDatabase } from "../../server/src/storage/database.ts";
-import { LoadProcess, type LoadResult, type Pace } from "./load-process.ts";
-import { findPgbench, runPgbench } from "./pgbench.ts";
-import { describeMachine, summarise, tableOf } from "./report.ts";
-import { type Service, withService } from "./service.ts";
-import { prepareWorkloads, type Workload } from "./workloads.ts";
+import { type Bench, nameOfOptions, quick, thorough } from "./bench.ts";
+import type { Figure } from "./figure.ts";
+import { LoadProcess } from "./load-process.ts";
+import { measureCreates } from "./measurements/creates.ts";
+import { measureDecisions } from "./measurements/decisions.ts";
+import { measureExpiry } from "./measurements/expiry.ts";
+import { measureGrowth } from "./measurements/growth.ts";
+import { measureLists } from "./measurements/lists.ts";
+import { measurePeersBesideUs } from "./measurements/peers.ts";
+import { measureReads } from "./measurements/reads.ts";
+import { measureStarts } from "./measurements/starts.ts";
+import { measureWaiting } from "./measurements/waiting.ts";
+import { measureWebhooks } from "./measurements/webhooks.ts";
+import { writeResults } from "./page.ts";
+import { findPgbench } from "./pgbench.ts";
+import { Receiver } from "./receiver-process.ts";
+import { describeMachine, tableOf } from "./report.ts";
+import { readPostgresVersion } from "./service.ts";
 
-const thorough = { clients: [1, 16, 64, 256], rounds: 3, measureMs: 1200, ceilingSeconds: 2 };
-const quick = { clients: [1, 64, 256], rounds: 2, measureMs: 500, ceilingSeconds: 1 };
-const rampMs = 250;
-const warmUp = { clients: 64, rampMs: 0, measureMs: 1000 };
-/** The embedded PostgreSQL takes 100 connections, and some are the service's. */
-const ceilingClientsMax = 64;
-const runMsMax = 180_000;
+const always = {
+  creates: measureCreates,
+  reads: measureReads,
+  waiting: measureWaiting,
+  lists: measureLists,
+  decisions: measureDecisions,
+  webhooks: measureWebhooks,
+  expiry: measureExpiry,
+  starts: measureStarts,
+};
 
 const { values: options } = parseArgs({
   options: {
-    quick: { type: "boolean" },
-    workspaces: { type: "string", default: "64" },
-    save: { type: "string" },
+    quick: { type: "boolean", default: false },
+    only: { type: "string" },
+    millions: { type: "string" },
+    peers: { type: "boolean", default: false },
   },
 });
-const plan = options.quick ? quick : thorough;
-const workspaces = Number(options.workspaces);
-if (!(workspaces >= 1)) throw new Error("--workspaces takes a number from 1 on");
-
-const howToRead = `Medians of ${plan.rounds} rounds in one run; load, service and PostgreSQL share the machine: read the ratios.`;
+const millions = readMillions(options.millions);
+const measurements: Record<string, (bench: Bench) => Promise<Figure[]>> = {
+  ...always,
+  ...(millions.length > 0 ? { growth: (bench) => measureGrowth(bench, millions) } : {}),
+  ...(options.peers ? { peers: measurePeersBesideUs } : {}),
+};
+const names = chooseMeasurements(options.only);
 
 const stopping = new AbortController();
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(name, () => stopping.abort(new Error(`stopped by ${name}`)));
 }
-const tooLong = setTimeout(
-  () => stopping.abort(new Error(`stopped after ${runMsMax / 1000} s`)),
-  runMsMax,
-);
 const { signal } = stopping;
+const startedAt = performance.now();
 
 const load = new LoadProcess();
+const receiver = await Receiver.start();
 try {
-  await withService(signal, measureAndReport);
+  const pgbench = await findPgbench();
+  if (pgbench === null) {
+    say(
+      "There is no pgbench here (Debian: apt-get install postgresql): a bare pg loop takes its place.",
+    );
+  }
+  const plan = options.quick ? quick : thorough;
+  const figures = await measure({ plan, load, receiver, pgbench, signal, progress });
+  await report(figures);
 } catch (error) {
   const fault = signal.aborted ? signal.reason : error;
   process.stderr.write(`\nbench: ${fault instanceof Error ? fault.message : String(fault)}\n`);
   process.exitCode = 1;
 } finally {
   load.stop();
-  clearTimeout(tooLong);
+  receiver.stop();
 }
 
-type Ceiling = { name: string; measure(workload: Workload, clients: number): Promise<number> };
-
-async function measureAndReport(service: Service): Promise<void> {
-  const { connection } = service;
-  const db = openDatabase({ connection, connectionsMax: 1, onIdleFault: () => {} });
-  try {
-    const { rows } = await db.query<{ server_version: string }>("show server_version");
-    const machine = describeMachine(rows[0]?.server_version ?? "unknown");
-    process.stdout.write(`${machine}\n`);
-    const workloads = await prepareWorkloads(service, db, workspaces);
-    const ceiling = await openCeiling(service);
-    const lines = summarise(await measureAll(service, workloads, ceiling));
-    process.stdout.write(`${tableOf(lines, ceiling.name)}\n${howToRead}\n`);
-    if (options.save === undefined) return;
-    const results = { at: new Date().toISOString(), machine, ceiling: ceiling.name, lines };
-    await writeFile(options.save, `${JSON.stringify(results, null, 2)}\n`);
-  } finally {
-    await db.end();
-  }
+async function measure(bench: Bench): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const name of names) figures.push(...((await measurements[name]?.(bench)) ?? []));
+  progress("");
+  return figures;
 }
 
-async function openCeiling({ connection }: Service): Promise<Ceiling> {
-  const program = await findPgbench();
-  const measureSeconds = plan.ceilingSeconds;
-  if (program !== null) {
-    return {
-      name: "pgbench",
-      measure: ({ statements }, clients) =>
-        runPgbench({ program, connection, statements, clients, measureSeconds }, signal),
-    };
-  }
-  process.stdout.write(
-    "There is no pgbench here (Debian: apt-get install postgresql), so a bare pg loop takes its place.\n",
-  );
-  const pace = { rampMs: 1000, measureMs: measureSeconds * 1000 };
-  return {
-    name: "bare pg",
-    measure: async ({ statements }, clients) =>
-      (await load.run({ kind: "statements", connection, statements, clients, ...pace }, signal))
-        .perSecond,
+/** Only a whole run is kept: of a part, or of a quick one, nobody should conclude anything later. */
+async function report(figures: Figure[]): Promise<void> {
+  const machine = describeMachine(await readPostgresVersion());
+  const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
+  say(`\n${machine}\n\n${tableOf(figures)}\n\nTook ${minutes} minutes.`);
+  if (options.quick || options.only !== undefined) return;
+  const given = { millions: options.millions, peers: options.peers };
+  const results = {
+    at: new Date().toISOString(),
+    commit: readCommit(),
+    machine,
+    options: nameOfOptions(given),
+    figures,
   };
+  const written = await writeResults(results, {
+    results: fileURLToPath(new URL("../results", import.meta.url)),
+    docs: fileURLToPath(new URL("../../docs", import.meta.url)),
+  });
+  say(`Written:\n${written.map((path) => `  ${path}`).join("\n")}`);
 }
 
-async function measureAll(service: Service, workloads: Workload[], ceiling: Ceiling) {
-  for (const workload of workloads) await measureService(service, workload, warmUp);
-  const measurements = workloads.flatMap((workload) =>
-    plan.clients.map((clients) => {
-      const results = { service: Array.of<LoadResult>(), ceiling: Array.of<number>() };
-      return { workload, clients, ...results };
-    }),
-  );
-  for (let round = 1; round <= plan.rounds; round += 1) {
-    for (const { workload, clients, ...results } of measurements) {
-      showProgress(`round ${round} of ${plan.rounds}: ${workload.name}, ${clients} clients`);
-      const pace = { clients, rampMs, measureMs: plan.measureMs };
-      results.service.push(await measureService(service, workload, pace));
-      if (clients > ceilingClientsMax) continue;
-      results.ceiling.push(await ceiling.measure(workload, clients));
-    }
+/** What was measured may be more than what was committed, and then says so. */
+function readCommit(): string {
+  try {
+    const git = (...args: string[]) =>
+      execFileSync("git", args, { cwd: import.meta.dirname, encoding: "utf8" }).trim();
+    const isChanged = git("status", "--porcelain", "--", "../../server") !== "";
+    return `${git("rev-parse", "--short", "HEAD")}${isChanged ? ", changed" : ""}`;
+  } catch {
+    return "unknown";
   }
-  showProgress("");
-  return measurements.map((each) => ({ ...each, workload: each.workload.name }));
 }
 
-function measureService(service: Service, workload: Workload, pace: Pace): Promise<LoadResult> {
-  const { requests, status } = workload;
-  return load.run({ kind: "http", port: service.port, requests, status, ...pace }, signal);
+function chooseMeasurements(only: string | undefined): string[] {
+  const all = Object.keys(measurements);
+  if (only === undefined) return all;
+  const chosen = only.split(",");
+  const unknown = chosen.find((name) => !all.includes(name));
+  if (unknown !== undefined) fail(`--only takes ${all.join(", ")}, not ${unknown}`);
+  return all.filter((name) => chosen.includes(name));
 }
 
-function showProgress(text: string): void {
-  if (process.stdout.isTTY) process.stdout.write(`\r\u001b[K${text}`);
+function readMillions(text: string | undefined): number[] {
+  if (text === undefined) return [];
+  const millions = text.split(",").map(Number);
+  const isGood = millions.every((each, at) => each > 0 && each > (millions[at - 1] ?? 0));
+  if (!isGood) fail("--millions takes numbers that grow, such as 1 or 1,10");
+  return millions;
+}
+
+function fail(text: string): never {
+  process.stderr.write(`bench: ${text}\n`);
+  process.exit(2);
+}
+
+function progress(text: string): void {
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0).padStart(4);
+  if (process.stderr.isTTY)
+    process.stderr.write(`\r\u001b[K${text === "" ? "" : `${seconds} s  ${text}`}`);
+  else if (text !== "") process.stderr.write(`${seconds} s  ${text}\n`);
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
 }

@@ -1,4 +1,5 @@
-// Stands in for pgbench where there is none: the same statements through `pg`, without HTTP around them.
+// The service's statements through `pg`, without HTTP around them: the ceiling where pgbench is missing, or where it
+// cannot go.
 
 import { randomBytes } from "node:crypto";
 import { openDatabase } from "../../server/src/storage/database.ts";
@@ -6,11 +7,12 @@ import type { NoteCall, StatementLoad } from "./load-process.ts";
 import type { Statement } from "./workloads.ts";
 
 export async function loopStatements(load: StatementLoad, record: NoteCall): Promise<void> {
-  const { connection, clients, statements } = load;
+  const { connection, clients, statements, isOnce } = load;
   const db = openDatabase({ connection, connectionsMax: clients, onIdleFault: () => {} });
-  async function loop(_: unknown, client: number): Promise<void> {
+  let taken = 0;
+  async function loop(client: number): Promise<void> {
     for (let turn = client; ; turn += 1) {
-      const statement = statements[turn % statements.length];
+      const statement = isOnce ? statements[taken++] : statements[turn % statements.length];
       if (statement === undefined) return;
       const sentAt = performance.now();
       await db.query({ ...statement, values: valuesOf(statement, client) });
@@ -18,7 +20,7 @@ export async function loopStatements(load: StatementLoad, record: NoteCall): Pro
     }
   }
   try {
-    await Promise.all(Array.from({ length: clients }, loop));
+    await Promise.all(Array.from({ length: clients }, (_, client) => loop(client)));
   } finally {
     await db.end();
   }

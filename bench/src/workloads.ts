@@ -1,17 +1,18 @@
-// What is measured: the create of example-body.ts, in many workspaces, and the read of a few approvals.
-// Each is there as bytes of HTTP and as the very statement that the service runs for a batch of one.
+// What is asked of the service: as bytes of HTTP, and as the very statement that the service runs for a batch of one.
 
 import { randomBytes } from "node:crypto";
 import { digestOfApiKey } from "../../server/src/domain/api-key.ts";
-import { toJsonText } from "../../server/src/domain/json-text.ts";
+import { type JsonText, toJsonText } from "../../server/src/domain/json-text.ts";
 import { parseNewApproval } from "../../server/src/domain/new-approval.ts";
 import { type ChangeRefusal, isRefusal, type Refusal } from "../../server/src/domain/refusal.ts";
 import { issueKey } from "../../server/src/operations/issue-key.ts";
+import { registerEndpoint } from "../../server/src/operations/manage-endpoint.ts";
 import { createWorkspace } from "../../server/src/operations/manage-workspace.ts";
 import { creationQuery } from "../../server/src/storage/approval-creation.ts";
 import { findByKeysSql } from "../../server/src/storage/approvals.ts";
 import type { Database } from "../../server/src/storage/database.ts";
 import { approver, body } from "./example-body.ts";
+import type { Service } from "./service.ts";
 
 export type Statement = {
   name: string;
@@ -21,58 +22,50 @@ export type Statement = {
   varying: { keyAt: number; keys: Buffer[]; digestsAt: number } | null;
 };
 
-/** Whole HTTP requests with the status they get, and the same calls as statements; both go in turn. */
-export type Workload = {
-  name: string;
-  requests: string[];
-  status: number;
-  statements: Statement[];
-};
+export type Workspace = { id: string; apiKey: string; endpointIds: string[] };
 
-export type Target = { port: number; apiKey: string };
-
-/** pgbench cannot choose from a long list, so both sides read these few again and again. */
-const approvalsRead = 8;
-
-/**
- * Creates in one workspace wait for each other, because they are counted in one row. So that the ceiling
- * is PostgreSQL and not this queue, every client of it has a workspace of its own.
- */
-export async function prepareWorkloads(
-  target: Target,
-  db: Database,
-  workspaces: number,
-): Promise<Workload[]> {
-  const ids: string[] = [];
-  while (ids.length < approvalsRead) ids.push(await create(target));
-  const keys = [target.apiKey];
-  while (keys.length < workspaces) keys.push(await openWorkspace(db));
-  return [creates(keys), reads(target.apiKey, ids)];
-}
-
-async function openWorkspace(db: Database): Promise<string> {
+/** With an endpoint at each of the given URLs. */
+export async function openWorkspace(
+  { db, keyring }: Pick<Service, "db" | "keyring">,
+  urls: string[] = [],
+): Promise<Workspace> {
   const { id: workspaceId } = accepted(await createWorkspace(db, { name: "Benchmark" }));
-  return accepted(await issueKey(db, { workspaceId, name: "Benchmark" })).key;
+  const { key: apiKey } = accepted(await issueKey(db, { workspaceId, name: "Benchmark" }));
+  const endpointIds: string[] = [];
+  for (const url of urls) {
+    const endpoint = { workspaceId, url, eventKinds: null, examineAddress: async () => null };
+    endpointIds.push(accepted(await registerEndpoint(db, keyring, endpoint)).id);
+  }
+  return { id: workspaceId, apiKey, endpointIds };
 }
 
-async function create({ port, apiKey }: Target): Promise<string> {
-  const response = await fetch(`http://127.0.0.1:${port}/v1/requests`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${apiKey}` },
-    body,
-  });
-  const text = await response.text();
-  const id = /"id":"(req_\w+)"/.exec(text)?.[1];
-  if (id === undefined) throw new Error(`the service refuses the example: ${text}`);
-  return id;
+export async function openWorkspaces(
+  where: Pick<Service, "db" | "keyring">,
+  count: number,
+  urls: string[] = [],
+): Promise<Workspace[]> {
+  const workspaces: Workspace[] = [];
+  while (workspaces.length < count) workspaces.push(await openWorkspace(where, urls));
+  return workspaces;
 }
 
-function creates(apiKeys: string[]): Workload {
-  const keys = apiKeys.map(digestOfApiKey);
+/** Of one workspace after the other: in each, creates are counted in one row and wait for each other's commit. */
+export function createCalls(workspaces: Workspace[], json = body): string[] {
+  return workspaces.map(
+    ({ apiKey }) =>
+      `POST /v1/requests HTTP/1.1\r\n${headers(apiKey)}Content-Type: application/json\r\n` +
+      `Content-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`,
+  );
+}
+
+/** Each client of the ceiling has a workspace of its own, as long as there are enough. */
+export function createStatement(workspaces: Workspace[], agentState?: JsonText): Statement {
+  const keys = workspaces.map(({ apiKey }) => digestOfApiKey(apiKey));
   const approval = accepted(parseNewApproval(Buffer.from(body)));
   const tokenDigest = randomBytes(32);
   const row = {
     ...approval,
+    agentState: agentState ?? approval.agentState,
     keyDigest: Buffer.alloc(32),
     idempotency: null,
     recentActions: toJsonText(approval.recentActions),
@@ -83,34 +76,64 @@ function creates(apiKeys: string[]): Workload {
   const { text, values } = creationQuery([row], "benchmark");
   const keyAt = values.indexOf(row.keyDigest);
   const digestsAt = values.findIndex((each) => Array.isArray(each) && each.includes(tokenDigest));
-  return {
-    name: "create",
-    requests: apiKeys.map(
-      (apiKey) =>
-        `POST /v1/requests HTTP/1.1\r\n${headers(apiKey)}Content-Type: application/json\r\n` +
-        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    ),
-    status: 201,
-    statements: [{ name: "create", text, values, varying: { keyAt, keys, digestsAt } }],
-  };
+  return { name: "create", text, values, varying: { keyAt, keys, digestsAt } };
 }
 
-function reads(apiKey: string, ids: string[]): Workload {
-  const key = digestOfApiKey(apiKey);
-  const read = { name: "read", text: findByKeysSql, varying: null };
-  return {
-    name: "read",
-    requests: ids.map((id) => `GET /v1/requests/${id} HTTP/1.1\r\n${headers(apiKey)}\r\n`),
-    status: 200,
-    statements: ids.map((id) => ({ ...read, values: [[key], [id]] })),
-  };
+export function readCall({ apiKey }: { apiKey: string }, id: string): string {
+  return `GET ${pathOf(id)} HTTP/1.1\r\n${headers(apiKey)}\r\n`;
+}
+
+export function readStatement({ apiKey }: { apiKey: string }, id: string): Statement {
+  const values = [[digestOfApiKey(apiKey)], [id]];
+  return { name: "read", text: findByKeysSql, values, varying: null };
+}
+
+export function pathOf(id: string): string {
+  return `/v1/requests/${id}`;
+}
+
+/** Creates one for real. */
+export async function create(
+  { port }: Pick<Service, "port">,
+  { apiKey }: { apiKey: string },
+  json = body,
+): Promise<{ id: string; text: string }> {
+  const response = await fetch(`http://127.0.0.1:${port}/v1/requests`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${apiKey}` },
+    body: json,
+  });
+  const text = await response.text();
+  const id = /"id":"(req_\w+)"/.exec(text)?.[1];
+  if (id === undefined) throw new Error(`the service refuses the example: ${text}`);
+  return { id, text };
+}
+
+/**
+ * Mails and webhooks that are still to be sent are left unsent, so that they disturb nobody's next turn. Those under way
+ * end by themselves.
+ */
+export async function dropBacklog(db: Database): Promise<void> {
+  for (let dropped = 1; dropped > 0; ) {
+    const { rowCount } = await db.query(
+      `update deliveries d set state = 'skipped'
+       from (
+         select workspace_id, id from deliveries
+         where state = 'due' and lease_token is null
+         limit 20000
+         for update skip locked
+       ) as waiting
+       where d.workspace_id = waiting.workspace_id and d.id = waiting.id`,
+    );
+    dropped = rowCount ?? 0;
+  }
 }
 
 function headers(apiKey: string): string {
   return `Host: localhost\r\nAuthorization: Bearer ${apiKey}\r\n`;
 }
 
-function accepted<Value extends object>(result: Value | Refusal | ChangeRefusal): Value {
+export function accepted<Value extends object>(result: Value | Refusal | ChangeRefusal): Value {
   if (isRefusal(result)) throw new Error(result.message);
   return result;
 }

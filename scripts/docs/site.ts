@@ -53,7 +53,10 @@ export async function renderSite(root: string, dist: string): Promise<void> {
   for (const { page, text, problems: flaws, ...parts } of rendered) {
     problems.push(...flaws.map((flaw) => `${page.file}: ${flaw}`));
     written.set(`${page.slug}.html`, articleHtml(frame, { page, ...parts }));
-    written.set(`${page.slug}.md`, servedMarkdown(text, markdownLinksFrom(page, sources)));
+    written.set(
+      `${page.slug}.md`,
+      servedMarkdown(text, markdownLinksFrom(page, { sources, images })),
+    );
   }
   for (const [file, text] of data) written.set(basename(file), text);
   written.set("index.html", indexHtml(frame));
@@ -112,12 +115,17 @@ function linksFrom(page: DocsPage, { root, sources, images, data }: Surroundings
   };
 }
 
-/** From a page's Markdown to that of other pages. Whatever else stays as it is written. */
-function markdownLinksFrom(page: DocsPage, sources: Source[]): (href: string) => string {
+/** From a page's Markdown to that of other pages, and to images. Whatever else stays as it is written. */
+function markdownLinksFrom(
+  page: DocsPage,
+  { sources, images }: Pick<Surroundings, "sources" | "images">,
+): (href: string) => string {
   return (href) => {
     const [path = "", anchor] = href.split("#");
     if (path === "" || /^[a-z]+:/.test(path) || path.startsWith("/")) return href;
     const file = posix.join(posix.dirname(page.file), path);
+    const image = images.get(file);
+    if (image !== undefined) return `../assets/${image}`;
     const target = sources.find((source) => source.page.file === file);
     if (target === undefined) return href;
     return `${target.page.slug}.md${anchor === undefined ? "" : `#${anchor}`}`;

@@ -1,0 +1,259 @@
+// What a run leaves behind: the page of the documentation with every figure and how it came about, the chart, and the
+// figures for programs. All words of the page stand here, because the page is written anew by each run.
+
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { chartOf } from "./chart.ts";
+import { type Figure, isMet, ratioOf, spreadOf } from "./figure.ts";
+import {
+  capitalised,
+  ceilingText,
+  countText,
+  type Group,
+  groupsOf,
+  labelOf,
+  missedOf,
+  nameOf,
+  oursText,
+  type Results,
+  ratioSpreadText,
+  ratioText,
+  spreadText,
+  targetText,
+  waitedText,
+} from "./report.ts";
+
+const noBreakSpace = "\u00a0";
+/** More digits say nothing about a measurement. */
+const keptDigits = 6;
+
+/** How a group was measured, by the name of its work. The first that fits is taken. */
+const howMeasured: readonly (readonly [work: RegExp, text: string])[] = [
+  [
+    /^create/,
+    "`POST /v1/requests` with 1.5 KB of JSON, in 64 workspaces in turn. The ceiling is `pgbench` with the very statement that the service runs for one request, one transaction each, in a database of its own on the same PostgreSQL. Behind a bare statement nothing is sent, so here another process would send the mails (`ROLE=api`), except where a line says that they go out meanwhile. PostgreSQL takes 100 connections, so 256 clients are compared with the best of the ceiling.",
+  ],
+  [
+    /^read/,
+    "`GET /v1/requests/{id}`, with the API key checked each time. The ceiling is a bare `node:http` server that runs the same query for each call, on as many pooled connections, and then sends the same bytes, which it has ready.",
+  ],
+  [
+    /\bwait/,
+    "Callers who wait for a decision by long polling while nothing is decided. Counted are all queries of the whole service meanwhile, its worker included, and the memory beyond that of the idle service. Then the requests are withdrawn one by one, each with ten callers.",
+  ],
+  [/^list/, "The dashboard's list of requests, newest first, as a signed-in member loads it."],
+  [
+    /^decide/,
+    "A person's decision, as the review page sends it; the page was opened before. The ceiling runs the one statement that a decision is through bare `pg`, and neither reads nor checks what was shown.",
+  ],
+  [
+    /^webhooks/,
+    "Signed webhooks sent to a receiver on the same machine, every attempt recorded durably. The ceiling is bare `undici` that POSTs the same bodies to the same receiver and records nothing.",
+  ],
+  [
+    /^event to received/,
+    "From the time of the event, which is before its commit, until the receiver has the whole signed webhook about it. Idle: one request after the other. Half load: as many requests a second as half of the webhooks that can be sent. Beside one that hangs: each event goes to 49 endpoints that answer and to one that never does.",
+  ],
+  [
+    /^expiry/,
+    "Requests whose time ended within one minute, found all at once, as after an outage. Each gets its final status and its event.",
+  ],
+  [/^start/, "From the start of the process until it says that it is ready (`/readyz`)."],
+  [/^memory/, "Resident memory of the service without PostgreSQL."],
+  [
+    /^growth/,
+    "Two services side by side, one with finished requests in its tables, with all that belongs to them, and one without, which is the ceiling here.",
+  ],
+  [
+    /^whole job/,
+    "The same job by other means: create a durable pending approval, read it 5 times, resolve it. Their published packages with our own glue, on the same PostgreSQL where they use one. Here the peer stands where otherwise the ceiling does.",
+  ],
+];
+
+/** Why a target is missed, by the name of its figure: what limits it, and the profile that says so. */
+const whyMissed: readonly (readonly [name: RegExp, why: string])[] = [
+  [
+    /^webhooks, to/,
+    "A webhook costs PostgreSQL about as much processor time as the service: it is claimed with its attempt, and its end is recorded, in two commits that write each row anew with its indexes. On two processors, shared with the receiver, that alone is more than twice what bare undici needs.",
+  ],
+  [
+    /endpoints beside one that hangs.*p99/,
+    "One event is 49 webhooks at once: the last of them leaves after the service has built, signed and written all others, on one thread.",
+  ],
+  [
+    /^expiry/,
+    "Three quarters of the time PostgreSQL writes the row anew with its seven indexes, among them the one of words for the search.",
+  ],
+];
+
+export type Places = {
+  /** Where results.json and chart.svg go. */
+  results: string;
+  /** The folder of the documentation, whose page is written anew; null leaves it as it is. */
+  docs: string | null;
+};
+
+/** Answers with the paths of what it has written. */
+export async function writeResults(
+  results: Results,
+  { results: folder, docs }: Places,
+): Promise<string[]> {
+  const chart = chartOf(results.figures, captionOf(results));
+  const files = new Map([
+    [join(folder, "results.json"), jsonOf(results)],
+    [join(folder, "chart.svg"), chart],
+  ]);
+  await mkdir(folder, { recursive: true });
+  if (docs !== null) {
+    await mkdir(join(docs, "images"), { recursive: true });
+    files.set(join(docs, "images", "performance.svg"), chart);
+    files.set(join(docs, "performance.md"), pageOf(results));
+  }
+  for (const [path, text] of files) await writeFile(path, text);
+  return [...files.keys()];
+}
+
+export function pageOf(results: Results): string {
+  const { figures } = results;
+  const sections = [opening(figures), conditions(results), reading, glance(figures)];
+  const groups = groupsOf(figures).map(groupSection);
+  return `${[...sections, "## Figures", ...groups, ...missedSection(figures), yourself].join("\n\n")}\n`;
+}
+
+/** What stands above the chart. */
+export function captionOf({ at, commit, machine }: Results): string {
+  return `${dateOf(at)}, commit ${commit}. ${machine}`;
+}
+
+function opening(figures: Figure[]): string {
+  return `# Performance
+
+<!-- Written by npm run bench. Its words stand in bench/src/page.ts. -->
+How fast Countersign is and what it costs, measured against the best that the same machine can do. **${countText(figures)}.**
+
+Times and rates alone say more about a machine than about a program. So the benchmark lets the service and its ceiling take turns on one machine, in one run, and compares them. The ratio between them is what carries over to other machines.`;
+}
+
+function conditions({ at, commit, machine, options }: Results): string {
+  const command = `npm run bench${options === "" ? "" : ` -- ${options}`}`;
+  return `Measured ${dateOf(at)} by \`${command}\` at commit \`${commit}\`. The machine: ${machine}.`;
+}
+
+function glance(figures: Figure[]): string {
+  return `## At a glance
+
+![Every ratio against its ceiling and every value against its target: ${countText(figures)}. The tables below say the same in numbers.](images/performance.svg)`;
+}
+
+const reading = `## How to read it
+
+- **The ceiling** is the least that could do the same work: PostgreSQL's own \`pgbench\` with the same statement, a bare \`node:http\` server with the same query, a bare HTTP client with the same bodies. Nothing of the service is around it.
+- **The ratio** is ours divided by the ceiling's. For what is counted by the second more is better, and 1 × is as fast as the ceiling. For times and sizes less is better. A rate above the ceiling's is no mistake: calls that come together are gathered into one statement, and the ceiling takes them one by one.
+- **Every number is the median of several rounds.** A ratio is taken in each round by itself, so that a slow moment of the machine counts for both.
+- **The spread** is the least and the most of the rounds: of the ratio, or of the value where there is no ceiling.
+- **p50 and p99** are what callers waited, in milliseconds: half of them no longer than the first, 99 of 100 no longer than the second.
+- **A target** was set before the measurement. Each says *met* or *not met*, and stays here either way.
+
+The load, the service, PostgreSQL and the receivers share the machine. Every commit is durable (\`fsync\` and \`synchronous_commit\` are on), the rate limit is off, and everything else is as you would run it.`;
+
+function groupSection(group: Group): string {
+  const { work, figures } = group;
+  const how = howMeasured.find(([name]) => name.test(work))?.[1];
+  const columns: [name: string, cell: (figure: Figure) => string][] = [
+    ["what", (figure) => labelOf(figure, group)],
+    ["Countersign", (figure) => unbroken(oursText(figure))],
+    [group.against ?? "ceiling", (figure) => unbroken(ceilingText(figure))],
+    ["ratio", (figure) => unbroken(ratioText(figure))],
+    ["target", targetCell],
+    ["spread", spreadCell],
+    ["p50 / p99", (figure) => unbroken(waitedText(figure))],
+  ];
+  const shown = columns.filter(
+    ([, cell], at) => at === 0 || figures.some((figure) => cell(figure) !== ""),
+  );
+  const rows = figures.map((figure) => shown.map(([, cell]) => plain(cell(figure))));
+  const table = tableOf(
+    shown.map(([name]) => plain(name)),
+    rows,
+  );
+  return [`### ${capitalised(work)}`, ...(how === undefined ? [] : [how]), table].join("\n\n");
+}
+
+function missedSection(figures: Figure[]): string[] {
+  const missed = missedOf(figures);
+  if (missed.length === 0) return [];
+  const items = missed.map((figure) => {
+    const shown =
+      figure.target?.of === "ratio" && ratioOf(figure) !== null
+        ? ratioText(figure)
+        : oursText(figure);
+    const why = whyMissed.find(([name]) => name.test(nameOf(figure)))?.[1];
+    return `- **${plain(capitalised(nameOf(figure)))}**: ${shown}, the target is ${targetText(figure.target, figure.unit)}.${why === undefined ? "" : ` ${why}`}`;
+  });
+  return ["## Where a target is not met", items.join("\n")];
+}
+
+const yourself = `## Measure it yourself
+
+The benchmark starts everything it needs on your machine, and cleans up after itself.
+
+\`\`\`console
+$ npm run bench                     # under 10 minutes
+$ npm run bench -- --quick          # coarser, under 2 minutes
+$ npm run bench -- --millions 1     # also with a million finished requests (5 GB, minutes more)
+$ npm run bench -- --peers          # also the same job by other means, whose packages are fetched
+\`\`\`
+
+It prints these tables, and writes this page, the chart and the figures for programs (\`bench/results/results.json\`). \`pgbench\` comes with a PostgreSQL installation (Debian: \`apt-get install postgresql\`); without it a bare loop over \`pg\` takes its place, which is a lower ceiling and named so.
+
+Close what else is running, and read the ratios. Absolute figures follow the disk and the processor.`;
+
+function targetCell(figure: Figure): string {
+  const met = isMet(figure);
+  if (met === null) return "";
+  const target = unbroken(targetText(figure.target, figure.unit));
+  return `${target} ${met ? "met" : unbroken("**not met**")}`;
+}
+
+/** A line may end after a dash, but not within "to". */
+function spreadCell(figure: Figure): string {
+  const { ours, ceiling } = figure;
+  const text = ceiling === null ? spreadText(spreadOf(ours), ours.length) : ratioSpreadText(figure);
+  return unbroken(text.replace("–", " to "));
+}
+
+/** A number and its unit stay on one line. */
+function unbroken(text: string): string {
+  return text.replaceAll(" ", noBreakSpace);
+}
+
+/** Read as words by whatever shows Markdown. */
+function plain(text: string): string {
+  return text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
+}
+
+function tableOf(header: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.join(" | ")} |`;
+  return [line(header), `|${"---|".repeat(header.length)}`, ...rows.map(line)].join("\n");
+}
+
+function dateOf(at: string): string {
+  const date = new Date(at).toLocaleString("en-GB", {
+    dateStyle: "long",
+    timeStyle: "short",
+    timeZone: "UTC",
+  });
+  return `${date} UTC`;
+}
+
+/** As the project's formatter writes it: a list of numbers stays on one line. */
+function jsonOf(results: Results): string {
+  const text = JSON.stringify(
+    results,
+    (_, value) => (typeof value === "number" ? Number(value.toPrecision(keptDigits)) : value),
+    2,
+  );
+  const oneLine = (list: string) =>
+    list.replaceAll(/\s+/g, " ").replace("[ ", "[").replace(" ]", "]");
+  return `${text.replaceAll(/\[[\s\d.,e+-]+\]/g, oneLine)}\n`;
+}

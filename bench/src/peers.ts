@@ -1,0 +1,270 @@
+// The same job on other ways to wait for a person: create a durable pending approval, read it five times, resolve it.
+// Each peer runs in a process of its own out of bench/peers and takes turns with Countersign: A B A B.
+
+import assert from "node:assert/strict";
+import { type ChildProcess, fork, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import type { Keyring } from "../../server/src/domain/keyring.ts";
+import type { JobResult, Opened, Order, Pace, Report, Setup } from "../peers/src/peer-process.ts";
+import { body } from "./example-body.ts";
+import { type Figure, spreadOf } from "./figure.ts";
+import type { Connection } from "./service.ts";
+
+export type PeersBench = {
+  connection: Connection;
+  /**
+   * Of ROLE=api, so that no mails of its own turns are sent during the turns of others, who send none. With its keys,
+   * because the approver's link is derived here as it is for the mail.
+   */
+  service: { port: number; apiKey: string; keyring: Keyring };
+  clients: number[];
+  rounds: number;
+  measureMs: number;
+  signal: AbortSignal;
+  progress(text: string): void;
+};
+
+type Peer = { file: string; name: string; usesPostgres: boolean; isLibrary: boolean };
+
+const peers: Peer[] = [
+  { file: "langgraph", name: "LangGraph", usesPostgres: true, isLibrary: true },
+  { file: "dbos", name: "DBOS", usesPostgres: true, isLibrary: true },
+  { file: "restate", name: "Restate", usesPostgres: false, isLibrary: false },
+];
+
+const folder = fileURLToPath(new URL("../peers/", import.meta.url));
+const stamp = join(folder, "node_modules", ".countersign-setup");
+const rampMs = 250;
+const warmUpMs = 2000;
+/** A job that never ends must not hold up the run. */
+const orderTimeoutMs = 60_000;
+const closeTimeoutMs = 15_000;
+const installTimeoutMs = 300_000;
+
+/** A peer that cannot be had, does not start or fails at the job is told of and has no figures. */
+export async function measurePeers(bench: PeersBench): Promise<Figure[]> {
+  const fault = await install(bench);
+  if (fault !== null) {
+    warn(`The peers are left out, because their packages cannot be installed: ${fault}`);
+    return [];
+  }
+  const ours = new ContenderProcess("countersign", bench.signal);
+  try {
+    await ours.open(setupOf(bench, bench.connection));
+    const figures: Figure[] = [];
+    for (const peer of peers) figures.push(...(await measurePeer(bench, peer, ours)));
+    return figures;
+  } finally {
+    await ours.close();
+  }
+}
+
+async function measurePeer(
+  bench: PeersBench,
+  peer: Peer,
+  ours: ContenderProcess,
+): Promise<Figure[]> {
+  const { signal, progress } = bench;
+  progress(`starting ${peer.name}`);
+  const database = `peer_${peer.file}`;
+  if (peer.usesPostgres) await administer(bench.connection, `create database ${database}`);
+  const theirs = new ContenderProcess(peer.file, signal);
+  const callers = peer.isLibrary ? new ContenderProcess("library-callers", signal) : null;
+  try {
+    const setup = setupOf(bench, { ...bench.connection, database });
+    const { name, port } = await theirs.open(setup);
+    if (callers === null || port === null) {
+      return await takeTurns(bench, ours, [{ name, contender: theirs, variant: "" }]);
+    }
+    await callers.open({ ...setup, service: { ...setup.service, port } });
+    return await takeTurns(bench, ours, [
+      { name, contender: theirs, variant: ", within its process" },
+      { name, contender: callers, variant: ", behind bare HTTP" },
+    ]);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof ContenderFault) || error.of === ours) throw error;
+    warn(`${peer.name} is left out: ${error.message}`);
+    return [];
+  } finally {
+    await callers?.close();
+    await theirs.close();
+    // Its tables and their vacuuming are no burden for those that come after.
+    if (peer.usesPostgres) {
+      await administer(bench.connection, `drop database ${database} with (force)`);
+    }
+  }
+}
+
+function setupOf({ service }: PeersBench, connection: Connection): Setup {
+  const { port, apiKey, keyring } = service;
+  const secretKey = keyring.current.keyObject.export().toString("base64");
+  return { connection, service: { port, apiKey, secretKey }, body };
+}
+
+/** One way to reach a peer. */
+type Side = { name: string; contender: ContenderProcess; variant: string };
+type Turns = { clients: number; ours: JobResult[]; theirs: JobResult[][] };
+
+async function takeTurns(
+  bench: PeersBench,
+  ours: ContenderProcess,
+  sides: Side[],
+): Promise<Figure[]> {
+  const { rounds, measureMs, progress } = bench;
+  const name = sides[0]?.name ?? "";
+  const warmUp = { clients: Math.max(...bench.clients), rampMs: 0, measureMs: warmUpMs };
+  progress(`warming up Countersign and ${name}`);
+  await ours.measure(warmUp);
+  for (const { contender } of sides) await contender.measure(warmUp);
+  const all = bench.clients.map((clients): Turns => ({ clients, ours: [], theirs: [] }));
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const turns of all) {
+      progress(`round ${round} of ${rounds}: whole job beside ${name}, ${turns.clients} at a time`);
+      const pace = { clients: turns.clients, rampMs, measureMs };
+      turns.ours.push(await ours.measure(pace));
+      const results: JobResult[] = [];
+      for (const { contender } of sides) results.push(await contender.measure(pace));
+      turns.theirs.push(results);
+    }
+  }
+  return sides.flatMap((side, at) => all.map((turns) => figureOf(side, at, turns)));
+}
+
+function figureOf({ name, variant }: Side, at: number, { clients, ours, theirs }: Turns): Figure {
+  const medianOf = (key: "p50Ms" | "p99Ms") => spreadOf(ours.map((each) => each[key])).median;
+  return {
+    work: `whole job beside ${name.split(" ")[0]}`,
+    variant: `${clients} client${clients === 1 ? "" : "s"}${variant}`,
+    unit: "per second",
+    ours: ours.map(({ perSecond }) => perSecond),
+    ceiling: { name, rounds: theirs.map((results) => results[at]?.perSecond ?? Number.NaN) },
+    waited: { p50: medianOf("p50Ms"), p99: medianOf("p99Ms") },
+    target: { of: "ratio", atLeast: 1 },
+  };
+}
+
+/** A fault in one contender's process: of a peer it costs its figures, of Countersign the run. */
+class ContenderFault extends Error {
+  readonly of: ContenderProcess;
+
+  constructor(message: string, of: ContenderProcess) {
+    super(message);
+    this.of = of;
+  }
+}
+
+/** The outer side of a contender's process: starts it, hands it orders, waits for reports. */
+class ContenderProcess {
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<unknown>;
+  readonly #ended = new AbortController();
+  readonly #signal: AbortSignal;
+
+  constructor(file: string, signal: AbortSignal) {
+    const settings = { LANGSMITH_TRACING: "false", LANGCHAIN_TRACING_V2: "false" };
+    this.#child = fork(join(folder, "src", `${file}.ts`), {
+      env: { ...process.env, ...settings, NODE_ENV: "production" },
+      // What libraries say goes to where the benchmark's own warnings go, and never between the lines of its report.
+      stdio: ["ignore", 2, 2, "ipc"],
+    });
+    this.#exited = once(this.#child, "exit");
+    this.#child.on("exit", () => this.#ended.abort());
+    this.#signal = signal;
+  }
+
+  async open(setup: Setup): Promise<Opened> {
+    const report = await this.#order({ open: setup });
+    assert("opened" in report);
+    return report.opened;
+  }
+
+  async measure(pace: Pace): Promise<JobResult> {
+    const report = await this.#order({ measure: pace });
+    assert("measured" in report);
+    return report.measured;
+  }
+
+  /** Hanging up is what ends it, so that it ends by itself too when this process is killed. */
+  async close(): Promise<void> {
+    const tooLong = setTimeout(() => this.#child.kill("SIGKILL"), closeTimeoutMs);
+    if (this.#child.connected) this.#child.disconnect();
+    await this.#exited;
+    clearTimeout(tooLong);
+  }
+
+  async #order(order: Order): Promise<Report> {
+    const tooLong = AbortSignal.timeout(orderTimeoutMs);
+    const signal = AbortSignal.any([this.#signal, this.#ended.signal, tooLong]);
+    try {
+      const answer = once(this.#child, "message", { signal });
+      this.#child.send(order);
+      const [report]: Report[] = await answer;
+      if (report === undefined || "fault" in report) throw new Error(report?.fault);
+      return report;
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      if (this.#ended.signal.aborted) throw new ContenderFault("its process ended by itself", this);
+      if (tooLong.aborted) throw new ContenderFault("it takes too long", this);
+      throw new ContenderFault(error instanceof Error ? error.message : String(error), this);
+    }
+  }
+}
+
+/** Not as progress, which the next step may write over. */
+function warn(text: string): void {
+  process.stderr.write(`\n${text}\n`);
+}
+
+async function administer(connection: Connection, statement: string): Promise<void> {
+  const client = new pg.Client(connection);
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Installs what the lock file of the peers names, once, until it changes. Returns what went wrong. */
+async function install({ signal, progress }: PeersBench): Promise<string | null> {
+  const wanted = createHash("sha256")
+    .update(await readFile(join(folder, "package-lock.json")))
+    .update(`${process.platform}-${process.arch}`)
+    .digest("hex");
+  if (existsSync(stamp) && (await readFile(stamp, "utf8")) === wanted) return null;
+  progress("installing the peers (this happens once)");
+  await rm(stamp, { force: true });
+  const fault = await runNpmCi(signal);
+  if (fault === null) await writeFile(stamp, wanted);
+  return fault;
+}
+
+/** Without install scripts: one of them reports to its makers, and none is needed. */
+async function runNpmCi(signal: AbortSignal): Promise<string | null> {
+  const options = ["--include=optional", "--ignore-scripts", "--no-audit", "--no-fund"];
+  const child = spawn("npm", ["ci", ...options, "--loglevel=error"], {
+    cwd: folder,
+    // The Node that runs this is the one whose packages npm is to choose.
+    env: { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` },
+    stdio: ["ignore", "ignore", "pipe"],
+    signal: AbortSignal.any([signal, AbortSignal.timeout(installTimeoutMs)]),
+  });
+  let errors = "";
+  child.stderr.on("data", (chunk) => {
+    errors += String(chunk);
+  });
+  try {
+    const [code] = await once(child, "close");
+    return code === 0 ? null : errors.trim();
+  } catch (error) {
+    signal.throwIfAborted();
+    return error instanceof Error ? error.message : String(error);
+  }
+}
