@@ -17,10 +17,10 @@ import { measureReads } from "./measurements/reads.ts";
 import { measureStarts } from "./measurements/starts.ts";
 import { measureWaiting } from "./measurements/waiting.ts";
 import { measureWebhooks } from "./measurements/webhooks.ts";
-import { writeResults } from "./page.ts";
+import { joined, readResults, writeResults } from "./page.ts";
 import { findPgbench } from "./pgbench.ts";
 import { Receiver } from "./receiver-process.ts";
-import { describeMachine, tableOf } from "./report.ts";
+import { describeMachine, type Results, tableOf } from "./report.ts";
 import { readPostgresVersion } from "./service.ts";
 
 const always = {
@@ -40,6 +40,7 @@ const { values: options } = parseArgs({
     only: { type: "string" },
     millions: { type: "string" },
     peers: { type: "boolean", default: false },
+    add: { type: "boolean", default: false },
   },
 });
 const millions = readMillions(options.millions);
@@ -49,6 +50,10 @@ const measurements: Record<string, (bench: Bench) => Promise<Figure[]>> = {
   ...(options.peers ? { peers: measurePeersBesideUs } : {}),
 };
 const names = chooseMeasurements(options.only);
+
+const resultsFolder = fileURLToPath(new URL("../results", import.meta.url));
+const docsFolder = fileURLToPath(new URL("../../docs", import.meta.url));
+const before = readResultsToAddTo();
 
 const stopping = new AbortController();
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -85,25 +90,29 @@ async function measure(bench: Bench): Promise<Figure[]> {
   return figures;
 }
 
-/** Only a whole run is kept: of a part, or of a quick one, nobody should conclude anything later. */
+/** Only a whole run is kept, and what is added to it: of a part, or of a quick one, nobody should conclude anything later. */
 async function report(figures: Figure[]): Promise<void> {
   const machine = describeMachine(await readPostgresVersion());
   const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
   say(`\n${machine}\n\n${tableOf(figures)}\n\nTook ${minutes} minutes.`);
-  if (options.quick || options.only !== undefined) return;
-  const given = { millions: options.millions, peers: options.peers };
-  const results = {
-    at: new Date().toISOString(),
-    commit: readCommit(),
-    machine,
-    options: nameOfOptions(given),
-    figures,
-  };
-  const written = await writeResults(results, {
-    results: fileURLToPath(new URL("../results", import.meta.url)),
-    docs: fileURLToPath(new URL("../../docs", import.meta.url)),
-  });
+  if (options.quick || (options.only !== undefined && !options.add)) return;
+  const at = new Date().toISOString();
+  const given = nameOfOptions({ millions: options.millions, peers: options.peers });
+  const own = { at, commit: readCommit(), machine, options: given, figures };
+  const results = before === null ? own : joined(before, own);
+  const written = await writeResults(results, { results: resultsFolder, docs: docsFolder });
   say(`Written:\n${written.map((path) => `  ${path}`).join("\n")}`);
+}
+
+/** The long parts may be measured by themselves, of the same program: each is compared within itself anyway. */
+function readResultsToAddTo(): Results | null {
+  if (!options.add) return null;
+  const found = readResults(resultsFolder);
+  if (found === null) fail("--add: there are no results yet. Run `npm run bench` first");
+  if (found.commit !== readCommit()) {
+    fail(`--add: the results are of commit ${found.commit}. Run \`npm run bench\` first`);
+  }
+  return found;
 }
 
 /** What was measured may be more than what was committed, and then says so. */

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { renderMarkdown } from "../../scripts/docs/markdown.ts";
 import { metRatio, metValue, results } from "./example-figures.ts";
-import { pageOf, writeResults } from "./page.ts";
+import { joined, pageOf, writeResults } from "./page.ts";
 
 test("the page says when, where and of what commit it was measured, and shows the chart", () => {
   const page = pageOf(results);
@@ -63,4 +63,15 @@ test("a run leaves its figures, its chart and its page, and the page only where 
   assert.match(chart, /2 January 2026 at 03:04 UTC/);
   assert.equal(image, chart);
   assert.equal(page, pageOf(results));
+});
+
+test("a part that was measured later takes the place of older figures of its name, and adds the others", () => {
+  const again = { ...metRatio, ours: metRatio.ours.map((each) => each * 2) };
+  const other = { ...metValue, variant: "another one" };
+  const more = { ...results, at: "2026-02-03T04:05:06.000Z", options: "--peers" };
+  const both = joined(results, { ...more, figures: [again, other] });
+  assert.equal(both.figures.length, results.figures.length + 1);
+  assert.ok(both.figures.includes(again) && !both.figures.includes(metRatio));
+  assert.equal(both.at, results.at);
+  assert.equal(both.options, "--quick --peers");
 });

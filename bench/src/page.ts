@@ -1,6 +1,7 @@
 // What a run leaves behind: the page of the documentation with every figure and how it came about, the chart, and the
 // figures for programs. All words of the page stand here, because the page is written anew by each run.
 
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { chartOf } from "./chart.ts";
@@ -111,6 +112,20 @@ export async function writeResults(
   }
   for (const [path, text] of files) await writeFile(path, text);
   return [...files.keys()];
+}
+
+/** Those of the last whole run; null when there was none. */
+export function readResults(folder: string): Results | null {
+  const path = join(folder, "results.json");
+  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Results) : null;
+}
+
+/** The figures of one more run, in the place of older ones of the same name. */
+export function joined(before: Results, more: Results): Results {
+  const isNew = (figure: Figure) => more.figures.some((each) => nameOf(each) === nameOf(figure));
+  const options = [...new Set([before.options, more.options])].filter((each) => each !== "");
+  const figures = [...before.figures.filter((figure) => !isNew(figure)), ...more.figures];
+  return { ...before, options: options.join(" "), figures };
 }
 
 export function pageOf(results: Results): string {

@@ -55,7 +55,7 @@ export async function list(
   const { workspaceId } = visit;
   const query = readQuery(visit, listQuery);
   if (isRefusal(query)) return query;
-  const { found, hasMore } = await requestLists.list(db, workspaceId, {
+  const filter = {
     status: query.status ?? null,
     agentName: query.agent ?? null,
     approver: approverOf(query.approver ?? ""),
@@ -64,9 +64,12 @@ export async function list(
     search: searchOf(query.search ?? ""),
     beforeId: query.cursor ?? null,
     limit: dashboardPageItems,
-  });
-  const { count, isMore, oldestCreatedAt } = await readPending(db, workspaceId);
-  const now = await requestLists.readNow(db);
+  };
+  const [{ found, hasMore }, { count, isMore, oldestCreatedAt }, now] = await Promise.all([
+    requestLists.list(db, workspaceId, filter),
+    readPending(db, workspaceId),
+    requestLists.readNow(db),
+  ]);
   return {
     ...toPage(found, hasMore, representRow),
     pending: { count, isMore, oldestCreatedAt: oldestCreatedAt?.toISOString() ?? null },
