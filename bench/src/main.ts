@@ -115,13 +115,13 @@ function readResultsToAddTo(): Results | null {
   return found;
 }
 
-/** What was measured may be more than what was committed, and then says so. */
+/** The last one that changed the service. What was measured may be more than was committed, and then says so. */
 function readCommit(): string {
   try {
     const git = (...args: string[]) =>
       execFileSync("git", args, { cwd: import.meta.dirname, encoding: "utf8" }).trim();
     const isChanged = git("status", "--porcelain", "--", "../../server") !== "";
-    return `${git("rev-parse", "--short", "HEAD")}${isChanged ? ", changed" : ""}`;
+    return `${git("log", "-1", "--format=%h", "--", "../../server")}${isChanged ? ", changed" : ""}`;
   } catch {
     return "unknown";
   }

@@ -82,6 +82,14 @@ const whyMissed: readonly (readonly [name: RegExp, why: string])[] = [
     "One event is 49 webhooks at once: the last of them leaves after the service has built, signed and written all others, on one thread.",
   ],
   [
+    /^whole job beside DBOS/,
+    "It has no reader of a mailed link: a job there is a call within its process, or one hop behind bare HTTP. Ours opens the review page and decides on it, four statements one after the other, and pays for the rows of mails and events.",
+  ],
+  [
+    /^whole job beside LangGraph/,
+    "With one client nothing can be gathered, and within its process there are no hops; behind bare HTTP, as ours is, it is slower than ours.",
+  ],
+  [
     /^expiry/,
     "Three quarters of the time PostgreSQL writes the row anew with its seven indexes, among them the one of words for the search.",
   ],
@@ -169,7 +177,7 @@ const reading = `## How to read it
 - **p50 and p99** are what callers waited, in milliseconds: half of them no longer than the first, 99 of 100 no longer than the second.
 - **A target** was set before the measurement. Each says *met* or *not met*, and stays here either way.
 
-The load, the service, PostgreSQL and the receivers share the machine. Every commit is durable (\`fsync\` and \`synchronous_commit\` are on), the rate limit is off, and everything else is as you would run it.`;
+The load, the service, PostgreSQL and the receivers share the machine. Every commit is durable (\`fsync\` and \`synchronous_commit\` are on), the rate limit is off, the log at \`warn\`, and everything else is as you would run it.`;
 
 function groupSection(group: Group): string {
   const { work, figures } = group;

@@ -78,6 +78,11 @@ export const readers: readonly DocsReader[] = [
         name: "Security",
         about: "What is protected and how, what is not, and how to report a hole.",
       },
+      page(
+        "docs/performance.md",
+        "Performance",
+        "How fast it is beside the best that its machine can do, and how to measure it.",
+      ),
     ],
   },
   {
