@@ -4,6 +4,8 @@ import type { LoadProcess } from "./load-process.ts";
 import type { Receiver } from "./receiver-process.ts";
 
 export type Plan = {
+  /** Else only the lines that say most, for a first look. */
+  isWhole: boolean;
   /** How often service and ceiling take turns. */
   rounds: number;
   clients: number[];
@@ -26,6 +28,7 @@ export type Plan = {
 };
 
 export const thorough: Plan = {
+  isWhole: true,
   rounds: 3,
   clients: [1, 16, 64, 256],
   measureMs: 1_200,
@@ -40,6 +43,7 @@ export const thorough: Plan = {
 };
 
 export const quick: Plan = {
+  isWhole: false,
   rounds: 3,
   clients: [1, 64],
   measureMs: 400,
@@ -50,7 +54,7 @@ export const quick: Plan = {
   waitingCallers: 1_000,
   waitingSeconds: 12,
   hanging: 20_000,
-  expiring: 20_000,
+  expiring: 10_000,
 };
 
 export type Bench = {

@@ -49,6 +49,8 @@ const measurements: Record<string, (bench: Bench) => Promise<Figure[]>> = {
   ...(millions.length > 0 ? { growth: (bench) => measureGrowth(bench, millions) } : {}),
   ...(options.peers ? { peers: measurePeersBesideUs } : {}),
 };
+/** What a first look is content with; the others take their time. */
+const quickNames = ["creates", "reads", "webhooks", "expiry", "starts"];
 const names = chooseMeasurements(options.only);
 
 const resultsFolder = fileURLToPath(new URL("../results", import.meta.url));
@@ -129,7 +131,9 @@ function readCommit(): string {
 
 function chooseMeasurements(only: string | undefined): string[] {
   const all = Object.keys(measurements);
-  if (only === undefined) return all;
+  if (only === undefined) {
+    return options.quick ? all.filter((name) => quickNames.includes(name)) : all;
+  }
   const chosen = only.split(",");
   const unknown = chosen.find((name) => !all.includes(name));
   if (unknown !== undefined) fail(`--only takes ${all.join(", ")}, not ${unknown}`);

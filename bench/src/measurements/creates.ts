@@ -32,9 +32,10 @@ type Turns = { clients: number; ours: LoadResult[]; ceiling: number[] };
 export async function measureCreates(bench: Bench): Promise<Figure[]> {
   const alone = await withSides(bench, { ROLE: "api" }, async (sides) => [
     ...(await measureSmall(sides)),
-    ...(await measureWithEndpoints(sides, "64 clients, 3 endpoints")),
-    ...(await measureLarge(sides)),
+    ...(bench.plan.isWhole ? await measureWithEndpoints(sides, "64 clients, 3 endpoints") : []),
+    ...(bench.plan.isWhole ? await measureLarge(sides) : []),
   ]);
+  if (!bench.plan.isWhole) return alone;
   const sending = await withSides(bench, {}, (sides) =>
     measureWithEndpoints(sides, "64 clients, mails and 3 webhooks sent meanwhile"),
   );

@@ -21,7 +21,9 @@ export async function measureStarts(bench: Bench): Promise<Figure[]> {
   const later: number[] = [];
   const idle: number[] = [];
   const loaded: number[] = [];
-  await inTurns(bench, "start-up and memory", async () => {
+  const rounds = bench.plan.isWhole ? bench.plan.rounds : 1;
+  const own = { ...bench, plan: { ...bench.plan, rounds } };
+  await inTurns(own, "start-up and memory", async () => {
     const dataDir = await mkdtemp(join(tmpdir(), "countersign-bench-"));
     try {
       const { apiKey } = await start(dataDir, first, async () => {});

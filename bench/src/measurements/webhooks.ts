@@ -31,6 +31,7 @@ export function measureWebhooks(bench: Bench): Promise<Figure[]> {
       urls: [url("hook")],
       clients: inFlight.endpoint,
     });
+    if (!bench.plan.isWhole) return [...idle, single];
     const half = await measureHalfLoad(bench, service, one, quantileOf(single.ours, 0.5) / 2);
     const hanging = await measureBesideHanging(bench, service, many);
     const manyHealthy = { ...many, endpointIds: many.endpointIds.slice(1) };
