@@ -50,7 +50,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Figure[]>> = {
   ...(options.peers ? { peers: measurePeersBesideUs } : {}),
 };
 /** What a first look is content with; the others take their time. */
-const quickNames = ["creates", "reads", "webhooks", "expiry", "starts"];
+const quickNames = ["creates", "reads", "webhooks", "starts"];
 const names = chooseMeasurements(options.only);
 
 const resultsFolder = fileURLToPath(new URL("../results", import.meta.url));
