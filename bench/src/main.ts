@@ -34,15 +34,7 @@ const always = {
   starts: measureStarts,
 };
 
-const { values: options } = parseArgs({
-  options: {
-    quick: { type: "boolean", default: false },
-    only: { type: "string" },
-    millions: { type: "string" },
-    peers: { type: "boolean", default: false },
-    add: { type: "boolean", default: false },
-  },
-});
+const options = readOptions();
 const millions = readMillions(options.millions);
 const measurements: Record<string, (bench: Bench) => Promise<Figure[]>> = {
   ...always,
@@ -138,6 +130,23 @@ function chooseMeasurements(only: string | undefined): string[] {
   const unknown = chosen.find((name) => !all.includes(name));
   if (unknown !== undefined) fail(`--only takes ${all.join(", ")}, not ${unknown}`);
   return all.filter((name) => chosen.includes(name));
+}
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        quick: { type: "boolean", default: false },
+        only: { type: "string" },
+        millions: { type: "string" },
+        peers: { type: "boolean", default: false },
+        add: { type: "boolean", default: false },
+      },
+    });
+    return values;
+  } catch (error) {
+    return fail(`${error instanceof Error ? error.message : String(error)}. See bench/README.md`);
+  }
 }
 
 function readMillions(text: string | undefined): number[] {
