@@ -40,6 +40,18 @@ end;
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.write_approval_words()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into approval_words (workspace_id, approval_id, summary)
+  select workspace_id, id, summary from created;
+  return null;
+end;
+$function$
+;
+
 create table activity (
   workspace_id text collate "C" not null,
   id text collate "C" not null default new_id('act_'::text),
@@ -67,6 +79,13 @@ create table api_keys (
   constraint api_keys_name_check CHECK ((name <> ''::text))
 );
 CREATE UNIQUE INDEX api_keys_digest_key ON public.api_keys USING btree (digest);
+
+create table approval_words (
+  workspace_id text collate "C" not null,
+  approval_id text collate "C" not null,
+  summary text not null
+);
+CREATE INDEX approval_words_search ON public.approval_words USING gin (search_words(workspace_id, approval_id, summary));
 
 create table approvals (
   workspace_id text collate "C" not null,
@@ -109,9 +128,9 @@ CREATE INDEX approvals_approver ON public.approvals USING btree (COALESCE(group_
 CREATE INDEX approvals_expiring ON public.approvals USING btree (expires_at) WHERE (status = 'PENDING'::text);
 CREATE UNIQUE INDEX approvals_idempotency_key ON public.approvals USING btree (workspace_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX approvals_reminding ON public.approvals USING btree (remind_at) WHERE ((status = 'PENDING'::text) AND (remind_at IS NOT NULL));
-CREATE INDEX approvals_search ON public.approvals USING gin (search_words(workspace_id, id, summary));
 CREATE INDEX approvals_status ON public.approvals USING btree (status, workspace_id, id);
 CREATE TRIGGER approvals_final_is_final BEFORE UPDATE ON public.approvals FOR EACH ROW WHEN ((old.status <> 'PENDING'::text)) EXECUTE FUNCTION refuse_change_of_final_approval();
+CREATE TRIGGER approvals_words_follow AFTER INSERT ON public.approvals REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION write_approval_words();
 
 create table attempts (
   workspace_id text collate "C" not null,

@@ -363,7 +363,8 @@ const writeAttempts = `
 /** What is written side by side, on a connection each, so that both have about as much to do. */
 const lanes: { tables: string[]; load: string }[] = [
   {
-    tables: ["approvals", "reviewers"],
+    // The words follow from the approvals by a trigger.
+    tables: ["approvals", "approval_words", "reviewers"],
     load: `
       with approval as materialized (${approvals}),
       reviewer as (${writeReviewers}),

@@ -118,13 +118,17 @@ async function makeOverdue(workspaceId: string, id: string): Promise<void> {
 }
 
 /** Many approvals without what follows from them, older than everything that is asked for now. */
-async function fill(workspaceId: string, count: number, summary = "Filler"): Promise<void> {
+async function fill(
+  workspaceId: string,
+  count: number,
+  { summary = "Filler", after = 0 } = {},
+): Promise<void> {
   await db.query(
     `insert into approvals (workspace_id, id, summary, approver_email, created_at, expires_at)
      select $1, 'req_' || lpad(to_hex(1600000000000 + i), 12, '0') || repeat('0', 20), $3 || ' ' || i,
        'ann@example.com', to_timestamp(1600000000 + i / 1000.0), now() + interval '1 day'
-     from generate_series(1, $2::int) as i`,
-    [workspaceId, count, summary],
+     from generate_series($4::int + 1, $4::int + $2::int) as i`,
+    [workspaceId, count, summary, after],
   );
 }
 
@@ -241,14 +245,9 @@ test("a search finds an id by itself and by its beginning", async () => {
 
 test("a search finds what is older than all it looks at first, with every filter and page by page", async () => {
   const { id: workspaceId, key } = await makeTeam();
-  await fill(workspaceId, searchGlance + 10);
-  await db.query(
-    `update approvals set summary = 'Zebra ' || right(summary, 2)
-     where workspace_id = $1 and id in (
-       select id from approvals where workspace_id = $1 order by id limit ${dashboardPageItems + 5}
-     )`,
-    [workspaceId],
-  );
+  const oldest = dashboardPageItems + 5;
+  await fill(workspaceId, oldest, { summary: "Zebra" });
+  await fill(workspaceId, searchGlance, { after: oldest });
   await ask(key, { summary: "Filler zebra", agentName: "keeper" });
   const first = await list(workspaceId, { search: "zeb" });
   assert.equal(first.items[0]?.summary, "Filler zebra");

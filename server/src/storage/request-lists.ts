@@ -220,14 +220,25 @@ async function readSeason(db: Queryable, terms: Terms, season: string): Promise<
     statement((bind) => {
       const workspace = bind(terms.workspaceId);
       const statuses = terms.status === null ? [] : [statusConditions[terms.status].join(" or ")];
+      const conditions = [...narrowed(terms, bind), ...statuses];
+      // Newest first, each is looked at by itself, and no more of them than fill a page.
       return `
         with matching as materialized (
-          select a.id from approvals a
-          where a.workspace_id = ${workspace}
-            and search_words(a.workspace_id, a.id, a.summary) @@ ${bind(queryOf(terms, season))}::tsquery
-            and ${[...narrowed(terms, bind), ...statuses].map((each) => `(${each})`).join(" and ")}
+          select w.approval_id as id from approval_words w
+          where w.workspace_id = ${workspace}
+            and search_words(w.workspace_id, w.approval_id, w.summary) @@ ${bind(queryOf(terms, season))}::tsquery
         ),
-        page as (select id from matching order by id desc limit ${bind(terms.limit + 1)})
+        page as (
+          select a.id from matching
+          cross join lateral (
+            select a.id from approvals a
+            where a.workspace_id = ${workspace} and a.id = matching.id
+              and ${conditions.map((each) => `(${each})`).join(" and ")}
+            limit 1
+          ) as a
+          order by matching.id desc
+          limit ${bind(terms.limit + 1)}
+        )
         select ${columns}
         from page join approvals a on a.workspace_id = ${workspace} and a.id = page.id
         order by a.id desc`;
