@@ -83,7 +83,7 @@ const whyMissed: readonly (readonly [name: RegExp, why: string])[] = [
   ],
   [
     /^whole job beside DBOS/,
-    "It has no reader of a mailed link: a job there is a call within its process, or one hop behind bare HTTP. Ours opens the review page and decides on it, four statements one after the other, and pays for the rows of mails and events.",
+    "It has no reader of a mailed link: a job there is a call within its process, or one hop behind bare HTTP. Ours opens the review page and decides on it, and pays for the rows of mails and events.",
   ],
   [
     /^whole job beside LangGraph/,

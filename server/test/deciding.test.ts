@@ -11,6 +11,7 @@ import * as approvalResolution from "../src/storage/approval-resolution.ts";
 import { inOneStatement, inTransaction } from "../src/storage/database.ts";
 import * as groups from "../src/storage/groups.ts";
 import {
+  type Choice,
   decide,
   decisionBody,
   digestOfReview,
@@ -105,6 +106,46 @@ test("a rejection carries its note, and the page shows it from then on", async (
   assert.deepEqual([json.status, json.resolutionNote], ["REJECTED", "Not today"]);
   assert.deepEqual(await eventsOf(asked), ["request.rejected"]);
   assert.deepEqual((await openReview(app, asked.token)).outcome, reply.json.outcome);
+});
+
+describe("the answer to a decision is what the page is told from then on", () => {
+  const choices: [name: string, choice: Choice][] = [
+    ["an approval", { verdict: "approve" }],
+    ["one with a note", { verdict: "approve", note: "Fine, but…\n\u2028 🙂" }],
+    ["one with an edit", { verdict: "approve", edit: '{ "amount":1.00, "\\u0061":"\\ud800" }' }],
+    ["one whose edit changes nothing", { verdict: "approve", edit: '{ "amount" : 1 }' }],
+    ["a rejection", { verdict: "reject" }],
+    ["one with a note", { verdict: "reject", note: 'Not "today"' }],
+  ];
+  for (const [name, choice] of choices) {
+    test(`${name}: ${choice.verdict}`, async () => {
+      const asked = await ask();
+      const { text, json } = await decide(app, asked.token, choice);
+      const { now, ticket } = json;
+      const next = await postReview(otherNode.app, `${asked.token}/status`, "{}");
+      assert.equal(text, JSON.stringify({ ...next.json, now, ticket }));
+      assert.ok(now <= next.json.now);
+      const { rows } = await db.query("select id from reviewers where approval_id = $1", [
+        asked.id,
+      ]);
+      assert.equal(ticket, issueReviewTicket(service.keyring, rows[0].id, new Date(now)));
+    });
+  }
+});
+
+test("a decision costs two statements, and a body that is none costs one", async (t) => {
+  const asked = await ask();
+  const body = decisionBody(await openReview(app, asked.token), {
+    verdict: "approve",
+    edit: `"${"x".repeat(100_000)}"`,
+  });
+  const query = t.mock.method(db, "query");
+  const statements = () => query.mock.calls.map((call) => Object(call.arguments[0]).name);
+  assert.equal((await postReview(app, `${asked.token}/decision`, "{broken")).status, 400);
+  assert.deepEqual(statements(), ["reviews.find"]);
+  query.mock.resetCalls();
+  assert.equal((await postReview(app, `${asked.token}/decision`, body)).status, 200);
+  assert.deepEqual(statements(), ["reviews.find", "approvals.resolve"]);
 });
 
 describe("edits", () => {
@@ -513,22 +554,27 @@ describe("groups", () => {
     const resolution = { status: "APPROVED", note: null, edit: null } as const;
     const resolve = (byEmail: string) =>
       approvalResolution.resolve(inOneStatement(db), where, { ...resolution, byEmail });
-    let decision = Promise.resolve(true);
-    await inTransaction(db, async (tx) => {
+    const ann = await asked.tokenOf("ann@example.com");
+    const body = decisionBody(await openReview(app, ann), { verdict: "approve" });
+    const decisions = await inTransaction(db, async (tx) => {
       const member = { workspaceId: asked.workspaceId, groupId: asked.group.id };
       await groups.removeMember(tx, { ...member, email: "ann@example.com" });
-      decision = resolve("ann@example.com");
+      const stored = resolve("ann@example.com");
+      const posted = postReview(app, `${ann}/decision`, body);
       await until(async () => {
         const { rows } = await db.query(
           "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
         );
-        return rows.length > 0;
-      }, "the decision waits");
+        return rows.length === 2;
+      }, "the decisions wait");
+      return { stored, posted };
     });
-    assert.equal(await decision, false);
+    assert.equal(await decisions.stored, null);
+    const { status, json } = await decisions.posted;
+    assert.deepEqual([status, json.error.code], [404, "not_found"]);
     await assertPending(asked);
-    assert.equal(await resolve("carol@example.com"), false, "never a member");
-    assert.equal(await resolve("BOB@example.com"), true);
+    assert.equal(await resolve("carol@example.com"), null, "never a member");
+    assert.notEqual(await resolve("BOB@example.com"), null);
   });
 });
 

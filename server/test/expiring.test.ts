@@ -131,7 +131,7 @@ test("nothing is approved, rejected or cancelled after its end, even before anyb
       { workspaceId, id },
       { status: "APPROVED", byEmail: "a@b.co", note: null, edit: null },
     ),
-    false,
+    null,
   );
   const cancel = await service.call("POST", `/v1/requests/${id}/cancel`, { key });
   assert.equal(cancel.status, 409);

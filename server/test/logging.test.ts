@@ -5,7 +5,7 @@ import { after, test } from "node:test";
 import { deriveReviewCode } from "../src/domain/review-code.ts";
 import { deriveReviewToken } from "../src/domain/review-link.ts";
 import { registerEndpoint } from "../src/operations/manage-endpoint.ts";
-import { findReviewer, getReview, openReview, postReview } from "./test-review.ts";
+import { decisionBody, findReviewer, getReview, openReview, postReview } from "./test-review.ts";
 import { makeWorkspace, startService } from "./test-service.ts";
 
 const lines: string[] = [];
@@ -206,6 +206,33 @@ test("what a reviewer does is logged by pattern and ids, without link, code, tic
     assert.equal(lines.join("").includes(secret), false);
   }
   assert.doesNotMatch(lines.join(""), /hush/);
+});
+
+test("a decision is logged with the ids of its request, whatever becomes of it", async () => {
+  const { id: workspaceId, key } = await makeWorkspace(service.db, { reviewCode: true });
+  const body = { summary: "s", notify: "ann@example.com" };
+  const { json } = await service.call("POST", "/v1/requests", { key, body });
+  const { token, code } = await findReviewer(service.db, json.id);
+  const review = await openReview(service.app, token, code);
+  const good = decisionBody(review, { verdict: "approve", code });
+  const post = (sent: string) => postReview(service.app, `${token}/decision`, sent);
+  lines.length = 0;
+  await post("{broken");
+  await post(decisionBody(review, { verdict: "approve" }));
+  await post(decisionBody({ ...review, ticket: "" }, { verdict: "approve", code }));
+  await service.db.query("alter table events rename column kind to hidden");
+  await post(good);
+  await service.db.query("alter table events rename column hidden to kind");
+  await post(good);
+  await post(good);
+  const calls = logged().filter(({ msg }) => msg === "call");
+  assert.deepEqual(
+    calls.map(({ status }) => status),
+    [400, 403, 409, 503, 200, 409],
+  );
+  for (const call of calls) {
+    assert.deepEqual([call.workspaceId, call.approvalId], [workspaceId, json.id]);
+  }
 });
 
 test("a row that the database refuses harms none of those that were gathered with it", async () => {

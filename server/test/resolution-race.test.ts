@@ -60,15 +60,20 @@ async function run({ workspaceId, key, id }: Race, n: number): Promise<Finding> 
       return { isMine: false, told: null };
     case "approve": {
       const resolution = { status: "APPROVED", ...decision, edit: null } as const;
-      return { isMine: await approvalResolution.resolve(tx, where, resolution), told: null };
+      return findingOf("APPROVED", await approvalResolution.resolve(tx, where, resolution));
     }
     case "reject": {
       const resolution = { status: "REJECTED", ...decision } as const;
-      return { isMine: await approvalResolution.resolve(tx, where, resolution), told: null };
+      return findingOf("REJECTED", await approvalResolution.resolve(tx, where, resolution));
     }
     default:
       return way satisfies never;
   }
+}
+
+function findingOf(status: string, at: Date | null): Finding {
+  if (at === null) return { isMine: false, told: null };
+  return { isMine: true, told: { status, resolvedAt: at.toISOString() } };
 }
 
 async function finalEventsOf({ workspaceId, id }: Race) {

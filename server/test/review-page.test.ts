@@ -326,6 +326,7 @@ describe("dead links", () => {
         await postReview(app, `${old.token}/${action}`, "{broken"),
         await postReview(app, `${"A".repeat(43)}/${action}`, "{}"),
         await postReview(app, `x/${action}`, ""),
+        await postReview(app, `x/${action}`, "[".repeat(1_000_000)),
       ];
       for (const reply of replies) {
         assert.deepEqual([reply.status, reply.json.error.code], [404, "not_found"]);

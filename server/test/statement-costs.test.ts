@@ -104,7 +104,7 @@ test("a decision looks at its own request, however many are pending", async () =
   const decision = { status: "REJECTED", byEmail: "ann@example.com", note: null } as const;
   const pages = await onOneConnection(db, async (client) => {
     const { queryable, plans } = costing(client);
-    assert.equal(await approvalResolution.resolve(queryable, where, decision), true);
+    assert.notEqual(await approvalResolution.resolve(queryable, where, decision), null);
     return pagesOf(plans[0]);
   });
   assert.ok(pages < 150, `${pages} pages`);

@@ -76,13 +76,14 @@ export async function status(calls: ReviewCalls, call: Call): Promise<Answer> {
 }
 
 export async function decide(calls: ReviewCalls, call: Call): Promise<Answer> {
+  const tokenDigest = tokenDigestOf(call);
   // Asked before the body is taken apart: that may be megabytes of work, which only a live link may cause.
-  const link = await findReviewLink(calls.db, tokenDigestOf(call));
-  if (link === null) return answerOf(calls, unknownLink());
-  noteFacts(call, link);
+  const review = await findReview(calls.db, tokenDigest);
+  if (review === null) return answerOf(calls, unknownLink());
+  noteFacts(call, review);
   const decision = parseReviewDecision(call.body);
   if (isRefusal(decision)) return problemOfRefusal(decision);
-  const result = await calls.decideApproval(tokenDigestOf(call), decision);
+  const result = await calls.decideApproval(tokenDigest, review, decision);
   if ("refusal" in result) return compressed(call, answerOf(calls, result));
   return compressed(call, { status: 200, body: statusText(calls, result.decided) });
 }

@@ -16,7 +16,7 @@ export async function cancelApproval(
 ): Promise<{ workspaceId: string; approval: Approval } | Refusal> {
   const workspaceId = await apiKeys.findWorkspaceId(db, keyDigest);
   if (workspaceId === null) return unknownKey();
-  const isMine = await approvalResolution.resolve(
+  const cancelledAt = await approvalResolution.resolve(
     inOneStatement(db),
     { workspaceId, id },
     { status: "CANCELLED" },
@@ -24,7 +24,7 @@ export async function cancelApproval(
   const found = await findWithExpiry(db, workspaceId, id);
   if (found === null) return unknownApproval();
   const { approval } = found;
-  if (isMine) return { workspaceId, approval };
+  if (cancelledAt !== null) return { workspaceId, approval };
   if (approval.state.kind === "PENDING") throw new Error(`approval ${id} could not be cancelled`);
   return refuse(
     "already_resolved",

@@ -1,7 +1,7 @@
 // Decides an approval on behalf of the reader of a review link: one conditional update, with its event and deliveries.
 
 import { hash } from "node:crypto";
-import { describeResolution } from "../domain/approval.ts";
+import { type ApprovalState, describeResolution } from "../domain/approval.ts";
 import { isSameJson } from "../domain/json-diff.ts";
 import type { JsonText } from "../domain/json-text.ts";
 import type { Keyring } from "../domain/keyring.ts";
@@ -10,19 +10,20 @@ import { isValidReviewTicket } from "../domain/review-ticket.ts";
 import { shownText } from "../domain/shown-text.ts";
 import * as approvalResolution from "../storage/approval-resolution.ts";
 import { type Database, inOneStatement } from "../storage/database.ts";
-import * as reviews from "../storage/reviews.ts";
+import type { Review, ReviewLink } from "../storage/reviews.ts";
 import {
-  findReview,
   findReviewLink,
   type ReviewRefusal,
   refuseWithoutCode,
   unknownLink,
 } from "./open-review.ts";
 
+/** `review` is what the link has just led to. What may have changed since is checked by the statement that decides. */
 export type DecideApproval = (
   tokenDigest: Buffer,
+  review: Review,
   decision: ReviewDecision,
-) => Promise<{ decided: reviews.ReviewLink } | ReviewRefusal>;
+) => Promise<{ decided: ReviewLink } | ReviewRefusal>;
 
 /** `onDue` is called after the commit: what was decided is to be told to endpoints. */
 export function makeDecideApproval(
@@ -30,32 +31,34 @@ export function makeDecideApproval(
   keyring: Keyring,
   onDue: () => void,
 ): DecideApproval {
-  return async (tokenDigest, decision) => {
-    const review = await findReview(db, tokenDigest);
-    if (review === null) return unknownLink();
+  return async (tokenDigest, review, decision) => {
     const refusal =
       (await refuseWithoutCode({ db, keyring }, review, decision.code)) ??
       refuseResolved(review) ??
       refuseOldView(review, decision, keyring);
     if (refusal !== null) return refusal;
 
-    const { workspaceId, approvalId: id, reviewer } = review;
+    const { workspaceId, approvalId: id } = review;
     const resolution = resolutionOf(review, decision);
-    const isMine = await approvalResolution.resolve(
+    const at = await approvalResolution.resolve(
       inOneStatement(db),
       { workspaceId, id },
       resolution,
     );
-    if (!isMine) return refuseLoser(await findReviewLink(db, tokenDigest));
+    if (at === null) return refuseLoser(await findReviewLink(db, tokenDigest));
     onDue();
-    return { decided: await reviews.getLink(db, { workspaceId, reviewerId: reviewer.id }) };
+    // Not read again: who has just decided learns the outcome even if the link has died a moment later. The time of the
+    // decision is what the database's clock said last.
+    return { decided: { ...review, state: stateOf(resolution, at), now: at } };
   };
 }
 
+type DecidedResolution = Exclude<approvalResolution.Resolution, { status: "CANCELLED" }>;
+
 function resolutionOf(
-  { reviewer, payload }: reviews.Review,
+  { reviewer, payload }: Review,
   { verdict, note, edit }: ReviewDecision,
-): approvalResolution.Resolution {
+): DecidedResolution {
   const byEmail = reviewer.email;
   return verdict === "reject"
     ? { status: "REJECTED", byEmail, note }
@@ -68,7 +71,14 @@ function realEdit(payload: JsonText | null, edit: JsonText | null): JsonText | n
   return isSameJson(payload, edit) ? null : edit;
 }
 
-function refuseResolved(link: reviews.ReviewLink): ReviewRefusal | null {
+function stateOf(resolution: DecidedResolution, at: Date): ApprovalState {
+  const { byEmail, note } = resolution;
+  return resolution.status === "REJECTED"
+    ? { kind: "REJECTED", at, byEmail, note }
+    : { kind: "APPROVED", at, byEmail, note, edit: resolution.edit };
+}
+
+function refuseResolved(link: ReviewLink): ReviewRefusal | null {
   if (link.state.kind === "PENDING") return null;
   const message = `This request ${describeResolution(link.state)}. Nothing can be decided any more, and what you sent changed nothing.`;
   return { refusal: "already_resolved", message, link };
@@ -76,7 +86,7 @@ function refuseResolved(link: reviews.ReviewLink): ReviewRefusal | null {
 
 /** A decision counts only for what its reader was really shown, on a page of ours. */
 function refuseOldView(
-  review: reviews.Review,
+  review: Review,
   { ticket, digest }: ReviewDecision,
   keyring: Keyring,
 ): ReviewRefusal | null {
@@ -97,7 +107,7 @@ function refuseOldView(
 }
 
 /** Somebody was faster, the time is over, or the reader has just been removed from the group. */
-function refuseLoser(link: reviews.ReviewLink | null): ReviewRefusal {
+function refuseLoser(link: ReviewLink | null): ReviewRefusal {
   if (link === null) return unknownLink();
   return (
     refuseResolved(link) ??
@@ -108,6 +118,6 @@ function refuseLoser(link: reviews.ReviewLink | null): ReviewRefusal {
   );
 }
 
-function staleView(link: reviews.ReviewLink, message: string): ReviewRefusal {
+function staleView(link: ReviewLink, message: string): ReviewRefusal {
   return { refusal: "stale_view", message, link };
 }

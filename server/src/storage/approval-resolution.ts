@@ -19,16 +19,16 @@ export type Resolution =
 
 /**
  * Resolves a pending approval whose time has not passed, with its event and that event's deliveries.
- * Says whether this call did it: of any number of racing calls, one. What a group was asked, a member of it decides:
- * the membership is held until the commit, so that nobody decides after their removal.
+ * Says when, or null if this call did not do it: of any number of racing calls, one does. What a group was asked, a
+ * member of it decides: the membership is held until the commit, so that nobody decides after their removal.
  */
 export async function resolve(
   tx: Transaction,
   where: { workspaceId: string; id: string },
   resolution: Resolution,
-): Promise<boolean> {
-  const { rowCount } = await tx.query(resolutionQuery(where, resolution));
-  return rowCount === 1;
+): Promise<Date | null> {
+  const { rows } = await tx.query<{ resolved_at: Date }>(resolutionQuery(where, resolution));
+  return rows[0]?.resolved_at ?? null;
 }
 
 /** The statement with its values; the benchmark runs the very same one. */
@@ -54,7 +54,7 @@ export function resolutionQuery(
           and (a.group_id is null or $4 is null or exists (select from member))
         returning a.workspace_id, a.id, a.resolved_at, ${forEvent}
       ), ${eventAndDeliveries}
-      select pg_notify('${resolutionChannel}', id) from resolved`,
+      select resolved_at, pg_notify('${resolutionChannel}', id) from resolved`,
     values: [
       where.workspaceId,
       where.id,

@@ -79,14 +79,11 @@ const linkColumns = `
   a.resolved_at, a.resolved_by_email, a.resolution_note, a.edit, a.expires_at,
   (a.status = 'PENDING' and a.expires_at <= now()) as is_overdue, now_ms() as now`;
 
-const joins = `
-  from reviewers r
-  join approvals a on a.workspace_id = r.workspace_id and a.id = r.approval_id
-  join workspaces w on w.id = r.workspace_id`;
-
 // A link dies when its approval was resolved long ago, and while its reader is not in the group that was asked.
 const liveLink = `
-  ${joins}
+  from reviewers r
+  join approvals a on a.workspace_id = r.workspace_id and a.id = r.approval_id
+  join workspaces w on w.id = r.workspace_id
   where r.token_digest = $1
     and (a.resolved_at is null or a.resolved_at >= now() - interval '${reviewOutcomeDays} days')
     and (a.group_id is null or exists (
@@ -115,21 +112,6 @@ export async function findLink(db: Queryable, tokenDigest: Buffer): Promise<Revi
     values: [tokenDigest],
   });
   return rows.map(toLink)[0] ?? null;
-}
-
-/** For who has just decided: they learn the outcome even if the link has died a moment later. */
-export async function getLink(
-  db: Queryable,
-  { workspaceId, reviewerId }: { workspaceId: string; reviewerId: string },
-): Promise<ReviewLink> {
-  const { rows } = await db.query<LinkRow>({
-    name: "reviews.getLink",
-    text: `select ${linkColumns} ${joins} where r.workspace_id = $1 and r.id = $2`,
-    values: [workspaceId, reviewerId],
-  });
-  const [row] = rows;
-  if (row === undefined) throw new Error(`there is no reviewer ${reviewerId}`);
-  return toLink(row);
 }
 
 /** The first time counts; whoever comes later changes nothing. */
