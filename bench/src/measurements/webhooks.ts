@@ -33,7 +33,7 @@ export function measureWebhooks(bench: Bench): Promise<Figure[]> {
     });
     if (!bench.plan.isWhole) return [...idle, single];
     const half = await measureHalfLoad(bench, service, one, quantileOf(single.ours, 0.5) / 2);
-    const hanging = await measureBesideHanging(bench, service, many);
+    const hanging = await measureBesideHanging(bench, service, { one, many });
     const manyHealthy = { ...many, endpointIds: many.endpointIds.slice(1) };
     const rate = await measureRate(bench, service, {
       variant: `to ${endpointsMax} endpoints, one of which hangs`,
@@ -51,12 +51,9 @@ async function measureIdle(bench: Bench, service: Service, workspace: Workspace)
   const turns: number[][] = [];
   await inTurns(bench, "webhooks, idle", async () => {
     turns.push(
-      await agesOfArrivals(bench, bench.plan.events, async () => {
-        for (let event = 0; event < bench.plan.events; event += 1) {
-          await create(service, workspace);
-          await pause(idleGapMs);
-        }
-      }),
+      await agesOfArrivals(bench, bench.plan.events, () =>
+        createWithPauses(service, workspace, { count: bench.plan.events, gapMs: idleGapMs }),
+      ),
     );
   });
   return [
@@ -99,33 +96,53 @@ async function measureHalfLoad(
   return [latency(name, 0.5, turns, null), latency(name, 0.99, turns, null)];
 }
 
-/** One receiver never answers, and has hundreds of thousands due; everybody else's must not notice. */
-async function measureBesideHanging(bench: Bench, service: Service, workspace: Workspace) {
+type Workspaces = { one: Workspace; many: Workspace };
+
+/** One receiver of `many` never answers, and has hundreds of thousands due; everybody else's must not notice. */
+async function measureBesideHanging(bench: Bench, service: Service, { one, many }: Workspaces) {
   const { plan, progress } = bench;
   progress(`${plan.hanging} due to an endpoint that hangs`);
-  const [hanging = ""] = workspace.endpointIds;
-  const due = { workspaceId: workspace.id, endpointId: hanging, count: plan.hanging };
-  await addDueTests(service.db, due);
+  const [hanging = ""] = many.endpointIds;
+  await addDueTests(service.db, {
+    workspaceId: many.id,
+    endpointId: hanging,
+    count: plan.hanging,
+  });
   await wakeWorkerAt(service.db, new Date());
-  const others = workspace.endpointIds.length - 1;
-  const events = Math.ceil(plan.events / 3);
   await pause(2_000);
-  const turns: number[][] = [];
+  const others = many.endpointIds.length - 1;
+  const events = Math.ceil(plan.events / 3);
+  const alone: number[][] = [];
+  const together: number[][] = [];
   await inTurns(bench, "webhooks beside a hanging endpoint", async () => {
-    turns.push(
-      await agesOfArrivals(bench, events * others, async () => {
-        for (let event = 0; event < events; event += 1) {
-          await create(service, workspace);
-          await pause(manyGapMs);
-        }
-      }),
+    alone.push(
+      await agesOfArrivals(bench, plan.events, () =>
+        createWithPauses(service, one, { count: plan.events, gapMs: idleGapMs }),
+      ),
+    );
+    together.push(
+      await agesOfArrivals(bench, events * others, () =>
+        createWithPauses(service, many, { count: events, gapMs: manyGapMs }),
+      ),
     );
   });
-  const variant = `${others} endpoints beside one that hangs, ${plan.hanging.toLocaleString("en")} due on it`;
+  const hangs = `beside one that hangs, ${plan.hanging.toLocaleString("en")} due on it`;
+  const target = { of: "value", atMost: 25 } as const;
   return [
-    latency(variant, 0.5, turns, null),
-    latency(variant, 0.99, turns, { of: "value", atMost: 25 }),
+    latency(`an endpoint of another workspace ${hangs}`, 0.5, alone, null),
+    latency(`an endpoint of another workspace ${hangs}`, 0.99, alone, target),
+    latency(`${others} endpoints of one event ${hangs}`, 0.5, together, null),
+    latency(`${others} endpoints of one event ${hangs}`, 0.99, together, target),
   ];
+}
+
+type Pauses = { count: number; gapMs: number };
+
+async function createWithPauses(service: Service, workspace: Workspace, { count, gapMs }: Pauses) {
+  for (let event = 0; event < count; event += 1) {
+    await create(service, workspace);
+    await pause(gapMs);
+  }
 }
 
 type RateOf = { variant: string; workspace: Workspace; urls: string[]; clients: number };

@@ -67,6 +67,8 @@ export const webhooksPerEndpointMax = 32;
 /** Of one that answers within this on average, most of what is claimed is not on its way but waits to be recorded. */
 export const quickAnswerMs = 25;
 export const webhooksPerQuickEndpointMax = 128;
+/** So many ends are recorded at once, one batch after the other: nobody waits for them, and few large ones cost less. */
+export const endedAttemptsMax = 128;
 /** Where many endpoints have webhooks due there is no need for more of each: so many a claim looks at gladly. */
 export const claimWindowMax = 512;
 export const endpointsRememberedMax = 1_000;

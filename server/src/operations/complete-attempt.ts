@@ -1,6 +1,7 @@
 // Records how attempts ended, many at once under load. A mail that failed for good is told to the owners in the
 // transaction that says so.
 
+import { endedAttemptsMax } from "../domain/limits.ts";
 import { type Database, inOneStatement, inTransaction } from "../storage/database.ts";
 import * as deliveries from "../storage/deliveries.ts";
 import { gather } from "../storage/gathering.ts";
@@ -9,8 +10,9 @@ import { gather } from "../storage/gathering.ts";
 export type CompleteAttempt = (end: deliveries.AttemptEnd) => Promise<boolean>;
 
 export function makeCompleteAttempt(db: Database): CompleteAttempt {
-  return gather((ends: deliveries.AttemptEnd[]) =>
-    deliveries.completeAttempts(inOneStatement(db), ends),
+  return gather(
+    (ends: deliveries.AttemptEnd[]) => deliveries.completeAttempts(inOneStatement(db), ends),
+    { itemsMax: endedAttemptsMax, batchesInFlightMax: 1 },
   );
 }
 

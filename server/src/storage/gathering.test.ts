@@ -5,13 +5,14 @@ import { DatabaseBusy } from "./database.ts";
 import { gather } from "./gathering.ts";
 
 /** A batch operation whose batches end when the test says so. */
-function controlled() {
+function controlled(options?: Parameters<typeof gather>[1]) {
   const batches: { items: number[]; end: () => void; fail: (error: Error) => void }[] = [];
   const call = gather(
     (items: number[]) =>
       new Promise<string[]>((resolve, reject) => {
         batches.push({ items, end: () => resolve(items.map((item) => `r${item}`)), fail: reject });
       }),
+    options,
   );
   return { batches, call };
 }
@@ -47,6 +48,21 @@ test("calls that come while two batches are under way leave together, in order, 
   assert.deepEqual(
     await Promise.all(answers),
     Array.from({ length: 100 }, (_, n) => `r${n}`),
+  );
+});
+
+test("where one batch is to follow the other, the next takes all that came meanwhile", async () => {
+  const { batches, call } = controlled({ itemsMax: 128, batchesInFlightMax: 1 });
+  for (let n = 0; n < 100; n += 1) void call(n);
+  assert.deepEqual(
+    batches.map(({ items }) => items),
+    [[0]],
+  );
+  batches[0]?.end();
+  await settle();
+  assert.deepEqual(
+    batches[1]?.items,
+    Array.from({ length: 99 }, (_, n) => n + 1),
   );
 });
 

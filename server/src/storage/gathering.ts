@@ -21,7 +21,7 @@ type Waiting<Item, Result> = {
  */
 export function gather<Item, Result>(
   carryOut: (items: Item[]) => Promise<(Result | Promise<Result>)[]>,
-  { itemsMax = gatheredItemsMax } = {},
+  { itemsMax = gatheredItemsMax, batchesInFlightMax = gatheredBatchesInFlightMax } = {},
 ): (item: Item) => Promise<Result> {
   const queue: Waiting<Item, Result>[] = [];
   let inFlight = 0;
@@ -42,7 +42,7 @@ export function gather<Item, Result>(
   }
 
   function start(): void {
-    while (inFlight < gatheredBatchesInFlightMax && queue.length > 0) {
+    while (inFlight < batchesInFlightMax && queue.length > 0) {
       const batch = queue.splice(0, itemsMax);
       inFlight += 1;
       void run(batch).finally(() => {
