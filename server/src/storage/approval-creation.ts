@@ -193,7 +193,11 @@ caller as materialized (
 known as materialized (
   select c.n, a.id, a.body_digest = c.body_digest as is_same_body
   from caller c
-  join approvals a on a.workspace_id = c.workspace_id and a.idempotency_key = c.idempotency_key
+  cross join lateral (
+    select a.id, a.body_digest from approvals a
+    where a.workspace_id = c.workspace_id and a.idempotency_key = c.idempotency_key
+    limit 1
+  ) as a
 ),
 fresh as materialized (
   select c.n, c.workspace_id, c.ttl_minutes, c.monthly_limit, c.reminder_percent, c.review_code,

@@ -42,10 +42,9 @@ export function resolutionQuery(
     text: `
       with member as (
         select m.group_id
-        from approvals asked
-        join group_members m on m.workspace_id = asked.workspace_id and m.group_id = asked.group_id
-          and lower(m.email) = lower($4)
-        where asked.workspace_id = $1 and asked.id = $2
+        from group_members m
+        where m.workspace_id = $1 and lower(m.email) = lower($4)
+          and m.group_id = (select asked.group_id from approvals asked where asked.workspace_id = $1 and asked.id = $2)
         for key share of m
       ), resolved as (
         update approvals a
@@ -76,7 +75,7 @@ export async function expire(tx: Transaction, workspaceId: string, ids: string[]
     name: "approvals.expire",
     text: `
       with due as (
-        select workspace_id, id
+        select id
         from approvals
         where workspace_id = $1 and id = any($2::text[]) and status = ${pending}
           and expires_at <= now()
@@ -85,8 +84,7 @@ export async function expire(tx: Transaction, workspaceId: string, ids: string[]
       ), resolved as (
         update approvals a
         set status = 'EXPIRED', resolved_at = a.expires_at
-        from due
-        where a.workspace_id = due.workspace_id and a.id = due.id
+        where a.workspace_id = $1 and a.id = any (array(select id from due))
         returning a.workspace_id, a.id, a.resolved_at, ${forEvent}
       ), ${eventAndDeliveries.replaceAll("$7", `'${eventOfStatus("EXPIRED")}'`)}
       ${announceResolved("count(*)")}`,
@@ -137,8 +135,11 @@ export async function listResolvedIds(
     text: `
       select a.id
       from unnest($1::text[], $2::text[]) as waiting (workspace_id, id)
-      join approvals a on a.workspace_id = waiting.workspace_id and a.id = waiting.id
-      where a.status <> 'PENDING'`,
+      cross join lateral (
+        select a.id from approvals a
+        where a.workspace_id = waiting.workspace_id and a.id = waiting.id and a.status <> 'PENDING'
+        limit 1
+      ) as a`,
     values: [waiting.map(({ workspaceId }) => workspaceId), waiting.map(({ id }) => id)],
   });
   return rows.map(({ id }) => id);

@@ -32,7 +32,7 @@ export function openDatabase({
   onIdleFault,
 }: DatabaseOptions): Database {
   const pool = new pg.Pool({
-    ...withSessionSettings(connection, walksIndexes ? indexWalks : []),
+    ...withSessionSettings(connection, [...noWholeTables, ...(walksIndexes ? indexWalks : [])]),
     max: connectionsMax,
     application_name: connection.application_name ?? "countersign",
     connectionTimeoutMillis: connectionTimeoutMs,
@@ -54,13 +54,12 @@ const neededSettings = [
   "timezone=UTC",
 ];
 
-/**
- * Planning a claim takes longer than carrying it out, so each statement is planned once. A plan made for empty tables
- * would read them whole a minute later, when they are full, so these plans may only walk indexes.
- */
+/** A plan that was made for an empty table, and is kept, would read it whole a minute later, when it is full. */
+const noWholeTables = ["enable_seqscan=off"];
+
+/** Planning a claim takes longer than carrying it out, so each statement is planned once, and may only walk indexes. */
 const indexWalks = [
   "plan_cache_mode=force_generic_plan",
-  "enable_seqscan=off",
   "enable_hashjoin=off",
   "enable_mergejoin=off",
 ];

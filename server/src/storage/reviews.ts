@@ -82,7 +82,9 @@ const linkColumns = `
 // A link dies when its approval was resolved long ago, and while its reader is not in the group that was asked.
 const liveLink = `
   from reviewers r
-  join approvals a on a.workspace_id = r.workspace_id and a.id = r.approval_id
+  cross join lateral (
+    select a.* from approvals a where a.workspace_id = r.workspace_id and a.id = r.approval_id limit 1
+  ) as a
   join workspaces w on w.id = r.workspace_id
   where r.token_digest = $1
     and (a.resolved_at is null or a.resolved_at >= now() - interval '${reviewOutcomeDays} days')

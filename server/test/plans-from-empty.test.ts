@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { digestOfApiKey } from "../src/domain/api-key.ts";
+import { toJsonText } from "../src/domain/json-text.ts";
+import { insertMany } from "../src/storage/approval-creation.ts";
+import { expire, listResolvedIds, resolve } from "../src/storage/approval-resolution.ts";
+import * as approvals from "../src/storage/approvals.ts";
+import { type Database, openDatabase, type Transaction } from "../src/storage/database.ts";
+import * as reviews from "../src/storage/reviews.ts";
+import { makeWorkspace, startService } from "./test-service.ts";
+
+// A connection keeps the plan that it made of a statement, perhaps while there was nothing yet, until PostgreSQL looks at
+// the tables again: a minute or two later. By then there may be very much, and plans must still look at few rows of it.
+
+/** A statement is planned for its values five times, and then for all. */
+const untilPlanned = 8;
+const many = 3_000;
+const rowsAtMost = 20;
+
+type Caller = { workspaceId: string; keyDigest: Buffer };
+
+/** What agents and approvers call all day, once each. */
+async function callAll(tx: Transaction, { workspaceId, keyDigest }: Caller): Promise<void> {
+  const tokenDigest = randomBytes(32);
+  const idempotency = { key: randomBytes(8).toString("hex"), bodyDigest: randomBytes(32) };
+  const row = {
+    keyDigest,
+    idempotency,
+    summary: "Refund order 1042",
+    payload: null,
+    metadata: null,
+    agentState: null,
+    reasoning: null,
+    recentActions: toJsonText([]),
+    agentName: null,
+    approverEmail: "ann@example.com",
+    group: null,
+    ttlMinutes: 60,
+    reviewers: [{ email: "ann@example.com", tokenNonce: randomBytes(16), tokenDigest }],
+  };
+  const [created] = await insertMany(tx, [row], "a key");
+  assert.equal(created?.kind, "created");
+  const { id } = created;
+  const { key: idempotencyKey, bodyDigest } = idempotency;
+  const known = await approvals.findByIdempotencyKey(tx, {
+    keyDigest,
+    idempotencyKey,
+    bodyDigest,
+  });
+  assert.equal(known?.id, id);
+  const [read] = await approvals.findByKeys(tx, [{ keyDigest, id }]);
+  assert.equal(read?.kind, "found");
+  assert.notEqual(await approvals.find(tx, workspaceId, id), null);
+  assert.notEqual(await reviews.find(tx, tokenDigest), null);
+  assert.notEqual(await reviews.findLink(tx, tokenDigest), null);
+  const byEmail = "ann@example.com";
+  const resolution = { status: "REJECTED", byEmail, note: null } as const;
+  assert.notEqual(await resolve(tx, { workspaceId, id }, resolution), null);
+  await expire(tx, workspaceId, [id]);
+  assert.deepEqual(await listResolvedIds(tx, [{ workspaceId, id }]), [id]);
+}
+
+async function addMany(db: Database, { workspaceId }: Caller): Promise<void> {
+  await db.query(
+    `with approval as (
+       insert into approvals (workspace_id, id, summary, approver_email, idempotency_key, body_digest, expires_at)
+       select $1, new_id('req_'), 'Refund', 'ann@example.com', gen_random_uuid()::text, sha256(''), now() + '1 hour'
+       from generate_series(1, $2)
+       returning workspace_id, id
+     ), event as (
+       insert into events (workspace_id, approval_id, kind)
+       select workspace_id, id, 'request.created' from approval
+       returning workspace_id, id, approval_id
+     ), reviewer as (
+       insert into reviewers (workspace_id, approval_id, email, secret_key_id, token_nonce, token_digest)
+       select workspace_id, id, 'ann@example.com', 'a key', sha256(id::bytea), sha256(id::bytea) from approval
+       returning workspace_id, id, approval_id
+     )
+     insert into deliveries (workspace_id, event_id, reviewer_id)
+     select workspace_id, event.id, reviewer.id from event join reviewer using (workspace_id, approval_id)`,
+    [workspaceId, many],
+  );
+}
+
+/** How many rows of each table were looked at since the transaction began, foreign keys included. */
+async function rowsLookedAt(tx: Transaction): Promise<Record<string, number>> {
+  const { rows } = await tx.query<{ table: string; rows: number }>(
+    `select relname as table, (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows
+     from pg_stat_xact_user_tables where seq_tup_read + coalesce(idx_tup_fetch, 0) > 0`,
+  );
+  return Object.fromEntries(rows.map(({ table, rows: count }) => [table, count]));
+}
+
+for (const beginning of ["with nothing", "with a few, and PostgreSQL has looked at them"]) {
+  test(`what was planned ${beginning} looks at few rows when there are many`, async () => {
+    const service = await startService();
+    const { id: workspaceId, key } = await makeWorkspace(service.db);
+    const caller = { workspaceId, keyDigest: digestOfApiKey(key) };
+    const pool = openDatabase({
+      connection: service.database.connection,
+      connectionsMax: 1,
+      onIdleFault: () => {},
+    });
+    const client = await pool.connect();
+    try {
+      const tx = client as unknown as Transaction;
+      for (let call = 0; call < untilPlanned; call += 1) await callAll(tx, caller);
+      if (beginning !== "with nothing") {
+        await service.db.query("analyze");
+        for (let call = 0; call < untilPlanned; call += 1) await callAll(tx, caller);
+      }
+      await addMany(service.db, caller);
+      // What was counted before is not to be counted again.
+      await client.query("select pg_stat_force_next_flush()");
+      await client.query("begin");
+      await callAll(tx, caller);
+      const counts = await rowsLookedAt(tx);
+      await client.query("rollback");
+      const tooMany = Object.entries(counts).filter(([, rows]) => rows > rowsAtMost);
+      assert.deepEqual(tooMany, []);
+      assert.ok((counts.approvals ?? 0) > 0);
+    } finally {
+      client.release();
+      await pool.end();
+      await service.stop();
+    }
+  });
+}
