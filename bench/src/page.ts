@@ -67,7 +67,7 @@ const howMeasured: readonly (readonly [work: RegExp, text: string])[] = [
   ],
   [
     /^whole job/,
-    "The same job by other means: create a durable pending approval, read it 5 times, resolve it. Their published packages with our own glue, on the same PostgreSQL where they use one. Here the peer stands where otherwise the ceiling does.",
+    "The same job by other means: create a durable pending approval, read it 5 times, resolve it. Their published packages with our own glue, each on a PostgreSQL of its own where it uses one, both empty at the start. Here the peer stands where otherwise the ceiling does.",
   ],
 ];
 

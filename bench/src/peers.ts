@@ -1,28 +1,37 @@
 // The same job on other ways to wait for a person: create a durable pending approval, read it five times, resolve it.
-// Each peer runs in a process of its own out of bench/peers and takes turns with Countersign: A B A B.
+// Each peer runs in a process of its own out of bench/peers and takes turns with Countersign: A B A B. Both begin with
+// nothing, each on a store of its own, and neither has anything under way in the turns of the other.
 
 import assert from "node:assert/strict";
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cpus, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import pg from "pg";
-import type { Keyring } from "../../server/src/domain/keyring.ts";
-import type { JobResult, Opened, Order, Pace, Report, Setup } from "../peers/src/peer-process.ts";
+import { useEmbeddedPostgres } from "../../server/src/storage/embedded-postgres.ts";
+import type {
+  History,
+  JobResult,
+  Opened,
+  Order,
+  Pace,
+  Report,
+  Setup,
+} from "../peers/src/peer-process.ts";
 import { body } from "./example-body.ts";
 import { type Figure, spreadOf } from "./figure.ts";
-import type { Connection } from "./service.ts";
+import type { Connection, Service } from "./service.ts";
 
 export type PeersBench = {
-  connection: Connection;
   /**
-   * Of ROLE=api, so that no mails of its own turns are sent during the turns of others, who send none. With its keys,
-   * because the approver's link is derived here as it is for the mail.
+   * A new one each time. Of ROLE=api, so that no mails of its own turns are sent during the turns of others, who send
+   * none.
    */
-  service: { port: number; apiKey: string; keyring: Keyring };
+  withService<Result>(work: (service: Service) => Promise<Result>): Promise<Result>;
   clients: number[];
   rounds: number;
   measureMs: number;
@@ -41,7 +50,10 @@ const peers: Peer[] = [
 const folder = fileURLToPath(new URL("../peers/", import.meta.url));
 const stamp = join(folder, "node_modules", ".countersign-setup");
 const rampMs = 250;
-const warmUpMs = 2000;
+/** What each side has done before anything counts: nobody's tables are empty, nobody's code is cold. */
+const historyJobs = 800;
+/** Quiet is a machine of which less of one core was busy for as long. A busy one must not hold up the run. */
+const quiet = { busyCores: 0.2, forMs: 250, withinMs: 1000 };
 /** A job that never ends must not hold up the run. */
 const orderTimeoutMs = 60_000;
 const closeTimeoutMs = 15_000;
@@ -54,39 +66,46 @@ export async function measurePeers(bench: PeersBench): Promise<Figure[]> {
     warn(`The peers are left out, because their packages cannot be installed: ${fault}`);
     return [];
   }
+  const figures: Figure[] = [];
+  for (const peer of peers) {
+    bench.progress(`starting Countersign and ${peer.name}`);
+    figures.push(...(await bench.withService((service) => measurePeer(bench, peer, service))));
+  }
+  return figures;
+}
+
+async function measurePeer(bench: PeersBench, peer: Peer, service: Service): Promise<Figure[]> {
   const ours = new ContenderProcess("countersign", bench.signal);
   try {
-    await ours.open(setupOf(bench, bench.connection));
-    const figures: Figure[] = [];
-    for (const peer of peers) figures.push(...(await measurePeer(bench, peer, ours)));
-    return figures;
+    await ours.open(setupOf(service, service.connection));
+    return await withStore(peer, (store) => measureBeside(bench, { ours, service, peer, store }));
   } finally {
     await ours.close();
   }
 }
 
-async function measurePeer(
-  bench: PeersBench,
-  peer: Peer,
-  ours: ContenderProcess,
-): Promise<Figure[]> {
-  const { signal, progress } = bench;
-  progress(`starting ${peer.name}`);
-  const database = `peer_${peer.file}`;
-  if (peer.usesPostgres) await administer(bench.connection, `create database ${database}`);
+/** Where a peer keeps what it is told, if that is PostgreSQL; null if the peer brings a store along. */
+type Store = Connection | null;
+type Pair = { ours: ContenderProcess; service: Service; peer: Peer; store: Store };
+
+async function measureBeside(bench: PeersBench, pair: Pair): Promise<Figure[]> {
+  const { ours, service, peer, store } = pair;
+  const { signal } = bench;
   const theirs = new ContenderProcess(peer.file, signal);
   const callers = peer.isLibrary ? new ContenderProcess("library-callers", signal) : null;
   try {
-    const setup = setupOf(bench, { ...bench.connection, database });
+    const setup = setupOf(service, store ?? service.connection);
     const { name, port } = await theirs.open(setup);
     if (callers === null || port === null) {
-      return await takeTurns(bench, ours, [{ name, contender: theirs, variant: "" }]);
+      const sides = [{ name, contender: theirs, variant: "" }];
+      return await takeTurns(bench, ours, sides);
     }
     await callers.open({ ...setup, service: { ...setup.service, port } });
-    return await takeTurns(bench, ours, [
+    const sides = [
       { name, contender: theirs, variant: ", within its process" },
       { name, contender: callers, variant: ", behind bare HTTP" },
-    ]);
+    ];
+    return await takeTurns(bench, ours, sides);
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ContenderFault) || error.of === ours) throw error;
@@ -95,15 +114,33 @@ async function measurePeer(
   } finally {
     await callers?.close();
     await theirs.close();
-    // Its tables and their vacuuming are no burden for those that come after.
-    if (peer.usesPostgres) {
-      await administer(bench.connection, `drop database ${database} with (force)`);
-    }
   }
 }
 
-function setupOf({ service }: PeersBench, connection: Connection): Setup {
-  const { port, apiKey, keyring } = service;
+/** A PostgreSQL with the settings of the service's: neither side's log, cache or vacuuming is the other's. */
+async function withStore<Result>(
+  { usesPostgres }: Peer,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  if (!usesPostgres) return work(null);
+  const dataDir = await mkdtemp(join(tmpdir(), "countersign-bench-peer-"));
+  try {
+    const log = { info: () => {}, warn };
+    const postgres = await useEmbeddedPostgres({ dataDir, purpose: "command", log });
+    assert("connection" in postgres);
+    try {
+      return await work(postgres.connection);
+    } finally {
+      await postgres.release();
+      await rm(postgres.connection.host, { recursive: true, force: true });
+    }
+  } finally {
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+}
+
+/** With the key of the service, because the approver's link is derived here as it is for the mail. */
+function setupOf({ port, apiKey, keyring }: Service, connection: Connection): Setup {
   const secretKey = keyring.current.keyObject.export().toString("base64");
   return { connection, service: { port, apiKey, secretKey }, body };
 }
@@ -119,22 +156,54 @@ async function takeTurns(
 ): Promise<Figure[]> {
   const { rounds, measureMs, progress } = bench;
   const name = sides[0]?.name ?? "";
-  const warmUp = { clients: Math.max(...bench.clients), rampMs: 0, measureMs: warmUpMs };
   progress(`warming up Countersign and ${name}`);
-  await ours.measure(warmUp);
-  for (const { contender } of sides) await contender.measure(warmUp);
+  await makeHistory(bench, [ours]);
+  await makeHistory(
+    bench,
+    sides.map(({ contender }) => contender),
+  );
   const all = bench.clients.map((clients): Turns => ({ clients, ours: [], theirs: [] }));
   for (let round = 1; round <= rounds; round += 1) {
     for (const turns of all) {
       progress(`round ${round} of ${rounds}: whole job beside ${name}, ${turns.clients} at a time`);
       const pace = { clients: turns.clients, rampMs, measureMs };
-      turns.ours.push(await ours.measure(pace));
+      turns.ours.push(await takeTurn(ours, pace));
       const results: JobResult[] = [];
-      for (const { contender } of sides) results.push(await contender.measure(pace));
+      for (const { contender } of sides) results.push(await takeTurn(contender, pace));
       turns.theirs.push(results);
     }
   }
   return sides.flatMap((side, at) => all.map((turns) => figureOf(side, at, turns)));
+}
+
+/** As many jobs for each store, however many contenders there are to it. */
+async function makeHistory({ clients }: PeersBench, contenders: ContenderProcess[]): Promise<void> {
+  const jobs = historyJobs / contenders.length;
+  for (const contender of contenders) {
+    await contender.makeHistory({ clients: Math.max(...clients), jobs });
+  }
+}
+
+/** What whoever had the turn before left to be done is not to be paid for in this one. */
+async function takeTurn(contender: ContenderProcess, pace: Pace): Promise<JobResult> {
+  const endsAt = performance.now() + quiet.withinMs;
+  while (performance.now() < endsAt && (await busyCores(quiet.forMs)) > quiet.busyCores);
+  return contender.measure(pace);
+}
+
+async function busyCores(forMs: number): Promise<number> {
+  const before = busyMs();
+  const startedAt = performance.now();
+  await pause(forMs);
+  return (busyMs() - before) / (performance.now() - startedAt);
+}
+
+/** Of all cores together, since the machine was started. */
+function busyMs(): number {
+  return cpus().reduce(
+    (sum, { times }) => sum + times.user + times.nice + times.sys + times.irq,
+    0,
+  );
 }
 
 function figureOf({ name, variant }: Side, at: number, { clients, ours, theirs }: Turns): Figure {
@@ -185,6 +254,10 @@ class ContenderProcess {
     return report.opened;
   }
 
+  async makeHistory(history: History): Promise<void> {
+    await this.#order({ makeHistory: history });
+  }
+
   async measure(pace: Pace): Promise<JobResult> {
     const report = await this.#order({ measure: pace });
     assert("measured" in report);
@@ -220,16 +293,6 @@ class ContenderProcess {
 /** Not as progress, which the next step may write over. */
 function warn(text: string): void {
   process.stderr.write(`\n${text}\n`);
-}
-
-async function administer(connection: Connection, statement: string): Promise<void> {
-  const client = new pg.Client(connection);
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }
 
 /** Installs what the lock file of the peers names, once, until it changes. Returns what went wrong. */

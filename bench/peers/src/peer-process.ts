@@ -11,7 +11,7 @@ export type Connection = {
 
 /** What every contender is given; each takes what it needs. */
 export type Setup = {
-  /** A PostgreSQL database of the contender's own. For Countersign, the one of the service. */
+  /** A PostgreSQL of the contender's own. For Countersign, the one of the service. */
   connection: Connection;
   /** What is called over HTTP, if anything is. */
   service: { port: number; apiKey: string; secretKey: string };
@@ -29,13 +29,19 @@ export type Contender = {
   close(): Promise<void>;
 };
 
+/** Jobs that are only done, for a contender to have done some before it is measured. */
+export type History = { clients: number; jobs: number };
 /** Jobs are done from the start, and counted once the ramp is over. */
 export type Pace = { clients: number; rampMs: number; measureMs: number };
 export type JobResult = { perSecond: number; p50Ms: number; p99Ms: number };
 
-export type Order = { open: Setup } | { measure: Pace };
+export type Order = { open: Setup } | { makeHistory: History } | { measure: Pace };
 export type Opened = Pick<Contender, "name" | "port">;
-export type Report = { opened: Opened } | { measured: JobResult } | { fault: string };
+export type Report =
+  | { opened: Opened }
+  | { madeHistory: true }
+  | { measured: JobResult }
+  | { fault: string };
 
 export const readsPerJob = 5;
 /** As many as the service has by default. */
@@ -51,6 +57,10 @@ export function serveOrders(open: (setup: Setup) => Promise<Contender>): void {
       return { opened: { name: contender.name, port: contender.port } };
     }
     if (contender === null) throw new Error("nothing was opened");
+    if ("makeHistory" in order) {
+      await makeHistory(contender, order.makeHistory);
+      return { madeHistory: true };
+    }
     return { measured: await measure(contender, order.measure) };
   }
 
@@ -72,6 +82,17 @@ export function serveOrders(open: (setup: Setup) => Promise<Contender>): void {
       process.exit();
     }
   });
+}
+
+async function makeHistory(contender: Contender, { clients, jobs }: History): Promise<void> {
+  let begun = 0;
+  async function runClient(client: number): Promise<void> {
+    while (begun < jobs) {
+      begun += 1;
+      await contender.runJob(client);
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, (_, client) => runClient(client)));
 }
 
 /** A job at the edge of the time that counts is counted in part: slow jobs that all end together are not lost. */

@@ -10,15 +10,12 @@ const clients = [1, 16, 64];
 export function measurePeersBesideUs(bench: Bench): Promise<Figure[]> {
   const { signal, progress } = bench;
   const { rounds, measureMs } = bench.plan;
-  return withService(bench, { ROLE: "api" }, (service) =>
-    measurePeers({
-      connection: service.connection,
-      service,
-      clients,
-      rounds,
-      measureMs,
-      signal,
-      progress,
-    }),
-  );
+  return measurePeers({
+    withService: (work) => withService(bench, { ROLE: "api" }, work),
+    clients,
+    rounds,
+    measureMs,
+    signal,
+    progress,
+  });
 }
