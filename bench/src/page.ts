@@ -75,7 +75,7 @@ const howMeasured: readonly (readonly [work: RegExp, text: string])[] = [
 const whyMissed: readonly (readonly [name: RegExp, why: string])[] = [
   [
     /^webhooks, to/,
-    "A webhook costs PostgreSQL about as much processor time as the service: it is claimed with its attempt, and its end is recorded, in two commits that write each row anew with its indexes. On two processors, shared with the receiver, that alone is more than twice what bare undici needs.",
+    "Processor time of one webhook, by /proc and profiles: the service 300 µs (half of it HTTP, a tenth the two signatures, a fifth reading and recording), PostgreSQL 245 µs (two thirds for the claim with its attempt, one third for the end, each row written anew with its indexes, in two commits), the receiver 65 µs. Two processors have room for 3,300 a second at most, whatever the order of the work. Bare undici and the receiver need about 100 to 200 µs together.",
   ],
   [
     /endpoints of one event beside one that hangs.*p99/,
@@ -91,7 +91,7 @@ const whyMissed: readonly (readonly [name: RegExp, why: string])[] = [
   ],
   [
     /^expiry/,
-    "Three quarters of the time PostgreSQL writes the row anew with its seven indexes, among them the one of words for the search.",
+    "Half of the time PostgreSQL writes the row anew with its five indexes, the rest goes to finding and locking it, to its event, and to the foreign key of that. One sweep keeps most of a processor busy, and of two processors it takes that from those who create.",
   ],
 ];
 

@@ -105,7 +105,7 @@ export async function expireOverdue(
     name: "approvals.expireOverdue",
     text: `
       with due as (
-        select workspace_id, id
+        select ctid
         from approvals
         where status = 'PENDING' and expires_at <= now()
           and expires_at >= coalesce($1::timestamptz, '-infinity')
@@ -115,8 +115,7 @@ export async function expireOverdue(
       ), resolved as (
         update approvals a
         set status = 'EXPIRED', resolved_at = a.expires_at
-        from due
-        where a.workspace_id = due.workspace_id and a.id = due.id
+        where a.ctid = any (array(select ctid from due))
         returning a.workspace_id, a.id, a.resolved_at, ${forEvent}
       ), ${eventAndDeliveries.replaceAll("$7", `'${eventOfStatus("EXPIRED")}'`)}
       ${announceResolved("count(*)::int as expired, max(resolved_at) as until")}`,
