@@ -83,7 +83,7 @@ const whyMissed: readonly (readonly [name: RegExp, why: string])[] = [
   ],
   [
     /^whole job beside DBOS/,
-    "It has no reader of a mailed link: a job there is a call within its process, or one hop behind bare HTTP. Ours opens the review page and decides on it, and pays for the rows of mails and events.",
+    "With one client nothing can be gathered, and within its process a job is seven function calls, where ours is nine calls over HTTP with a key that is checked, a page that is shown, and rows for events and mails. Behind bare HTTP, which an approver could reach, it is slower than ours. One job of ours, in milliseconds: create 2.3, five reads 3.4, the page 0.8, the decision 1.9, the last read 0.7.",
   ],
   [
     /^whole job beside LangGraph/,
