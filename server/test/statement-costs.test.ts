@@ -5,6 +5,7 @@ import * as approvals from "../src/storage/approvals.ts";
 import { openDatabase, type Queryable, type Transaction } from "../src/storage/database.ts";
 import { completeAttempts } from "../src/storage/deliveries.ts";
 import { claim } from "../src/storage/due-webhooks.ts";
+import { readPending } from "../src/storage/pending.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
 // What statements look at is counted, not timed: it must not follow from how much there is, nor grow with its square.
@@ -135,6 +136,19 @@ test("a page of one agent costs a page, however much others do, in any status", 
     });
     assert.ok(pages < 300, `${agentName}: ${pages} pages`);
   }
+});
+
+test("what waits in a workspace is counted without a look at what waits in others", async () => {
+  const busy = await workspaceWithMany();
+  const { id: workspaceId, key } = await makeWorkspace(db);
+  await service.call("POST", "/v1/requests", { key, body: minimalBody });
+  const pages = await onOneConnection(db, async (client) => {
+    const { queryable, plans } = costing(client);
+    assert.equal((await readPending(queryable, workspaceId)).count, 1);
+    return pagesOf(plans[0]);
+  });
+  assert.ok(pages < 20, `${pages} pages`);
+  assert.equal((await readPending(db, busy.workspaceId)).count, many + 1);
 });
 
 test("neither a sweep nor its webhooks compare each row with each other", async () => {

@@ -14,15 +14,15 @@ export async function readPending(
     oldest_created_at: Date | null;
   }>({
     name: "pending.read",
-    // What is past its end waits for nobody, but is asked only of what was found: with that condition inside, the planner
-    // reads all that is pending in every workspace, by its end. The status must stand there as it is for the same
-    // reason: of a status that it does not know the planner expects many, and looks for them among all approvals.
+    // What is past its end waits for nobody, but is asked only of what was found. And status and workspace are compared as a
+    // pair, which only the index of statuses knows: by itself the planner reads all that is pending in every workspace,
+    // by its end, since it expects that to be nothing.
     text: `
       with oldest as materialized (
         select created_at, expires_at
         from approvals
-        where status = 'PENDING' and workspace_id = $1
-        order by id
+        where (status, workspace_id) >= ('PENDING', $1) and (status, workspace_id) <= ('PENDING', $1)
+        order by status, workspace_id, id
         limit ${pendingCountMax + 1}
       )
       select count(*)::int as looked_at,
