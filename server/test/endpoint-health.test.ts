@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { endpointsPerWorkspaceMax } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { addMember } from "../src/operations/add-member.ts";
@@ -94,12 +95,28 @@ test("an endpoint that answers 410 is disabled at once, and what comes after is 
   await create();
   await until(async () => (await endpointRow(endpoint.id)).disabled_at !== null, "it is disabled");
   assert.match((await endpointRow(endpoint.id)).disabled_reason, /410/);
+  await until(async () => (await statesOf(endpoint.id))[0] === "failed", "it is recorded");
   await create();
   assert.deepEqual(await statesOf(endpoint.id), ["failed", "skipped"]);
   assert.equal(receiver.heard.length, 1);
   const [notice] = await until(() => noticesTo(owner).length > 0 && noticesTo(owner), "a notice");
   assert.ok(notice?.text.includes(endpoint.id));
   assert.match(notice?.text ?? "", /410/);
+});
+
+test("an endpoint is disabled before its 410 is recorded, so that nobody who enables it again is overtaken by one", async () => {
+  const { receiver, endpoint, create } = await setUp({ code: 410 });
+  const holder = await db.connect();
+  await holder.query("begin");
+  await holder.query("select from endpoints where id = $1 for no key update", [endpoint.id]);
+  await create();
+  await until(() => receiver.heard.length === 1, "it answers");
+  await pause(300);
+  assert.deepEqual(await statesOf(endpoint.id), ["due"]);
+  await holder.query("rollback");
+  holder.release();
+  await until(async () => (await statesOf(endpoint.id))[0] === "failed", "it is recorded");
+  assert.notEqual((await endpointRow(endpoint.id)).disabled_at, null);
 });
 
 test("after a 410 the commands in the notice send everything that was lost to it", async () => {

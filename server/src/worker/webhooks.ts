@@ -99,23 +99,25 @@ async function deliver(options: DeliverOptions, job: Job): Promise<void> {
       : await options.send(message);
   const { outcome, retryAfterSeconds, durationMs } = answer;
   options.quick.note(job.endpoint.id, { isDelivered: outcome === "delivered", durationMs });
-  const next =
-    answer.status === 410
-      ? ({ state: "failed" } as const)
-      : nextStep({
-          outcome,
-          numberInRound,
-          retryAfterSeconds,
-          delaysMs: retryDelaysMs,
-          chance: Math.random(),
-        });
+  const isGone = answer.status === 410;
+  // Before it is recorded: whoever sees that nothing is under way, and enables the endpoint again, is not overtaken.
+  if (isGone) await noteEndpointGone(options.db, job.endpoint);
+  const next = isGone
+    ? ({ state: "failed" } as const)
+    : nextStep({
+        outcome,
+        numberInRound,
+        retryAfterSeconds,
+        delaysMs: retryDelaysMs,
+        chance: Math.random(),
+      });
   const end = { lease: job, outcome, ...toRecord(answer), next };
   const wasHeld = await recordEnd(complete, end, job.claimedAtMs);
   logAttempt(options.log, job, answer, { state: next.state, wasHeld });
   // Whoever has taken over will learn how the endpoint is.
   if (!wasHeld) return;
   if (next.state === "due") onRetry(next.delayMs);
-  await noteHealth(options, job, answer);
+  if (!isGone) await noteHealth(options, job, answer);
 }
 
 /** Null when no secret of the endpoint can be opened. */
@@ -179,14 +181,13 @@ async function noteHealth(
   answer: WebhookAnswer,
 ): Promise<void> {
   const { endpoint, claimedAt } = job;
-  const { outcome, status } = answer;
+  const { outcome } = answer;
   if (outcome === "secret_unreadable") return;
   if (outcome === "delivered") {
     const wasFailing = failing.delete(endpoint.id) || endpoint.failingSince !== null;
     if (wasFailing) await noteEndpointSuccess(db, endpoint);
     return;
   }
-  if (status === 410) return noteEndpointGone(db, endpoint);
   const isNews = endpoint.failingSince === null || stepAfterFailure(endpoint, claimedAt) !== "none";
   if (!isNews) return;
   failing.add(endpoint.id);
