@@ -110,6 +110,8 @@ function leaves(url: string, origin: string): boolean {
 export type Allowances = {
   /** Answers of 400 and above that belong to the journey, such as "409 /review/". Chromium writes each to the console. */
   mayFail?: readonly `${number} /${string}`[];
+  /** Part of an address whose connections the journey breaks itself, such as "/decision". */
+  mayBreak?: string;
   /** Another origin that the journey leads to, such as a company's sign-in. */
   mayVisit?: string;
 };
@@ -123,8 +125,10 @@ export async function assertClean(page: Page, allowances: Allowances = {}): Prom
 
 /** All that has gone wrong in this context so far, in words. */
 export function problemsOf(context: BrowserContext, allowances: Allowances = {}): string[] {
-  const { mayFail = [], mayVisit } = allowances;
+  const { mayFail = [], mayBreak, mayVisit } = allowances;
   return (problems.get(context) ?? []).filter((problem) => {
+    const broken = brokenConnection.exec(problem)?.[1];
+    if (mayBreak !== undefined && broken?.includes(mayBreak)) return false;
     if (mayVisit !== undefined && problem.startsWith(`${otherOrigin} ${mayVisit}/`)) return false;
     const [, status, url] = failingAnswer.exec(problem) ?? [];
     return !mayFail.some((allowed) => {
@@ -134,6 +138,7 @@ export function problemsOf(context: BrowserContext, allowances: Allowances = {})
   });
 }
 
+const brokenConnection = /^console: Failed to load resource: net::\S+ \((http[^)]+)\)$/;
 const failingAnswer =
   /^console: Failed to load resource: .* a status of ([0-9]{3}) .*\((http[^)]+)\)$/;
 

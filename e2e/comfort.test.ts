@@ -10,6 +10,7 @@ import type { CreateRequest } from "../sdk/src/contract.ts";
 import { assertClean, checkAccessibility, screenshot } from "./browser.ts";
 import { type Journey, type JourneyOptions, journeys } from "./journey.ts";
 import {
+  agentsWords,
   assertNoSidewaysScrolling,
   button,
   changesIn,
@@ -124,6 +125,13 @@ journey(
     await page.keyboard.press("Enter");
     await dialog.waitFor();
     const yes = dialog.getByRole("button", { name: "Yes, approve" });
+    const box = dialog.getByRole("checkbox");
+    for (let count = 0; count < 6 && !(await box.isChecked()); count += 1) {
+      await page.keyboard.press("Tab");
+      if ((await page.evaluate("document.activeElement.type")) === "checkbox") {
+        await page.keyboard.press("Space");
+      }
+    }
     await eventually(async () => !(await waits(yes)), "the button is no longer inert");
     for (let count = 0; count < 6 && (await focused(page)).name !== "Yes, approve"; count += 1) {
       await page.keyboard.press("Tab");
@@ -326,7 +334,7 @@ journey(
     assert.doesNotMatch(await page.content(), /SECRET/);
     await inspect(page, "code-wrong", withCode);
     await tryCode(` ${code.toLowerCase()} `);
-    await page.getByRole("heading", { name: "Refund SECRET-summary" }).waitFor();
+    await agentsWords(page).getByText("Refund SECRET-summary").waitFor();
     await decide(page, "Approve", "Yes, approve");
     await outcomeOf(page).getByText("Approved by you").waitFor();
     assert.equal((await there.readRequest(id)).status, "APPROVED");

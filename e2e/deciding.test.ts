@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { type Journey, journeys } from "./journey.ts";
 import {
+  agentsWords,
   button,
   changesIn,
   choose,
@@ -16,6 +17,7 @@ import {
   outcomeOf,
   replaceText,
   textOfEditor,
+  tick,
   waits,
 } from "./review-page.ts";
 
@@ -38,7 +40,7 @@ async function ask(
     ),
   );
   const page = await visit((await mailedLink("ann@example.com")).url);
-  await page.getByRole("heading", { level: 1, name: "Refund order 1042" }).waitFor();
+  await agentsWords(page).getByText("Refund order 1042").waitFor();
   return { id, page };
 }
 
@@ -65,9 +67,7 @@ journey(
     await page.getByText("Waiting for you").waitFor();
     await inspect(page, "pending");
     const dialog = await choose(page, "Approve");
-    await dialog
-      .getByText(/^Approve and let Refund bot run exactly what this page shows\./)
-      .waitFor();
+    await dialog.getByText("The agent will run exactly this payload.").waitFor();
     await inspect(page, "approve-second-step");
     await assertPending(there, id);
     await confirm(page, "Yes, approve");
@@ -109,7 +109,7 @@ journey(
     await inspect(page, "edited");
 
     const dialog = await choose(page, "Approve with changes");
-    await dialog.getByText("run this with your 3 changes.").waitFor();
+    await dialog.getByText("The agent will run this payload with your 3 changes.").waitFor();
     assert.deepEqual(await changesIn(dialog), [
       "amount before 120.50 → after 9007199254740995",
       String.raw`note before "caf\u00e9 \/ bar" → after "said \"no\"\n"`,
@@ -261,7 +261,7 @@ journey("Undo and Reset bring back what was there", async (there) => {
 journey("a rejection carries its note to the agent, to the character", async (there) => {
   const { id, page } = await ask(there);
   const dialog = await choose(page, "Reject");
-  await dialog.getByText(/^Reject, and tell Refund bot not to do this\./).waitFor();
+  await dialog.getByText("The agent will be told not to do this.").waitFor();
   const note = "Not today: \u{1F469}\u200D\u{1F4BB} is away.\nשלום <b>";
   await dialog.getByRole("textbox", { name: "Note" }).fill(note);
   await inspect(page, "reject-second-step");
@@ -281,6 +281,7 @@ journey(
     const field = dialog.getByRole("textbox", { name: "Note" });
     const note = `${"n".repeat(1_999)}\u{1F4B8}`;
     await field.fill(`${note}!`);
+    await tick(page);
     await dialog.getByText("1 character too long").waitFor();
     assert.ok(await waits(dialog.getByRole("button", { name: "Yes, reject" })));
     await inspect(page, "note-too-long");
@@ -307,6 +308,9 @@ journey("Enter alone decides nothing, however often it is pressed", async (there
     await page.keyboard.press("Enter");
     return dialog.isVisible();
   }, "Enter on Approve leads to the second step");
+  await pressEnter();
+  // Ticked too: the tick itself has the focus, and Enter does nothing on it.
+  await tick(page);
   const yes = dialog.getByRole("button", { name: "Yes, approve" });
   await eventually(async () => {
     await page.keyboard.press("Enter");
@@ -345,6 +349,7 @@ journey("buttons that decide are inert in the moment in which they appear", asyn
   const dialog = await choose(page, "Approve");
   assert.deepEqual(await pressed(), ["Approve", "Reject", "Yes, approve"]);
   const yes = dialog.getByRole("button", { name: "Yes, approve" });
+  await tick(page);
   await eventually(async () => !(await waits(yes)), "the button is no longer inert");
   await assertPending(there, id);
   await confirm(page, "Yes, approve");
@@ -358,7 +363,7 @@ journey("a request without payload is decided by its words alone", async (there)
   await page.getByText("The agent sent no payload.").waitFor();
   await inspect(page, "no-payload");
   const dialog = await choose(page, "Approve");
-  await dialog.getByText(/^Approve and let the agent do what it describes\./).waitFor();
+  await dialog.getByText("The agent will do what it describes. It sent no payload.").waitFor();
   await confirm(page, "Yes, approve");
   await outcomeOf(page).waitFor();
   assert.equal((await there.readRequest(id)).effectivePayload, null);
@@ -397,6 +402,7 @@ journey("no second step while a change is not listed", async (there) => {
   const dialog = await choose(page, "Approve with changes");
   const yes = dialog.getByRole("button", { name: "Yes, approve with changes" });
   await dialog.getByRole("button", { name: "Show 10 more changes" }).waitFor();
+  await tick(page);
   await page.waitForTimeout(1_000);
   assert.ok(await waits(yes), "ten changes are out of sight");
   await dialog.getByRole("button", { name: "Show 10 more changes" }).click();

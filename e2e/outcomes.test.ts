@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import type { CreateRequest } from "../sdk/src/contract.ts";
 import { type Journey, type JourneyOptions, journeys } from "./journey.ts";
 import {
+  agentsWords,
   button,
   changesIn,
   choose,
@@ -28,7 +29,7 @@ const request: CreateRequest = {
 
 async function open({ mailedLink, visit }: Journey, to = "ann@example.com"): Promise<Page> {
   const page = await visit((await mailedLink(to)).url);
-  await page.getByRole("heading", { level: 1, name: request.summary }).waitFor();
+  await agentsWords(page).getByText(request.summary, { exact: true }).waitFor();
   return page;
 }
 

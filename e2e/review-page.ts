@@ -39,8 +39,16 @@ export function firstStep(page: Page, name: FirstStep): Locator {
   return bar.getByRole("button", { name, exact: true });
 }
 
+/** The second step: a tick, and once the button is no longer inert a press on it. */
 export async function confirm(page: Page, name: SecondStep): Promise<void> {
-  await page.locator("dialog").getByRole("button", { name, exact: true }).click();
+  await tick(page);
+  const yes = page.locator("dialog").getByRole("button", { name, exact: true });
+  await eventually(async () => !(await waits(yes)), `${name} is no longer inert`);
+  await yes.click();
+}
+
+export async function tick(page: Page): Promise<void> {
+  await page.locator("dialog").getByRole("checkbox").check();
 }
 
 /** Both steps, until the page shows what became of it. */
@@ -52,6 +60,11 @@ export async function decide(page: Page, first: FirstStep, second: SecondStep): 
 
 export function button(page: Page, name: string): Locator {
   return page.getByRole("button", { name, exact: true });
+}
+
+/** The frame with what the agent says for itself: summary, name and why. */
+export function agentsWords(page: Page): Locator {
+  return page.locator("main figure").first();
 }
 
 /** The outcome is the one region that is named by what became of the request. */

@@ -1,4 +1,4 @@
-// What an agent calls itself: the agent's word, and quoted.
+// An agent's own name for itself: quoted, because nobody has verified it.
 
 import { Visible } from "./visible-text.tsx";
 import { words } from "./words.ts";
@@ -6,11 +6,8 @@ import { words } from "./words.ts";
 export function AgentName({ agentName }: { agentName: string | null }) {
   if (agentName === null) return <span className="quiet">{words.agentUnnamed}</span>;
   return (
-    <>
-      {words.agentCallsItself}{" "}
-      <q className="quoted">
-        <Visible text={agentName} />
-      </q>
-    </>
+    <q className="quoted">
+      <Visible text={agentName} />
+    </q>
   );
 }

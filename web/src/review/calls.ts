@@ -13,9 +13,15 @@ export type Failure = {
   kind: "failure";
   code: ReviewErrorBody["error"]["code"] | "offline";
   message: string;
+  /** Whether the call may have done its work all the same: no answer came, or one that says nothing about it. */
+  isUntold: boolean;
   status: ReviewStatus | null;
   triesLeft: number | null;
 };
+
+/** No call lasts longer: somebody waits for it. A decision may carry a large edit over a slow line. */
+const answerMs = 10_000;
+const decisionMs = 20_000;
 
 export type Verdict = "approve" | "reject";
 
@@ -46,14 +52,19 @@ export async function decide(
     ...(note.trim() === "" ? {} : { note }),
     ...(code === null ? {} : { code }),
   });
-  return call("decision", edit === null ? body : `${body.slice(0, -1)},"edit":${edit}}`);
+  const whole = edit === null ? body : `${body.slice(0, -1)},"edit":${edit}}`;
+  return call("decision", whole, decisionMs);
 }
 
 export function isFailure(value: object): value is Failure {
   return "kind" in value && value.kind === "failure";
 }
 
-async function call<Answer>(name: string, body: string): Promise<Answer | Failure> {
+async function call<Answer>(
+  name: string,
+  body: string,
+  timeoutMs = answerMs,
+): Promise<Answer | Failure> {
   const address = `${location.pathname.replace(/\/+$/, "")}/${name}`;
   try {
     const response = await fetch(address, {
@@ -62,21 +73,29 @@ async function call<Answer>(name: string, body: string): Promise<Answer | Failur
       body,
       cache: "no-store",
       redirect: "error",
+      // Covers the answer's body too.
+      signal: AbortSignal.timeout(timeoutMs),
     });
     const answer: unknown = await response.json();
     return response.ok ? (answer as Answer) : toFailure(answer);
   } catch {
-    return failure("offline", words.problem.offline);
+    return { ...failure("offline", words.problem.offline), isUntold: true };
   }
 }
 
 function toFailure(answer: unknown): Failure {
   if (typeof answer !== "object" || answer === null || !("error" in answer)) {
-    return failure("internal_error", words.problem.unknown);
+    // Not our words: something between the page and the service spoke.
+    return { ...failure("internal_error", words.problem.unknown), isUntold: true };
   }
   const { error, status, triesLeft } = answer as ReviewErrorBody;
   const message = ownWords[error.code] ?? error.message;
-  return { ...failure(error.code, message), status: status ?? null, triesLeft: triesLeft ?? null };
+  return {
+    ...failure(error.code, message),
+    isUntold: error.code === "internal_error" || error.code === "unavailable",
+    status: status ?? null,
+    triesLeft: triesLeft ?? null,
+  };
 }
 
 /** Where the page knows better than the service what its reader can do next. */
@@ -87,7 +106,7 @@ const ownWords: Partial<Record<Failure["code"], string>> = {
 };
 
 function failure(code: Failure["code"], message: string): Failure {
-  return { kind: "failure", code, message, status: null, triesLeft: null };
+  return { kind: "failure", code, message, isUntold: false, status: null, triesLeft: null };
 }
 
 async function digestOf(text: string): Promise<string> {

@@ -8,6 +8,8 @@ type DecisionBarProps = {
   hasChanges: boolean;
   /** Why Approve has to wait; null when it need not. */
   blockedBy: string | null;
+  /** Where a press on Approve leads while the payload was not read to its end; null once it was. */
+  onRead: (() => void) | null;
   /** Why nothing can be decided here at all; null when it can. */
   impossible: string | null;
   /** What went wrong with a decision whose second step is closed by now. */
@@ -18,11 +20,18 @@ type DecisionBarProps = {
 };
 
 export function DecisionBar(props: DecisionBarProps) {
-  const { hasChanges, blockedBy, impossible, problem, attention, onChoose } = props;
+  const { hasChanges, blockedBy, onRead, impossible, problem, attention, onChoose } = props;
   const isReady = useReady();
   const canApprove = blockedBy === null && impossible === null;
-  const choose = (verdict: Verdict, isPossible: boolean) => {
-    if (isReady && isPossible) onChoose(verdict);
+  /** A small screen leaves out the rest. */
+  const isNeeded = !canApprove || attention.count > 0;
+  const reject = () => {
+    if (isReady && impossible === null) onChoose("reject");
+  };
+  const approve = () => {
+    if (!isReady || !canApprove) return;
+    if (onRead === null) onChoose("approve");
+    else onRead();
   };
   return (
     <section className="decision-bar" aria-label={words.decision} id="decision" tabIndex={-1}>
@@ -32,8 +41,8 @@ export function DecisionBar(props: DecisionBarProps) {
             {problem}
           </p>
         )}
-        <p className="decision-why" id="approve-waits">
-          {impossible ?? blockedBy ?? words.twoSteps}{" "}
+        <p className={isNeeded ? "decision-why is-needed" : "decision-why"} id="approve-waits">
+          {impossible ?? blockedBy ?? (onRead === null ? words.twoSteps : words.readFirst)}{" "}
           {attention.count > 0 && (
             <button type="button" className="link-button" onClick={attention.onGo}>
               {words.lookFirst(attention.count)}
@@ -45,7 +54,7 @@ export function DecisionBar(props: DecisionBarProps) {
             type="button"
             className="button button-quiet-danger"
             aria-disabled={impossible !== null}
-            onClick={() => choose("reject", impossible === null)}
+            onClick={reject}
           >
             {words.reject}
           </button>
@@ -54,7 +63,7 @@ export function DecisionBar(props: DecisionBarProps) {
             className="button button-primary button-wide"
             aria-disabled={!canApprove}
             aria-describedby="approve-waits"
-            onClick={() => choose("approve", canApprove)}
+            onClick={approve}
           >
             {hasChanges ? words.approveChanged : words.approve}
           </button>

@@ -1,33 +1,41 @@
-// The second step: repeats in one sentence what will happen, shows every change, and takes the note.
+// The second step: repeats what is asked and what will happen, takes the note, and decides after a tick and a press in
+// two different places. No pressing on one place, and no clicking of every button, gets through it.
 
-import { useEffect, useId, useRef, useState } from "react";
+import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import type { JsonChange } from "../../../server/src/domain/json-diff.ts";
 import { resolutionNoteCharactersMax } from "../../../server/src/domain/limits.ts";
 import type { Verdict } from "./calls.ts";
 import { ChangeList, changesAtFirst } from "./change-list.tsx";
-import { useReady } from "./ready.ts";
+import { LeadingValueList } from "./leading-value-list.tsx";
+import { Quote } from "./quote.tsx";
+import { useReadySince } from "./ready.ts";
+import type { Sending } from "./use-deciding.ts";
 import { Visible } from "./visible-text.tsx";
 import { words } from "./words.ts";
 
 type DecisionDialogProps = {
   verdict: Verdict;
-  agentName: string | null;
-  hasPayload: boolean;
+  summary: string;
+  /** The payload as it will be executed; null when there is none. */
+  payload: string | null;
   changes: readonly JsonChange[];
+  /** What deserves attention and is still so; null when nothing does. */
+  warnings: ReactNode;
   note: string;
   onNote: (note: string) => void;
   problem: string | null;
-  isSending: boolean;
+  sending: Sending;
   onBack: () => void;
   onDecide: () => void;
 };
 
 export function DecisionDialog(props: DecisionDialogProps) {
-  const { verdict, changes, note, onNote, problem, isSending, onBack, onDecide } = props;
+  const { verdict, changes, note, onNote, problem, sending, onBack, onDecide } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
-  const [titleId, sentenceId, noteId] = [useId(), useId(), useId()];
-  const isReady = useReady();
+  const [titleId, sentenceId, noteId, whyId] = [useId(), useId(), useId(), useId()];
+  const [isTicked, setTicked] = useState(false);
+  const isReady = useReadySince(isTicked);
   const [isWhole, setWhole] = useState(false);
   useEffect(() => {
     dialog.current?.showModal();
@@ -35,13 +43,18 @@ export function DecisionDialog(props: DecisionDialogProps) {
     heading.current?.focus();
   }, []);
   // Closed by the browser before it goes, it gives the focus back to where it was.
-  const goBack = () => dialog.current?.close();
+  const goBack = () => {
+    setTicked(false);
+    dialog.current?.close();
+  };
   const over = [...note].length - resolutionNoteCharactersMax;
   const isListed = verdict === "reject" || changes.length <= changesAtFirst || isWhole;
-  const canDecide = isReady && !isSending && over <= 0 && isListed;
+  const isSending = sending === "sending";
+  const canDecide = isTicked && isReady && sending === "idle" && over <= 0 && isListed;
+  const kind = verdict === "approve" && changes.length > 0 ? "approveChanged" : verdict;
   return (
     <dialog
-      className="dialog"
+      className="dialog dialog-decision"
       ref={dialog}
       aria-labelledby={titleId}
       aria-describedby={sentenceId}
@@ -54,20 +67,13 @@ export function DecisionDialog(props: DecisionDialogProps) {
         <h2 id={titleId} tabIndex={-1} ref={heading}>
           {verdict === "approve" ? words.confirm.approveTitle : words.confirm.rejectTitle}
         </h2>
-        <p id={sentenceId} className="dialog-sentence">
-          <Sentence {...props} />
-        </p>
-        {verdict === "approve" && changes.length > 0 && (
-          <ChangeList changes={changes} onAllShown={() => setWhole(true)} />
-        )}
-        {verdict === "reject" && changes.length > 0 && (
-          <p className="quiet">{words.confirm.rejectDropsChanges(changes.length)}</p>
-        )}
+        <p id={sentenceId}>{sentenceOf(props)}</p>
+        <Repeated {...props} onAllShown={() => setWhole(true)} />
         <label htmlFor={noteId}>{words.confirm.note}</label>
         <textarea
           id={noteId}
           className="field"
-          rows={3}
+          rows={1}
           dir="auto"
           value={note}
           aria-describedby={`${noteId}-hint`}
@@ -77,6 +83,14 @@ export function DecisionDialog(props: DecisionDialogProps) {
         <p className={over > 0 ? "field-error" : "quiet small"} id={`${noteId}-hint`} role="status">
           {noteHint(over)}
         </p>
+        <label className="tick">
+          <input
+            type="checkbox"
+            checked={isTicked}
+            onChange={(event) => setTicked(event.currentTarget.checked)}
+          />
+          <span>{words.confirm.tick[kind]}</span>
+        </label>
         {problem !== null && (
           <p className="field-error" role="alert">
             {problem}
@@ -86,7 +100,7 @@ export function DecisionDialog(props: DecisionDialogProps) {
       <div className="dialog-buttons">
         <button
           type="button"
-          className="button"
+          className="button button-back"
           aria-disabled={isSending}
           onClick={() => {
             if (!isSending) goBack();
@@ -96,51 +110,64 @@ export function DecisionDialog(props: DecisionDialogProps) {
         </button>
         <button
           type="button"
-          className={`button button-wide ${verdict === "approve" ? "button-primary" : "button-danger"}`}
+          className={`button ${verdict === "approve" ? "button-primary" : "button-danger"}`}
           aria-disabled={!canDecide}
+          aria-describedby={whyId}
           onClick={() => {
-            if (canDecide) onDecide();
+            if (canDecide && dialog.current?.open) onDecide();
           }}
         >
-          {isSending ? words.confirm.sending : labelOf(verdict, changes.length)}
+          {labelOf(sending, words.confirm.yes[kind])}
         </button>
+        <span className="sr-only" id={whyId}>
+          {whyNot({ isTicked, isListed })}
+        </span>
       </div>
     </dialog>
   );
 }
 
-function Sentence({ verdict, agentName, hasPayload, changes }: DecisionDialogProps) {
+type RepeatedProps = DecisionDialogProps & { onAllShown: () => void };
+
+/** What the decision is about, once more: the agent's words in their frame, then what is executed. */
+function Repeated({ verdict, summary, payload, changes, warnings, onAllShown }: RepeatedProps) {
   const { confirm } = words;
-  const agent =
-    agentName === null ? (
-      confirm.agent
-    ) : (
-      <q className="quoted">
-        <Visible text={agentName} />
-      </q>
-    );
-  if (verdict === "reject") {
-    return (
-      <>
-        {confirm.rejectBefore}
-        {agent}
-        {confirm.rejectAfter} {confirm.final}
-      </>
-    );
-  }
-  const what = hasPayload ? confirm.approveAfter : confirm.approveNoPayloadAfter;
+  const isApproval = verdict === "approve";
   return (
     <>
-      {confirm.approveBefore}
-      {agent}
-      {changes.length > 0 ? confirm.approveChangedAfter(changes.length) : what} {confirm.final}
+      <Quote label={words.agentWrote}>
+        <Visible text={summary} isMultiLine />
+      </Quote>
+      {isApproval && payload !== null && <LeadingValueList text={payload} />}
+      {isApproval && changes.length > 0 && (
+        <>
+          <h3>{confirm.changes}</h3>
+          <ChangeList changes={changes} onAllShown={onAllShown} />
+        </>
+      )}
+      {!isApproval && changes.length > 0 && (
+        <p className="quiet">{confirm.rejectDropsChanges(changes.length)}</p>
+      )}
+      {isApproval && warnings}
     </>
   );
 }
 
-function labelOf(verdict: Verdict, changes: number): string {
-  if (verdict === "reject") return words.confirm.reject;
-  return changes > 0 ? words.confirm.approveChanged : words.confirm.approve;
+function sentenceOf({ verdict, payload, changes }: DecisionDialogProps): string {
+  const { confirm } = words;
+  if (verdict === "reject") return confirm.reject;
+  if (payload === null) return confirm.approveNoPayload;
+  return changes.length > 0 ? confirm.approveChanged(changes.length) : confirm.approve;
+}
+
+function labelOf(sending: Sending, label: string): string {
+  if (sending === "idle") return label;
+  return sending === "sending" ? words.confirm.sending : words.confirm.asking;
+}
+
+function whyNot({ isTicked, isListed }: { isTicked: boolean; isListed: boolean }): string {
+  if (!isListed) return words.confirm.listFirst;
+  return isTicked ? "" : words.confirm.tickFirst;
 }
 
 function noteHint(over: number): string {

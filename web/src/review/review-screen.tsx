@@ -2,27 +2,28 @@
 
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Review } from "../../../sdk/src/review-contract.ts";
+import { Ask } from "./ask.tsx";
 import { Attention, type AttentionItem } from "./attention.tsx";
 import { attentionItems } from "./attention-items.ts";
 import { Brand } from "./brand.tsx";
 import { isExpiringSoon } from "./clock.ts";
 import { useTimeLeft } from "./countdown.tsx";
+import { Deadline } from "./deadline.tsx";
 import { DecisionBar } from "./decision-bar.tsx";
 import { DecisionDialog } from "./decision-dialog.tsx";
-import { Facts } from "./facts.tsx";
+import { Details } from "./details.tsx";
+import { leadToEnd, useEndSeen } from "./end-seen.ts";
 import { lead } from "./lead.ts";
 import { Outcome } from "./outcome.tsx";
 import type { DraftState } from "./payload/draft-state.ts";
 import { useOpening } from "./payload/opening.ts";
 import { PayloadSection, type PayloadView } from "./payload/payload-section.tsx";
-import { Quote } from "./quote.tsx";
 import { StatusMark } from "./status-mark.tsx";
 import { Timeline } from "./timeline.tsx";
 import { TypedBefore } from "./typed-before.tsx";
 import { useDeciding } from "./use-deciding.ts";
 import { useDraft } from "./use-draft.ts";
 import { useReview } from "./use-review.ts";
-import { Visible } from "./visible-text.tsx";
 import { words } from "./words.ts";
 
 type ReviewScreenProps = { first: Review; readAt: number; code: string | null };
@@ -45,6 +46,13 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
   const opening = useOpening(readable);
   const isSoon = isExpiringSoon(useTimeLeft(reading, review.expiresAt));
   const changes = draft.state.kind === "changed" ? draft.state.changes : [];
+  const isDrawn = opening.unseen === 0 && growing === 0 && view !== "edit";
+  const isEndSeen = useEndSeen(isDrawn) || payload === null;
+  const readOn = () => {
+    if (view === "edit") setView("readable");
+    // After the view is there.
+    setTimeout(leadToEnd, 0);
+  };
   const wasPending = useRef(outcome === null);
   useEffect(() => {
     // The field for the code is gone, and the focus would be nowhere.
@@ -94,6 +102,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
           <Brand />
           {outcome === null && <StatusMark status="PENDING" />}
         </header>
+        <h1 className="heading">{words.heading(outcome?.status ?? null)}</h1>
         {isGone && (
           <p className="banner" role="alert">
             {words.problem.gone}
@@ -114,23 +123,10 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
             fields={[...draft.fields.values()]}
           />
         )}
-        <Quote label={words.agentWrote} id="summary">
-          <h1 className="summary">
-            <Visible text={review.summary} isMultiLine />
-          </h1>
-        </Quote>
-        <Facts review={review} reading={reading} onOver={refresh} />
-        {review.reasoning !== null && (
-          <section className="said" aria-labelledby="reasoning-title">
-            <h2 id="reasoning-title">{words.reasoning}</h2>
-            <Quote label={words.agentWrote} id="reasoning">
-              <p className="prose">
-                <Visible text={review.reasoning} isMultiLine />
-              </p>
-            </Quote>
-          </section>
-        )}
-        <Timeline actions={review.recentActions} />
+        <div className="brief">
+          <Ask {...review} />
+          <Deadline review={review} reading={reading} onOver={refresh} />
+        </div>
         {payload === null || shown === null ? (
           <section className="said" aria-labelledby="payload-title">
             <h2 id="payload-title">{words.payload}</h2>
@@ -154,6 +150,8 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
           />
         )}
         {isOpen && <Attention items={items} />}
+        <Timeline actions={review.recentActions} />
+        <Details {...review} />
         <p className="sr-only" role="status">
           {outcome === null && isSoon && words.expiringSoon}
         </p>
@@ -167,6 +165,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
             growing,
             editing: draft.openFields.length,
           })}
+          onRead={isEndSeen ? null : readOn}
           impossible={isSecureContext ? null : words.approveBlocked.insecure}
           problem={deciding.verdict === null ? deciding.problem : null}
           attention={{
@@ -180,13 +179,14 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
         <DecisionDialog
           key={deciding.verdict}
           verdict={deciding.verdict}
-          agentName={review.agentName}
-          hasPayload={payload !== null}
+          summary={review.summary}
+          payload={draft.text}
           changes={changes}
+          warnings={null}
           note={draft.note}
           onNote={draft.setNote}
           problem={deciding.problem}
-          isSending={deciding.isSending}
+          sending={deciding.sending}
           onBack={deciding.back}
           onDecide={deciding.decide}
         />

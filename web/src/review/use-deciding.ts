@@ -1,9 +1,23 @@
-// From the first step to the answer of the service.
+// From the first step to the answer of the service. An answer may get lost while the decision counts: then the page says
+// that it cannot tell, and asks until it knows.
 
-import { useState } from "react";
-import type { Review, ReviewStatus } from "../../../sdk/src/review-contract.ts";
-import { type Decision, isFailure, decide as send, type Verdict } from "./calls.ts";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import type { Review, ReviewOutcome, ReviewStatus } from "../../../sdk/src/review-contract.ts";
+import {
+  type Decision,
+  type Failure,
+  isFailure,
+  readStatus,
+  decide as send,
+  type Verdict,
+} from "./calls.ts";
 import type { DraftKeeping } from "./use-draft.ts";
+import { words } from "./words.ts";
+
+/** Waits between two questions for a decision whose answer was lost; the last one is used from then on. */
+const askAgainMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000];
+/** After so many questions without an answer the decision can be sent again. */
+const patientQuestions = 4;
 
 type DecidingOptions = {
   review: Review;
@@ -12,44 +26,110 @@ type DecidingOptions = {
   update: (status: ReviewStatus) => void;
 };
 
+type Sent = Omit<Decision, "code">;
+
+/** Where a decision is: not sent, on its way, or sent without an answer. */
+export type Sending = "idle" | "sending" | "asking";
+
 export function useDeciding({ review, code, draft, update }: DecidingOptions) {
   const [verdict, setVerdict] = useState<Verdict | null>(null);
-  const [isSending, setSending] = useState(false);
+  const [sending, setSending] = useState<Sending>("idle");
   const [problem, setProblem] = useState<string | null>(null);
   const [isTooLate, setTooLate] = useState(false);
   const [isCounted, setCounted] = useState(false);
+  /** A decision was sent, and nobody has told yet what became of it. */
+  const [isUntold, setUntold] = useState(false);
+  const everySent = useRef<Sent[]>([]);
+  const { outcome } = review;
+  // Before the browser draws: what was sent must not be called unsent, not even for a moment.
+  useLayoutEffect(() => {
+    const last = everySent.current.at(-1);
+    if (outcome === null || last === undefined) return;
+    setUntold(false);
+    setSending("idle");
+    // Any of them may be the one that counted.
+    if (everySent.current.some((sent) => isOwn(outcome, sent))) {
+      setCounted(true);
+      draft.forget();
+    }
+    setTooLate(!isOwn(outcome, last));
+  }, [outcome]);
+  const latest = useRef({ update, code });
+  latest.current = { update, code };
+  useEffect(() => {
+    if (!isUntold) return;
+    return askUntilTold(() => readStatus(latest.current.code), {
+      onTold: (status) => {
+        setUntold(false);
+        setSending("idle");
+        if (status.outcome === null) setProblem(words.problem.notArrived);
+        latest.current.update(status);
+      },
+      onSilence: () => {
+        setSending("idle");
+        setProblem(words.problem.stillUntold);
+      },
+    });
+  }, [isUntold]);
   const choose = (chosen: Verdict) => {
-    setProblem(null);
+    if (!isUntold) setProblem(null);
     setVerdict(chosen);
   };
   const back = () => setVerdict(null);
   const decide = async () => {
     if (verdict === null) return;
-    setSending(true);
+    setSending("sending");
+    setUntold(false);
     setProblem(null);
     const isEdit = verdict === "approve" && draft.state.kind === "changed";
-    const edit = isEdit ? draft.text : null;
-    const answer = await send(review, { verdict, note: draft.note, edit, code });
-    setSending(false);
-    const isLost = isFailure(answer) && !isOwn(answer.status, { verdict, note: draft.note, edit });
-    if (!isLost) {
-      setCounted(true);
-      draft.forget();
+    const sent: Sent = { verdict, note: draft.note, edit: isEdit ? draft.text : null };
+    everySent.current.push(sent);
+    const answer = await send(review, { ...sent, code });
+    if (isFailure(answer) && answer.isUntold) {
+      setSending("asking");
+      setUntold(true);
+      setProblem(words.problem.untold);
+      return;
     }
+    setSending("idle");
     const status = isFailure(answer) ? answer.status : answer;
+    // Refused while it is still open, it can't count later.
+    if (isFailure(answer) && !status?.outcome) everySent.current.pop();
+    if (isFailure(answer)) setProblem(answer.message);
     if (status !== null) update(status);
-    if (!isFailure(answer)) return;
-    setTooLate(isLost && answer.code === "already_resolved");
-    setProblem(answer.message);
   };
-  return { verdict, isSending, problem, isTooLate, isCounted, choose, back, decide };
+  return { verdict, sending, problem, isTooLate, isCounted, choose, back, decide };
 }
 
-/** The answer to the first sending may have been lost on its way: then it is this very decision that was counted. */
-function isOwn(status: ReviewStatus | null, sent: Omit<Decision, "code">): boolean {
-  const outcome = status?.outcome ?? null;
-  if (outcome === null || !outcome.isYours) return false;
+type Listener = { onTold: (status: ReviewStatus) => void; onSilence: () => void };
+
+/** Asks until there is an answer, and says once when that takes long. Answers with how to stop it. */
+function askUntilTold(ask: () => Promise<ReviewStatus | Failure>, listener: Listener): () => void {
+  let isStopped = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const next = (count: number) => {
+    timer = setTimeout(
+      async () => {
+        const status = await ask();
+        if (isStopped) return;
+        if (!isFailure(status)) return listener.onTold(status);
+        if (count + 1 === patientQuestions) listener.onSilence();
+        next(count + 1);
+      },
+      askAgainMs[Math.min(count, askAgainMs.length - 1)],
+    );
+  };
+  next(0);
+  return () => {
+    isStopped = true;
+    clearTimeout(timer);
+  };
+}
+
+/** Whether the decision that counted is the very one that was sent. */
+function isOwn(outcome: ReviewOutcome, sent: Sent): boolean {
   return (
+    outcome.isYours &&
     outcome.status === (sent.verdict === "approve" ? "APPROVED" : "REJECTED") &&
     (outcome.note ?? "") === (sent.note.trim() === "" ? "" : sent.note) &&
     outcome.edit === (sent.edit === null ? null : sent.edit.trim())

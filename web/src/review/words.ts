@@ -2,6 +2,13 @@
 
 import type { ReviewOutcome } from "../../../sdk/src/review-contract.ts";
 
+const headings = {
+  APPROVED: "This request was approved",
+  REJECTED: "This request was rejected",
+  EXPIRED: "This request expired",
+  CANCELLED: "This request was withdrawn",
+} as const;
+
 const outcomeWords = {
   APPROVED: "Approved",
   REJECTED: "Rejected",
@@ -15,18 +22,23 @@ export const words = {
   title: "Review request",
   pageTitle: (status: ReviewOutcome["status"] | null) =>
     `${status === null ? "Review request" : outcomeWords[status]} · Countersign`,
+  heading: (status: ReviewOutcome["status"] | null) =>
+    status === null ? "Your approval is needed" : headings[status],
   agentWrote: "The agent wrote",
   approverWrote: "The approver wrote",
-  agent: "Agent",
-  agentUnnamed: "It gave no name",
-  agentCallsItself: "calls itself",
+  agentName: "Agent, unverified",
+  agentUnnamed: "Unnamed agent",
   workspace: "Workspace",
   asked: "Asked",
   timeLeft: "Decide by",
+  requestId: "Request ID",
+  details: "Details",
   you: "You",
   memberOf: "member of",
   reasoning: "Why",
-  recentActions: "What it did just before",
+  recentActions: "Recent actions",
+  foldedLines: (count: number) => `Show ${number(count)} more ${count === 1 ? "line" : "lines"}`,
+  foldAgain: "Show less",
   payload: "What will be executed",
   payloadWas: "What was approved",
   payloadWasAsked: "What was asked for",
@@ -134,31 +146,46 @@ export const words = {
       "This page was opened without encryption, so nothing can be decided here. Open the link over https; the operator of this service sets PUBLIC_URL.",
   },
   decision: "Your decision",
-  twoSteps: "You will be asked once more.",
+  twoSteps: "You’ll confirm in the next step.",
+  readFirst: "Read to the end of the payload first.",
 
   confirm: {
     approveTitle: "Approve this request?",
     rejectTitle: "Reject this request?",
-    agent: "the agent",
-    approveBefore: "Approve and let ",
-    approveAfter: " run exactly what this page shows.",
-    approveNoPayloadAfter: " do what it describes.",
-    approveChangedAfter: (count: number) => ` run this with your ${changes(count)}.`,
-    rejectBefore: "Reject, and tell ",
-    rejectAfter: " not to do this.",
+    approve: "The agent will run exactly this payload.",
+    approveChanged: (count: number) =>
+      `The agent will run this payload with your ${changes(count)}.`,
+    approveNoPayload: "The agent will do what it describes. It sent no payload.",
+    reject: "The agent will be told not to do this.",
+    values: "What will be executed",
+    moreValues: (count: number) =>
+      `and ${number(count)} more ${count === 1 ? "value" : "values"} on the page`,
+    moreCharacters: (count: number) =>
+      `${number(count)} more ${count === 1 ? "character" : "characters"}`,
+    changes: "Your changes",
+    warnings: "Still open",
+    tick: {
+      approve: "I approve exactly this. It can’t be undone.",
+      approveChanged: "I approve this with my changes. It can’t be undone.",
+      reject: "I reject this request. It can’t be undone.",
+    },
+    tickFirst: "Tick the box first.",
+    listFirst: "Show all changes first.",
     rejectDropsChanges: (count: number) =>
       `Your ${changes(count)} will not be sent: a rejection has no payload.`,
-    final: "A decision is final.",
     note: "Note",
     noteHint: "Optional. The agent and its owners will read it.",
     noteTooLong: (over: number) =>
       `${number(over)} ${over === 1 ? "character" : "characters"} too long`,
     noteLeft: (left: number) => `${number(left)} characters left`,
     back: "Go back",
-    approve: "Yes, approve",
-    approveChanged: "Yes, approve with changes",
-    reject: "Yes, reject",
+    yes: {
+      approve: "Yes, approve",
+      approveChanged: "Yes, approve with changes",
+      reject: "Yes, reject",
+    },
     sending: "Sending …",
+    asking: "Checking …",
   },
 
   changeList: {
@@ -182,8 +209,14 @@ export const words = {
   },
 
   problem: {
-    offline: "The service cannot be reached. Nothing was lost: check the connection and try again.",
-    unknown: "Something went wrong. Nothing was lost: try again in a moment.",
+    offline: "We can’t reach the service. Check your connection and try again.",
+    unknown: "Something went wrong on our side. Try again in a moment.",
+    /** A decision was sent, and no answer came. */
+    untold:
+      "We can’t tell whether your decision arrived, because no answer came back. We’re checking …",
+    stillUntold:
+      "We still can’t tell whether your decision arrived. Check your connection. We keep checking, and you can send it again: it never counts twice.",
+    notArrived: "Your decision hasn’t been counted so far. Send it again.",
     gone: "This link does not work any more: you may no longer be asked. Nothing was decided.",
     tooLarge: "The edited payload is too large: with everything around it 4 MiB are allowed.",
   },

@@ -16,7 +16,7 @@ export function RequestFacts({ request, reading, onOver }: RequestFactsProps) {
   const { id, agentName, createdAt, expiresAt, status } = request;
   return (
     <dl className="facts">
-      <Fact name={words.agent}>
+      <Fact name={words.agentName}>
         <AgentName agentName={agentName} />
       </Fact>
       <Fact name="Approver">

@@ -63,6 +63,7 @@ export function PayloadSection(props: PayloadSectionProps) {
       {shown === "readable" && <Readable {...props} />}
       {shown === "raw" && <RawJson text={draft} label={words.editor.label} />}
       {shown === "edit" && <JsonEditing text={draft} original={original} onChange={onDraft} />}
+      <div id="payload-end" aria-hidden="true" />
       {shown === "readable" && opening.unseen > 0 && (
         <div className="payload-foot">
           <span className="unopened">{words.foldedPart(opening.unseen)}</span>

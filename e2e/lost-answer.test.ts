@@ -1,0 +1,163 @@
+// A decision is sent and its answer gets lost, or never comes. The page says that it cannot tell, finds out by itself, and
+// says nothing that may be wrong.
+
+import assert from "node:assert/strict";
+import type { Page, Route } from "playwright-core";
+import { type Journey, type JourneyOptions, journeys } from "./journey.ts";
+import { choose, confirm, eventually, outcomeOf, tick, waits } from "./review-page.ts";
+
+const journey = journeys();
+const lost: JourneyOptions = { mayBreak: "/review/", mayFail: ["502 /review/", "409 /review/"] };
+
+const screens = {
+  "a phone": { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+  "a desktop": { viewport: { width: 1280, height: 800 } },
+};
+
+async function open({ createRequest, mailedLink, visit }: Journey, screen: object) {
+  const { id } = await createRequest({
+    summary: "Refund order 1042",
+    notify: "ann@example.com",
+    payload: { amount: 120.5 },
+  });
+  return { id, page: await visit((await mailedLink("ann@example.com")).url, screen) };
+}
+
+async function onDecision(page: Page, how: (route: Route) => Promise<void>): Promise<void> {
+  await page.route("**/decision", how);
+}
+
+/** Brings a call to the service as the browser would have. */
+async function bring(route: Route): Promise<void> {
+  const { origin } = new URL(route.request().url());
+  const headers = { ...route.request().headers(), origin, "sec-fetch-site": "same-origin" };
+  const answer = await route.fetch({ headers });
+  assert.equal(answer.status(), 200, await answer.text());
+}
+
+async function assertSaysNothingFalse(page: Page): Promise<void> {
+  const said = await page.locator("body").innerText();
+  assert.doesNotMatch(said, /Nothing was lost|It was not sent|too late/);
+}
+
+for (const [name, screen] of Object.entries(screens)) {
+  journey(
+    `9. a decision that counted while its answer was lost is found by the page itself, on ${name}`,
+    lost,
+    async (there) => {
+      const { id, page } = await open(there, screen);
+      let release = () => {};
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await onDecision(page, async (route) => {
+        await bring(route);
+        await route.abort();
+      });
+      // Out of reach for a moment, so that the page cannot know at once.
+      await page.route("**/status", async (route) => {
+        await held;
+        await route.continue();
+      });
+      const dialog = await choose(page, "Approve");
+      await dialog.getByRole("textbox", { name: "Note" }).fill("Fine");
+      await confirm(page, "Yes, approve");
+      await dialog.getByText("We can’t tell whether your decision arrived").waitFor();
+      await assertSaysNothingFalse(page);
+      assert.equal((await there.readRequest(id)).status, "APPROVED");
+      release();
+      await outcomeOf(page).getByText("Approved by you").waitFor();
+      await assertSaysNothingFalse(page);
+      assert.equal(await page.getByText("What you had typed").count(), 0);
+    },
+  );
+
+  journey(
+    `9. a decision that never arrived is told as such, and sent again it counts once, on ${name}`,
+    lost,
+    async (there) => {
+      const { id, page } = await open(there, screen);
+      await onDecision(page, (route) => route.abort());
+      const dialog = await choose(page, "Reject");
+      await confirm(page, "Yes, reject");
+      await dialog.getByText("Your decision hasn’t been counted so far. Send it again.").waitFor();
+      assert.equal((await there.readRequest(id)).status, "PENDING");
+      await page.unroute("**/decision");
+      await confirm(page, "Yes, reject");
+      await outcomeOf(page).getByText("Rejected by you").waitFor();
+    },
+  );
+}
+
+journey("9. an answer that comes from something between is no answer", lost, async (there) => {
+  const { id, page } = await open(there, screens["a phone"]);
+  await onDecision(page, async (route) => {
+    await bring(route);
+    await route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad gateway</h1>" });
+  });
+  await choose(page, "Approve");
+  await confirm(page, "Yes, approve");
+  await outcomeOf(page).getByText("Approved by you").waitFor();
+  await assertSaysNothingFalse(page);
+  assert.equal((await there.readRequest(id)).status, "APPROVED");
+});
+
+journey(
+  "9. while nobody answers the page says so, keeps asking, and never hangs",
+  lost,
+  async (there) => {
+    const { id, page } = await open(there, screens["a phone"]);
+    // Neither ever answers: the page's own limits end the calls.
+    const waiting: Route[] = [];
+    await onDecision(page, async (route) => {
+      waiting.push(route);
+    });
+    await page.route("**/status", (route) => route.abort());
+    const dialog = await choose(page, "Approve");
+    await confirm(page, "Yes, approve");
+    const sent = dialog.getByRole("button", { name: "Sending …" });
+    await sent.waitFor();
+    await dialog.getByText("We can’t tell whether").waitFor({ timeout: 40_000 });
+    await dialog.getByText("We still can’t tell whether").waitFor({ timeout: 40_000 });
+    await tick(page);
+    const yes = dialog.getByRole("button", { name: "Yes, approve" });
+    await eventually(async () => !(await waits(yes)), "it can be sent again");
+    await assertSaysNothingFalse(page);
+    // The first sending arrives late, and the connection is back.
+    await waiting[0]?.continue().catch(() => {});
+    await page.unroute("**/decision");
+    await page.unroute("**/status");
+    await confirm(page, "Yes, approve");
+    await outcomeOf(page).getByText("Approved by you").waitFor();
+    await assertSaysNothingFalse(page);
+    assert.equal((await there.readRequest(id)).status, "APPROVED");
+  },
+);
+
+journey(
+  "9. whoever changes their mind after a lost answer learns which decision counted",
+  lost,
+  async (there) => {
+    const { id, page } = await open(there, screens["a desktop"]);
+    await onDecision(page, async (route) => {
+      await bring(route);
+      await route.abort();
+    });
+    await page.route("**/status", (route) => route.abort());
+    const dialog = await choose(page, "Approve");
+    await confirm(page, "Yes, approve");
+    await dialog.getByText("We can’t tell whether").waitFor();
+    await dialog.getByRole("button", { name: "Go back" }).click();
+    await page.unroute("**/decision");
+    await choose(page, "Reject");
+    await eventually(async () => {
+      await tick(page);
+      const yes = page.locator("dialog").getByRole("button", { name: "Yes, reject" });
+      return (await yes.count()) > 0 && !(await waits(yes));
+    }, "it can be sent");
+    await confirm(page, "Yes, reject");
+    await outcomeOf(page).getByText("Approved by you").waitFor();
+    await page.getByText("Your decision came too late and was not counted.").waitFor();
+    assert.equal((await there.readRequest(id)).status, "APPROVED");
+  },
+);

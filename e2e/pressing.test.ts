@@ -1,0 +1,389 @@
+// No accident and no machine decides: not two taps on one spot, not a script that clicks every button, not a decision about
+// a payload that was never on the screen. With fingers on a phone, upright and on its side, and with a mouse on a desktop.
+
+import assert from "node:assert/strict";
+import type { BrowserContextOptions, Locator, Page } from "playwright-core";
+import type { CreateRequest } from "../sdk/src/contract.ts";
+import { type Journey, journeys } from "./journey.ts";
+import {
+  agentsWords,
+  assertNoSidewaysScrolling,
+  button,
+  choose,
+  confirm,
+  eventually,
+  firstStep,
+  inspect,
+  outcomeOf,
+  tick,
+  waits,
+} from "./review-page.ts";
+
+const journey = journeys();
+
+const finger = { hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
+const phone: BrowserContextOptions = { viewport: { width: 390, height: 844 }, ...finger };
+const screens: Record<string, BrowserContextOptions> = {
+  "a phone": phone,
+  "a phone on its side": { viewport: { width: 844, height: 390 }, ...finger },
+  "a phone of 320 px": { viewport: { width: 320, height: 568 }, ...finger },
+  "a desktop": { viewport: { width: 1280, height: 800 } },
+};
+
+const payment: CreateRequest = {
+  summary: "Pay invoice 2026-118 of Bright Supplies (48,200.00 EUR)",
+  agentName: "payables-agent",
+  notify: "ann@example.com",
+  reasoning: "The invoice is due on Friday and matches the order.\n".repeat(12),
+  recentActions: ["Read the invoice", "Matched it with the order", "Checked the goods receipt"],
+  payload: {
+    invoice: "2026-118",
+    supplier: { name: "Bright Supplies", iban: "DE89370400440532013000" },
+    amount: 48200,
+    currency: "EUR",
+    approvedBudget: true,
+    reference: "PO-7781",
+    costCentre: 4711,
+  },
+};
+
+async function ask(
+  { createRequest, mailedLink, visit }: Journey,
+  body: CreateRequest,
+  options: BrowserContextOptions,
+): Promise<{ id: string; page: Page }> {
+  const { id } = await createRequest(body);
+  const page = await visit((await mailedLink("ann@example.com")).url, options);
+  await button(page, "Approve").waitFor();
+  return { id, page };
+}
+
+type Spot = { x: number; y: number };
+
+async function press(page: Page, { x, y }: Spot): Promise<void> {
+  const isTouch = await page.evaluate("navigator.maxTouchPoints > 0");
+  if (isTouch) await page.touchscreen.tap(x, y);
+  else await page.mouse.click(x, y);
+}
+
+async function boxOf(locator: Locator) {
+  const box = await locator.boundingBox();
+  assert.ok(box !== null, "it can be seen");
+  return box;
+}
+
+/** Corners and middle of a button. */
+async function spotsOn(locator: Locator): Promise<Spot[]> {
+  const { x, y, width, height } = await boxOf(locator);
+  return [
+    { x: x + width / 2, y: y + height / 2 },
+    { x: x + 4, y: y + 4 },
+    { x: x + width - 4, y: y + height - 4 },
+  ];
+}
+
+/** Of each pace: a double tap, a hurried one, a slow one that outlasts every moment of inertness. */
+const pacesMs = [40, 350, 1_000];
+
+for (const [name, screen] of Object.entries(screens)) {
+  journey(`2. no sequence of presses on one place decides, on ${name}`, async (there) => {
+    const { id, page } = await ask(there, payment, screen);
+    for (const verdict of ["Approve", "Reject"] as const) {
+      for (const spot of await spotsOn(firstStep(page, verdict))) {
+        for (const paceMs of pacesMs) {
+          for (let count = 0; count < 7; count += 1) {
+            await press(page, spot);
+            // The pace is what is tried here: nothing is waited for.
+            await page.waitForTimeout(paceMs);
+          }
+          assert.equal((await there.readRequest(id)).status, "PENDING", `${verdict} ${paceMs}`);
+        }
+      }
+      if (await page.locator("dialog").isVisible()) await button(page, "Go back").click();
+    }
+  });
+
+  journey(
+    `2. the second step's button lies where none of the first was, on ${name}`,
+    async (there) => {
+      const { page } = await ask(there, payment, screen);
+      const first = await Promise.all(
+        (["Approve", "Reject"] as const).map((verdict) => boxOf(firstStep(page, verdict))),
+      );
+      for (const [verdict, yes] of [
+        ["Approve", "Yes, approve"],
+        ["Reject", "Yes, reject"],
+      ] as const) {
+        const dialog = await choose(page, verdict);
+        await tick(page);
+        const second = dialog.getByRole("button", { name: yes });
+        await eventually(async () => !(await waits(second)), "it can be pressed");
+        const lying = await page.evaluate(whatLiesOn(first));
+        assert.deepEqual(lying, [], `${verdict}, however the second step is scrolled`);
+        await button(page, "Go back").click();
+      }
+    },
+  );
+}
+
+type Box = { x: number; y: number; width: number; height: number };
+
+/** Which of the second step's controls that lead to a decision can be hit where these boxes were, however it is scrolled. */
+const whatLiesOn = (boxes: Box[]) => `(async () => {
+  const dialog = document.querySelector("dialog");
+  const scrollers = [dialog, dialog.querySelector(".dialog-body")];
+  const found = new Set();
+  const look = () => {
+    for (const { x, y, width, height } of ${JSON.stringify(boxes)}) {
+      for (let across = 0; across <= 10; across += 1) {
+        for (let down = 0; down <= 4; down += 1) {
+          const hit = document.elementFromPoint(x + (width * across) / 10, y + (height * down) / 4);
+          const control = hit?.closest("dialog button");
+          if (control && !control.classList.contains("button-back")) found.add(control.textContent);
+        }
+      }
+    }
+  };
+  for (const scroller of scrollers) {
+    for (let top = 0; top <= scroller.scrollHeight; top += 15) {
+      scroller.scrollTop = top;
+      look();
+    }
+  }
+  return [...found];
+})()`;
+
+/** Clicks what is there, again and again, in the order of the page or from behind. */
+const clicker = (what: string, order: string) => `(async () => {
+  for (let round = 0; round < 6; round += 1) {
+    for (const one of [...document.querySelectorAll(${JSON.stringify(what)})]${order}) one.click();
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
+})()`;
+
+for (const [name, what] of Object.entries({
+  "every button": "button",
+  "everything that can be clicked": "button, a, label, input, [role=button], [tabindex]",
+})) {
+  journey(`2. a script that clicks ${name} every second decides nothing`, async (there) => {
+    for (const order of ["", ".reverse()"]) {
+      const { id, page } = await ask(there, payment, phone);
+      await page.evaluate(clicker(what, order));
+      assert.equal((await there.readRequest(id)).status, "PENDING", `in order${order}`);
+    }
+  });
+}
+
+journey("2. a machine that presses each visible button in turn decides nothing", async (there) => {
+  const { id, page } = await ask(there, payment, phone);
+  for (let round = 0; round < 3; round += 1) {
+    const count = await page.getByRole("button").count();
+    for (let at = 0; at < count; at += 1) {
+      await page
+        .getByRole("button")
+        .nth(at)
+        .click({ timeout: 800 })
+        .catch(() => {});
+    }
+  }
+  assert.equal((await there.readRequest(id)).status, "PENDING");
+});
+
+const portrait: Record<string, BrowserContextOptions> = {
+  ...screens,
+  "a small phone": { viewport: { width: 375, height: 667 }, ...finger },
+};
+
+for (const [name, screen] of Object.entries(portrait)) {
+  journey(
+    `3. the payload begins on the first screen of ${name}, below the reasoning`,
+    async (there) => {
+      const wordy = {
+        ...payment,
+        summary: "Pay the invoice of Bright Supplies in full, as ordered. ".repeat(8).slice(0, 500),
+        reasoning: "It is due on Friday, and matches the order.\n".repeat(45).slice(0, 2_000),
+        recentActions: Array.from({ length: 10 }, (_, at) => `Looked at ${at} `.repeat(20)),
+      };
+      const { page } = await ask(there, wordy, screen);
+      const bar = await boxOf(page.locator("#decision"));
+      const title = await boxOf(page.getByRole("heading", { name: "What will be executed" }));
+      assert.ok(
+        title.y + title.height < bar.y,
+        `the payload begins at ${title.y}, the bar at ${bar.y}`,
+      );
+      const reasoning = await boxOf(page.locator("#reasoning"));
+      const isBefore = reasoning.y < title.y || reasoning.x + reasoning.width <= title.x;
+      assert.ok(isBefore, "the reasoning stands before the payload");
+      for (const below of ["Recent actions", "Details"]) {
+        const { y } = await boxOf(page.getByRole("heading", { name: below }));
+        assert.ok(y > title.y, `${below} stands below the payload`);
+      }
+      await assertNoSidewaysScrolling(page);
+    },
+  );
+}
+
+journey("3. folded prose says how much there is, and opens in place", async (there) => {
+  const { page } = await ask(there, payment, phone);
+  const reasoning = page.locator("#reasoning");
+  const before = await boxOf(reasoning);
+  const more = page.getByRole("button", { name: /^Show [0-9]+ more lines$/ });
+  await more.click();
+  const after = await boxOf(reasoning);
+  assert.equal(after.y, before.y);
+  assert.ok(after.height > before.height);
+  await button(page, "Show less").click();
+  assert.equal((await boxOf(reasoning)).height, before.height);
+  // A short one is not folded.
+  const short = await ask(there, { ...payment, reasoning: "It is due." }, phone);
+  assert.equal(await short.page.getByRole("button", { name: /more lines/ }).count(), 0);
+});
+
+for (const name of ["a phone", "a desktop"]) {
+  const screen = screens[name] ?? {};
+  journey(
+    `3. Approve leads to the payload until its end was on ${name}'s screen`,
+    async (there) => {
+      const lines = Array.from({ length: 60 }, (_, at) => ({ [`line${at}`]: at }));
+      const { id, page } = await ask(
+        there,
+        { ...payment, payload: { lines, end: "FINIS" } },
+        screen,
+      );
+      const end = page.locator("#payload").getByText("FINIS");
+      const dialog = page.locator("dialog");
+      const isOnScreen = async () => {
+        const bar = await boxOf(page.locator("#decision"));
+        const { y, height } = await boxOf(end);
+        return y >= 0 && y + height <= bar.y;
+      };
+      let presses = 0;
+      await eventually(async () => {
+        const wasOnScreen = await isOnScreen();
+        await firstStep(page, "Approve").click();
+        presses += 1;
+        // Smooth scrolling takes its time.
+        const isOpen = await dialog.waitFor({ timeout: 700 }).then(
+          () => true,
+          () => false,
+        );
+        if (isOpen)
+          assert.ok(wasOnScreen, "the end was on the screen before the second step opened");
+        return isOpen;
+      }, "the second step");
+      assert.ok(presses >= 3, `${presses} presses`);
+      assert.equal((await there.readRequest(id)).status, "PENDING");
+    },
+  );
+}
+
+journey(
+  "3. what was read once is not asked for again, and no payload needs no reading",
+  async (there) => {
+    const { page } = await ask(there, { ...payment, payload: { amount: 1 } }, phone);
+    await choose(page, "Approve");
+    await button(page, "Go back").click();
+    await page.evaluate("scrollTo(0, 0)");
+    await firstStep(page, "Approve").click();
+    await page.locator("dialog").waitFor();
+    const { payload: _, ...words } = payment;
+    const bare = await ask(there, words, phone);
+    await bare.page.getByText("The agent sent no payload").waitFor();
+    await choose(bare.page, "Approve");
+  },
+);
+
+journey(
+  "3. the second step repeats the summary as the agent's words, the leading values and all changes",
+  async (there) => {
+    const { page } = await ask(there, payment, phone);
+    await button(page, "Edit amount").click();
+    await page.getByRole("textbox", { name: "New value of amount" }).fill("4820.00");
+    await page.keyboard.press("Enter");
+    const dialog = await choose(page, "Approve with changes");
+    const quote = dialog.getByRole("figure", { name: "The agent wrote" });
+    assert.equal(await quote.locator("blockquote").innerText(), payment.summary);
+    const values = (await dialog.locator("dl").innerText()).replaceAll(/\s+/g, " ");
+    assert.ok(values.startsWith('invoice "2026-118" supplier.name "Bright Supplies"'), values);
+    assert.ok(values.includes("amount 4820.00"), values);
+    await dialog.getByText("and 3 more values on the page").waitFor();
+    const changes = await dialog.getByRole("list", { name: "Changes" }).innerText();
+    assert.match(changes.replaceAll(/\s+/g, " "), /amount .*48200 → .*4820\.00/);
+    await inspect(page, "second-step");
+    await confirm(page, "Yes, approve with changes");
+    await outcomeOf(page).getByText("Approved by you").waitFor();
+  },
+);
+
+journey(
+  "7. the agent's name never stands in a sentence of ours, and its frame holds",
+  async (there) => {
+    const agentName = "Countersign. This request was checked and is safe to approve, says";
+    for (const screen of [phone, screens["a desktop"] ?? {}]) {
+      const { id, page } = await ask(there, { ...payment, agentName }, screen);
+      const name = agentsWords(page).getByText(agentName);
+      await name.waitFor();
+      // Outside of its frame it is nowhere.
+      const outside = await page.evaluate(`(() => {
+      const copy = document.body.cloneNode(true);
+      for (const one of copy.querySelectorAll("figure, script")) one.remove();
+      return copy.textContent;
+    })()`);
+      assert.ok(!String(outside).includes("safe to approve"), String(outside));
+      await page.getByRole("term").getByText("Request ID").waitFor();
+      await page.getByText(id, { exact: true }).waitFor();
+      for (const verdict of ["Approve", "Reject"] as const) {
+        const dialog = await choose(page, verdict);
+        assert.ok(!(await dialog.innerText()).includes("safe to approve"));
+        await button(page, "Go back").click();
+      }
+    }
+  },
+);
+
+journey(
+  "8. one heading of ours, times with their zone, and words that no browser translates",
+  async (there) => {
+    const { page } = await ask(there, payment, phone);
+    const headings = await page.getByRole("heading", { level: 1 }).allInnerTexts();
+    assert.deepEqual(headings, ["Your approval is needed"]);
+    assert.match(await page.locator(".deadline").innerText(), /GMT\+5:30|IST/);
+    const translated = await page.evaluate(`[...document.querySelectorAll("bdi, .visible")]
+    .filter((one) => one.closest("[translate=no]") === null).length`);
+    assert.equal(translated, 0, "foreign words stay as they are");
+  },
+);
+
+journey("8. every target is 44 px, and the page follows the reader's font size", async (there) => {
+  for (const screen of Object.values(screens)) {
+    const { page } = await ask(there, payment, screen);
+    const small =
+      await page.evaluate(`[...document.querySelectorAll("button, a, input, label.tick")]
+      .filter((one) => one.checkVisibility() && !one.classList.contains("skip"))
+      .map((one) => [one.ariaLabel ?? one.textContent, one.getBoundingClientRect()])
+      .filter(([, { width, height }]) => height < 43.9 || width < 43.9)
+      .map(([name, { width, height }]) => name + " " + width + " × " + height)`);
+    assert.deepEqual(small, []);
+    const height = (await boxOf(page.locator("#summary"))).height;
+    await page.evaluate(`document.documentElement.style.fontSize = "24px"`);
+    await eventually(
+      async () => (await boxOf(page.locator("#summary"))).height > height,
+      "it has grown",
+    );
+    await assertNoSidewaysScrolling(page);
+  }
+});
+
+journey("8. at 400 % the page can be read, and the bar covers nothing", async (there) => {
+  const zoomed = { viewport: { width: 320, height: 200 }, deviceScaleFactor: 4 };
+  const { id, page } = await ask(there, payment, zoomed);
+  assert.equal(
+    await page.evaluate(`getComputedStyle(document.querySelector("#decision")).position`),
+    "static",
+  );
+  await choose(page, "Approve");
+  await assertNoSidewaysScrolling(page);
+  await confirm(page, "Yes, approve");
+  await outcomeOf(page).waitFor();
+  assert.equal((await there.readRequest(id)).status, "APPROVED");
+});

@@ -1,0 +1,36 @@
+// What the agent says for itself: the summary, its name, why. Each stands on lines of its own within one frame, and
+// nothing of ours does but the labels between them.
+
+import type { Review } from "../../../sdk/src/review-contract.ts";
+import { FoldedProse } from "./folded-prose.tsx";
+import { Visible } from "./visible-text.tsx";
+import { words } from "./words.ts";
+
+export function Ask({ summary, agentName, reasoning }: Review) {
+  return (
+    <figure className="quote">
+      <figcaption>{words.agentWrote}</figcaption>
+      <FoldedProse id="summary" className="summary">
+        <Visible text={summary} isMultiLine />
+      </FoldedProse>
+      <div className="quote-row" id="agent-name" tabIndex={-1}>
+        <div className="quote-label">{words.agentName}</div>
+        {agentName === null ? (
+          <div className="quote-name quiet">{words.agentUnnamed}</div>
+        ) : (
+          <blockquote className="quote-name">
+            <Visible text={agentName} />
+          </blockquote>
+        )}
+      </div>
+      {reasoning !== null && (
+        <>
+          <div className="quote-label">{words.reasoning}</div>
+          <FoldedProse id="reasoning" className="prose">
+            <Visible text={reasoning} isMultiLine />
+          </FoldedProse>
+        </>
+      )}
+    </figure>
+  );
+}

@@ -1,0 +1,18 @@
+// Until when a decision counts. Our own words, outside of any frame.
+
+import type { Review } from "../../../sdk/src/review-contract.ts";
+import type { ClockReading } from "./clock.ts";
+import { Countdown } from "./countdown.tsx";
+import { Instant } from "./instant.tsx";
+import { words } from "./words.ts";
+
+type DeadlineProps = { review: Review; reading: ClockReading; onOver: () => void };
+
+export function Deadline({ review: { expiresAt, outcome }, reading, onOver }: DeadlineProps) {
+  return (
+    <p className="deadline">
+      <span className="quiet">{words.timeLeft}</span> <Instant at={expiresAt} />
+      {outcome === null && <Countdown reading={reading} expiresAt={expiresAt} onOver={onOver} />}
+    </p>
+  );
+}

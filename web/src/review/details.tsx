@@ -1,0 +1,36 @@
+// Whose request this is, and which one: our own words, below what is decided about.
+
+import type { Review } from "../../../sdk/src/review-contract.ts";
+import { Fact } from "./fact.tsx";
+import { Instant } from "./instant.tsx";
+import { Visible } from "./visible-text.tsx";
+import { words } from "./words.ts";
+
+export function Details({ id, workspaceName, createdAt, reviewerEmail, groupName }: Review) {
+  return (
+    <section className="said" aria-labelledby="details-title">
+      <h2 id="details-title">{words.details}</h2>
+      <dl className="facts">
+        <Fact name={words.workspace}>
+          <Visible text={workspaceName} />
+        </Fact>
+        <Fact name={words.you}>
+          <Visible text={reviewerEmail} />
+          {groupName !== null && (
+            <span className="quiet">
+              , {words.memberOf} <Visible text={groupName} />
+            </span>
+          )}
+        </Fact>
+        <Fact name={words.asked}>
+          <Instant at={createdAt} />
+        </Fact>
+        <Fact name={words.requestId}>
+          <code className="code" translate="no">
+            {id}
+          </code>
+        </Fact>
+      </dl>
+    </section>
+  );
+}

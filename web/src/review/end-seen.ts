@@ -1,0 +1,45 @@
+// Whether the payload's end was on the screen, and the way there: Approve leads to the payload until then.
+
+import { useEffect, useState } from "react";
+
+const endId = "payload-end";
+const barId = "decision";
+/** The part of a screen that one press moves on, so that the last line read stays in sight. */
+const screenShare = 0.8;
+
+/** `isWhole`: everything is open and drawn. Before that an end is none. */
+export function useEndSeen(isWhole: boolean): boolean {
+  const [isSeen, setSeen] = useState(false);
+  useEffect(() => {
+    const end = document.getElementById(endId);
+    if (isSeen || !isWhole || end === null) return;
+    // The bar lies over the lower edge of the screen.
+    const covered = document.getElementById(barId)?.offsetHeight ?? 0;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true);
+      },
+      { rootMargin: `0px 0px -${covered}px 0px` },
+    );
+    observer.observe(end);
+    return () => observer.disconnect();
+  });
+  return isSeen;
+}
+
+/** To the payload's beginning at first, then on by a screen, or by half of what is left of a very long one. */
+export function leadToEnd(): void {
+  const payload = document.getElementById("payload");
+  const end = document.getElementById(endId);
+  if (payload === null || end === null) return;
+  const bar = document.getElementById(barId)?.offsetHeight ?? 0;
+  const room = innerHeight - bar;
+  const top = payload.getBoundingClientRect().top;
+  const left = end.getBoundingClientRect().bottom - room + 16;
+  const screen = room * screenShare;
+  const isBegun = top < room / 2;
+  // Whole on one screen, it is shown whole.
+  const step = isBegun || left < top ? Math.min(left, Math.max(screen, left / 2)) : top - 16;
+  const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  scrollBy({ top: step, behavior: isCalm ? "auto" : "smooth" });
+}
