@@ -408,6 +408,7 @@ const rulesInBrowsers = [
   "twin-keys",
   "json-text",
   "json-tree",
+  "json-outline",
   "json-diff",
   "shown-text",
   "limits",

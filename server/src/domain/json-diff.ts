@@ -2,20 +2,16 @@
 // it before an edited payload is approved, so nothing that another reader could tell apart counts as the same.
 
 import {
-  comma,
-  countValues,
-  decodeString,
-  isClosing,
-  isOpening,
-  type JsonNode,
-  type JsonPath,
-  kindAt,
-  openBrace,
-  rootOf,
-  skipSpace,
-  stringEnd,
-  valueEnd,
-} from "./json-tree.ts";
+  childrenOf,
+  keyTextAt,
+  kindOf,
+  membersOf,
+  nextOf,
+  type Outline,
+  outlineOf,
+  textAt,
+} from "./json-outline.ts";
+import { decodeString, type JsonPath } from "./json-tree.ts";
 
 export type JsonChange =
   | { kind: "changed"; path: JsonPath; before: string; after: string }
@@ -45,21 +41,6 @@ export function diffJson(before: string, after: string): JsonChange[] {
 export function isSameJson(before: string, after: string): boolean {
   return before === after || isSameValue(outlineOf(before), 0, outlineOf(after), 0);
 }
-
-/**
- * The values of a text, numbered in the order in which they begin: a container is followed by all that is in it.
- * Numbers in typed arrays, because a text of a few megabytes may hold millions of values.
- */
-type Outline = {
-  text: string;
-  starts: Int32Array;
-  ends: Int32Array;
-  /** The number of the first value behind this one that is not inside it. */
-  nexts: Int32Array;
-  /** Where the key of a member of an object is; meaningless elsewhere. */
-  keyStarts: Int32Array;
-  keyEnds: Int32Array;
-};
 
 type Comparison = {
   before: Outline;
@@ -213,88 +194,4 @@ function isSameScalarText(one: string, other: string): boolean {
   const longer = Math.max(one.length, other.length);
   if (longer > Math.min(one.length, other.length) * escapeLengthMax) return false;
   return decodeString(one, 0, one.length) === decodeString(other, 0, other.length);
-}
-
-function kindOf({ text, starts }: Outline, value: number): JsonNode["kind"] {
-  return kindAt(text, starts[value] ?? 0);
-}
-
-function nextOf({ nexts }: Outline, value: number): number {
-  return nexts[value] ?? 0;
-}
-
-function textAt({ text, starts, ends }: Outline, value: number): string {
-  return text.slice(starts[value], ends[value]);
-}
-
-function keyTextAt({ text, keyStarts, keyEnds }: Outline, value: number): string {
-  return text.slice(keyStarts[value], keyEnds[value]);
-}
-
-function childrenOf(outline: Outline, container: number): number[] {
-  const children: number[] = [];
-  const end = nextOf(outline, container);
-  for (let child = container + 1; child < end; child = nextOf(outline, child)) children.push(child);
-  return children;
-}
-
-function membersOf(outline: Outline, object: number): Map<string, number> {
-  const members = new Map<string, number>();
-  for (const child of childrenOf(outline, object)) {
-    const key = keyTextAt(outline, child);
-    members.set(decodeString(key, 0, key.length), child);
-  }
-  return members;
-}
-
-function outlineOf(text: string): Outline {
-  const root = rootOf(text);
-  const size = countValues(text, root) + 1;
-  const outline: Outline = {
-    text,
-    starts: new Int32Array(size),
-    ends: new Int32Array(size),
-    nexts: new Int32Array(size),
-    keyStarts: new Int32Array(size),
-    keyEnds: new Int32Array(size),
-  };
-  fillOutline(outline, root.start);
-  return outline;
-}
-
-/** One walk over the text, without calling itself, in which every value gets its number when it begins. */
-function fillOutline(outline: Outline, start: number): void {
-  const { text, starts, ends, nexts } = outline;
-  const open: number[] = [];
-  let isInObject = false;
-  let count = 0;
-  for (let at = skipSpace(text, start); at < text.length; at = skipSpace(text, at)) {
-    const code = text.charCodeAt(at);
-    if (code === comma) at += 1;
-    else if (isClosing(code)) {
-      at += 1;
-      const container = open.pop() ?? 0;
-      ends[container] = at;
-      nexts[container] = count;
-      isInObject = text.charCodeAt(starts[open.at(-1) ?? 0] ?? 0) === openBrace;
-    } else {
-      if (isInObject) at = noteKey(outline, count, at);
-      starts[count] = at;
-      const isContainer = isOpening(text.charCodeAt(at));
-      if (isContainer) open.push(count);
-      if (isContainer) isInObject = text.charCodeAt(at) === openBrace;
-      at = isContainer ? at + 1 : valueEnd(text, at);
-      ends[count] = at;
-      count += 1;
-      nexts[count - 1] = count;
-    }
-  }
-}
-
-/** Returns where the value of the member begins. */
-function noteKey({ text, keyStarts, keyEnds }: Outline, value: number, at: number): number {
-  const end = stringEnd(text, at);
-  keyStarts[value] = at;
-  keyEnds[value] = end;
-  return skipSpace(text, skipSpace(text, end) + 1);
 }

@@ -16,7 +16,7 @@ import { leadToEnd, useEndSeen } from "./end-seen.ts";
 import { lead } from "./lead.ts";
 import { Outcome } from "./outcome.tsx";
 import type { DraftState } from "./payload/draft-state.ts";
-import { useOpening } from "./payload/opening.ts";
+import { type Opening, useOpening } from "./payload/opening.ts";
 import { PayloadSection, type PayloadView } from "./payload/payload-section.tsx";
 import { StatusMark } from "./status-mark.tsx";
 import { Timeline } from "./timeline.tsx";
@@ -38,15 +38,15 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
   const [view, setView] = useState<PayloadView>(
     draft.state.kind === "refused" ? "edit" : "readable",
   );
-  const [growing, setGrowing] = useState(0);
   const outcomeElement = useRef<HTMLElement>(null);
   // What is shown once decided is what was decided about, or rather what is executed.
   const shown = outcome === null ? draft.text : (outcome.edit ?? payload);
   const readable = draft.state.kind === "refused" && outcome === null ? null : shown;
-  const opening = useOpening(readable);
+  const state = outcome === null || shown === null ? draft.state : draft.stateOf(shown);
+  const opening = useOpening({ text: readable, original: payload, state });
   const isSoon = isExpiringSoon(useTimeLeft(reading, review.expiresAt));
   const changes = draft.state.kind === "changed" ? draft.state.changes : [];
-  const isDrawn = opening.unseen === 0 && growing === 0 && view !== "edit";
+  const isDrawn = opening.isComplete && view !== "edit";
   const isEndSeen = useEndSeen(isDrawn) || payload === null;
   const readOn = () => {
     if (view === "edit") setView("readable");
@@ -137,7 +137,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
             title={titleOf(outcome)}
             original={payload}
             draft={shown}
-            state={outcome === null ? draft.state : draft.stateOf(shown)}
+            state={state}
             isEditable={isOpen}
             view={view}
             onView={setView}
@@ -146,7 +146,6 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
             fields={draft.fields}
             onField={draft.setField}
             onFieldDone={draft.dropField}
-            onGrowing={(by) => setGrowing((count) => count + by)}
           />
         )}
         {isOpen && <Attention items={items} />}
@@ -161,8 +160,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
           hasChanges={changes.length > 0}
           blockedBy={blockedBy({
             state: draft.state,
-            unseen: opening.unseen,
-            growing,
+            opening,
             editing: draft.openFields.length,
           })}
           onRead={isEndSeen ? null : readOn}
@@ -195,16 +193,16 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
   );
 }
 
-type Waiting = { state: DraftState; unseen: number; growing: number; editing: number };
+type Waiting = { state: DraftState; opening: Opening; editing: number };
 
-function blockedBy({ state, unseen, growing, editing }: Waiting): string | null {
+function blockedBy({ state, opening, editing }: Waiting): string | null {
   const { approveBlocked } = words;
   if (state.kind === "refused") {
     return state.mistake.isNull === true ? approveBlocked.isNull : approveBlocked.broken;
   }
   if (editing > 0) return approveBlocked.editing;
-  if (unseen > 0) return approveBlocked.unopened;
-  return growing > 0 ? approveBlocked.opening : null;
+  if (opening.isComplete) return null;
+  return opening.isGrowing ? approveBlocked.opening : approveBlocked.unopened;
 }
 
 /** What the approver did themselves is no reason to warn them. */

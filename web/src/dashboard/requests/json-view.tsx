@@ -2,9 +2,9 @@
 
 import { useId, useMemo, useState } from "react";
 import type { JsonChange } from "../../../../server/src/domain/json-diff.ts";
-import { rootOf, textOf } from "../../../../server/src/domain/json-tree.ts";
+import { type JsonPath, rootOf, textOf } from "../../../../server/src/domain/json-tree.ts";
 import { CopyButton } from "../../review/payload/copy-button.tsx";
-import { noChanges } from "../../review/payload/draft-state.ts";
+import { type DraftState, noChanges } from "../../review/payload/draft-state.ts";
 import { useOpening } from "../../review/payload/opening.ts";
 import { RawJson } from "../../review/payload/raw-json.tsx";
 import { type Tree, TreeContext } from "../../review/payload/tree-context.ts";
@@ -51,10 +51,12 @@ export function JsonView({
 }
 
 const nothing = () => {};
+const rootPath: JsonPath = [];
+const unchanged: DraftState = { kind: "unchanged" };
 const noFields: Tree["fields"] = new Map();
 
 function Readable({ text, changes }: { text: string; changes: readonly JsonChange[] }) {
-  const opening = useOpening(text);
+  const opening = useOpening({ text, original: text, state: unchanged });
   const tree = useMemo<Tree>(
     () => ({
       ...opening.rows,
@@ -64,15 +66,14 @@ function Readable({ text, changes }: { text: string; changes: readonly JsonChang
       fields: noFields,
       onField: nothing,
       onFieldDone: nothing,
-      onGrowing: nothing,
     }),
     [opening.rows],
   );
   return (
     <>
       <TreeContext.Provider value={tree}>
-        <ul className="rows rows-root">
-          <ValueRow path={[]} text={textOf(text, rootOf(text))} changes={changes} />
+        <ul className="rows rows-root" translate="no">
+          <ValueRow path={rootPath} text={textOf(text, rootOf(text))} value={0} changes={changes} />
         </ul>
       </TreeContext.Provider>
       {opening.unseen > 0 && (

@@ -2,8 +2,8 @@
 
 import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { JsonChange } from "../../../../server/src/domain/json-diff.ts";
+import { childrenOf } from "../../../../server/src/domain/json-outline.ts";
 import {
-  countValues,
   entriesOf,
   type JsonEntry,
   type JsonPath,
@@ -14,10 +14,11 @@ import { lead } from "../lead.ts";
 import { Visible } from "../visible-text.tsx";
 import { words } from "../words.ts";
 import { noChanges } from "./draft-state.ts";
+import { unseenFrom, unseenInside } from "./drawn.ts";
 import { entriesPerStep, keyOf, openValuesAtFirst } from "./folding.ts";
 import { Key } from "./key.tsx";
 import { isAround } from "./opening.ts";
-import { nameOf, useTree } from "./tree-context.ts";
+import { nameOf, type Tree, useTree } from "./tree-context.ts";
 
 /** So many rows appear at a time, so that a long list never holds up the page. */
 const rowsPerChunk = 50;
@@ -29,7 +30,9 @@ const manyRows = 60;
 
 export type Container = {
   text: string;
-  entries: JsonEntry[];
+  /** Its number in the document's outline. */
+  value: number;
+  entries: NumberedEntry[];
   isOpen: boolean;
   /** How many entries are shown while it is open. */
   count: number;
@@ -37,41 +40,35 @@ export type Container = {
   show: (count: number) => void;
 };
 
+type NumberedEntry = JsonEntry & { value: number };
+
 /** `text` is the container's own JSON. */
-export function useContainer(path: JsonPath, text: string): Container {
+export function useContainer(path: JsonPath, text: string, value: number): Container {
   const tree = useTree();
   const key = keyOf(path);
-  const entries = useMemo(() => entriesOf(text, rootOf(text)), [text]);
-  const [count, setCount] = useState(tree.seen().get(key) ?? 0);
-  const [isOpen, setOpen] = useState(tree.seen().has(key));
-  const open = (wanted: number) => {
-    setOpen(true);
-    setCount((before) => Math.max(before, wanted));
-  };
-  const show = (wanted: number) => {
-    const shown = Math.min(wanted, entries.length);
-    open(shown);
-    tree.onSeen(key, shown);
-  };
-  // Opened from outside: everything at once, or the way to one value.
-  useEffect(() => tree.register(key, () => open(tree.seen().get(key) ?? 0)), [key]);
-  // After an edit another value may stand here, which nobody has opened yet.
-  useEffect(() => {
-    const shown = tree.seen().get(key);
-    setCount(shown ?? 0);
-    if (shown === undefined) setOpen(false);
-  }, [text]);
-  const toggle = () => {
-    if (isOpen) setOpen(false);
-    else show(Math.max(count, Math.min(entries.length, entriesPerStep)));
-  };
-  return { text, entries, isOpen, count, toggle, show };
+  const entries = useMemo(() => numberedEntries(tree, text, value), [text, value]);
+  const [, setDrawings] = useState(0);
+  useLayoutEffect(
+    () => tree.register(key, () => setDrawings((drawings) => drawings + 1)),
+    [tree, key],
+  );
+  const wanted = tree.countAt(key, value);
+  const show = (count: number) => tree.open(key, count < entries.length ? count : Infinity);
+  const toggle = () => (wanted > 0 ? tree.fold(key) : show(entriesPerStep));
+  const count = Math.min(wanted, entries.length);
+  return { text, value, entries, isOpen: wanted > 0, count, toggle, show };
+}
+
+function numberedEntries(tree: Tree, text: string, container: number): NumberedEntry[] {
+  const values = childrenOf(tree.drawn().outline, container);
+  return entriesOf(text, rootOf(text)).map((entry, at) => ({ ...entry, value: values[at] ?? 0 }));
 }
 
 type ToggleProps = { container: Container; name: string };
 
 export function ContainerToggle({ container, name }: ToggleProps) {
-  const { text, entries, isOpen, toggle } = container;
+  const { text, value, entries, isOpen, toggle } = container;
+  const tree = useTree();
   const isObject = text.startsWith("{");
   if (entries.length === 0) {
     return (
@@ -82,8 +79,8 @@ export function ContainerToggle({ container, name }: ToggleProps) {
     );
   }
   const what = isObject ? words.object(entries.length) : words.array(entries.length);
-  const folded =
-    !isOpen && container.count === 0 ? words.foldedPart(countValues(text, rootOf(text))) : "";
+  const unseen = isOpen ? 0 : unseenInside(tree.drawn(), value);
+  const folded = unseen > 0 ? words.foldedPart(unseen) : "";
   return (
     <button
       type="button"
@@ -111,17 +108,25 @@ type BodyProps = {
   row: (props: RowProps) => ReactNode;
 };
 
-/** A value, its own JSON, and what of it was changed. */
-export type RowProps = { path: JsonPath; text: string; changes: readonly JsonChange[] };
+/** A value, its own JSON, its place in the document, and what of it was changed. */
+export type RowProps = {
+  path: JsonPath;
+  text: string;
+  /** Its number in the document's outline. */
+  value: number;
+  changes: readonly JsonChange[];
+};
 
 export function ContainerBody({ path, container, changes, isIndented, row }: BodyProps) {
-  const { text, entries, isOpen, count, show } = container;
+  const { value, entries, isOpen, count, show } = container;
+  const tree = useTree();
   const inSight = useGrowing(isOpen ? count : 0);
   const body = useRef<HTMLDivElement>(null);
   useArrival({ path, entries, body });
   const { removed, inside } = useMemo(() => changesByStep(changes, path.length), [changes]);
   if (!isOpen) return null;
   const left = entries.length - count;
+  const unseenRest = left > 0 ? unseenFrom(tree.drawn(), value, entries[count]?.value ?? 0) : 0;
   const isMany = entries.length > manyRows;
   return (
     <div className={namesOf({ isIndented, isMany, isDeep: path.length >= 2 })} ref={body}>
@@ -145,7 +150,7 @@ export function ContainerBody({ path, container, changes, isIndented, row }: Bod
       )}
       {left > 0 && (
         <div className="row-more">
-          <span className="unopened">{words.foldedPart(valuesIn(text, entries, count))}</span>
+          {unseenRest > 0 && <span className="unopened">{words.foldedPart(unseenRest)}</span>}
           {left > entriesPerStep && (
             <button type="button" className="button" onClick={() => show(count + entriesPerStep)}>
               {words.showMore(entriesPerStep)}
@@ -221,10 +226,11 @@ type ChunkProps = Pick<BodyProps, "path" | "row" | "container"> & {
 const Chunk = memo(
   ({ container: { text, entries }, from, to, path, inside, row }: ChunkProps) => (
     <ul>
-      {entries.slice(from, to).map(({ step, node }) =>
+      {entries.slice(from, to).map(({ step, node, value }) =>
         row({
           path: [...path, step],
           text: textOf(text, node),
+          value,
           changes: inside.get(step) ?? noChanges,
         }),
       )}
@@ -260,20 +266,14 @@ function RemovedRow({ change }: { change: JsonChange & { kind: "removed" } }) {
   );
 }
 
-function valuesIn(text: string, entries: JsonEntry[], from: number): number {
-  return entries.slice(from).reduce((sum, { node }) => sum + 1 + countValues(text, node), 0);
-}
-
 /**
  * Grows to the wanted number in steps that take a moment each, so that there is room in between for whoever scrolls,
  * and shrinks at once.
  */
 function useGrowing(wanted: number): number {
-  const { onGrowing, isAllOpen } = useTree();
+  const { onGrowing } = useTree();
   // What is open at first is there at once, so that nothing moves under the reader's finger.
-  const [reached, setReached] = useState(
-    Math.min(wanted, isAllOpen() ? rowsPerChunk : openValuesAtFirst),
-  );
+  const [reached, setReached] = useState(wanted > openValuesAtFirst ? rowsPerChunk : wanted);
   const pace = useRef({ rows: rowsPerChunk, startedAt: 0 });
   const isGrowing = reached < wanted;
   // Before the browser draws, which takes its own time however few the rows are.

@@ -29,8 +29,10 @@ type PayloadSectionProps = {
   fields: ReadonlyMap<string, FieldDraft>;
   onField: (field: FieldDraft) => void;
   onFieldDone: (key: string) => void;
-  onGrowing: (by: 1 | -1) => void;
 };
+
+/** By it the page can tell whether the reader has come to the end. */
+const payloadEnd = <div id="payload-end" aria-hidden="true" />;
 
 export function PayloadSection(props: PayloadSectionProps) {
   const { title, original, draft, state, isEditable, view, onView, opening, onDraft } = props;
@@ -61,9 +63,16 @@ export function PayloadSection(props: PayloadSectionProps) {
         <CopyButton label={words.copyPayload} text={() => draft} isWide />
       </div>
       {shown === "readable" && <Readable {...props} />}
-      {shown === "raw" && <RawJson text={draft} label={words.editor.label} />}
+      {shown === "raw" && (
+        <RawJson
+          text={draft}
+          label={words.editor.label}
+          onDrawn={opening.onAllDrawn}
+          end={payloadEnd}
+        />
+      )}
       {shown === "edit" && <JsonEditing text={draft} original={original} onChange={onDraft} />}
-      <div id="payload-end" aria-hidden="true" />
+      {shown !== "raw" && payloadEnd}
       {shown === "readable" && opening.unseen > 0 && (
         <div className="payload-foot">
           <span className="unopened">{words.foldedPart(opening.unseen)}</span>
@@ -109,14 +118,13 @@ function Readable(props: PayloadSectionProps) {
       fields,
       onField: (field) => latest.current.onField(field),
       onFieldDone: (key) => latest.current.onFieldDone(key),
-      onGrowing: (by) => latest.current.onGrowing(by),
     };
   }, [isEditable, opening.rows, fields]);
   const changes = state.kind === "changed" ? state.changes : noChanges;
   return (
     <TreeContext.Provider value={tree}>
-      <ul className="rows rows-root">
-        <ValueRow path={rootPath} text={textOf(draft, rootOf(draft))} changes={changes} />
+      <ul className="rows rows-root" translate="no">
+        <ValueRow path={rootPath} text={textOf(draft, rootOf(draft))} value={0} changes={changes} />
       </ul>
     </TreeContext.Provider>
   );

@@ -1,40 +1,54 @@
 // A simple value, exactly: numbers digit by digit as they were sent, texts with everything hidden in them visible.
 
-import { useState } from "react";
-import { type JsonPath, rootOf, stringOf } from "../../../../server/src/domain/json-tree.ts";
+import { useLayoutEffect, useState } from "react";
+import {
+  type JsonNode,
+  type JsonPath,
+  rootOf,
+  stringOf,
+} from "../../../../server/src/domain/json-tree.ts";
 import { Visible } from "../visible-text.tsx";
 import { words } from "../words.ts";
 import { keyOf, splitLongText } from "./folding.ts";
-import { useTree } from "./tree-context.ts";
+import { useDrawn, useTree } from "./tree-context.ts";
 
-type ScalarProps = { text: string; path: JsonPath };
+type ScalarProps = { text: string; path: JsonPath; value: number };
 
-export function Scalar({ text, path }: ScalarProps) {
+export function Scalar({ text, path, value }: ScalarProps) {
   const node = rootOf(text);
-  if (node.kind === "string") return <TextValue value={stringOf(text, node)} path={path} />;
-  return <span className={`scalar scalar-${node.kind}`}>{text}</span>;
+  const isText = node.kind === "string";
+  if (isText) return <TextValue text={stringOf(text, node)} path={path} value={value} />;
+  return <OtherValue text={text} kind={node.kind} value={value} />;
 }
 
-function TextValue({ value, path }: { value: string; path: JsonPath }) {
+type OtherValueProps = { text: string; kind: JsonNode["kind"]; value: number };
+
+function OtherValue({ text, kind, value }: OtherValueProps) {
+  useDrawn(value, text);
+  return <span className={`scalar scalar-${kind}`}>{text}</span>;
+}
+
+function TextValue({ text, path, value }: ScalarProps) {
   const tree = useTree();
   const key = keyOf(path);
-  const [, redraw] = useState(0);
-  const { start, rest } = splitLongText(value);
-  const isWhole = rest === "" || tree.seen().has(key);
-  const open = () => {
-    tree.onSeen(key, 1);
-    redraw((times) => times + 1);
-  };
+  const [, setDrawings] = useState(0);
+  const { start, rest } = splitLongText(text);
+  const isWhole = rest === "" || tree.isTextOpen(key, value);
+  useLayoutEffect(
+    () => tree.register(key, () => setDrawings((drawings) => drawings + 1)),
+    [tree, key],
+  );
+  useDrawn(value, isWhole ? text : null);
   return (
     <>
       <span className="scalar scalar-string">
-        <Visible text={isWhole ? value : start} isMultiLine />
+        <Visible text={isWhole ? text : start} isMultiLine />
         {!isWhole && <span aria-hidden="true">…</span>}
       </span>
-      {value === "" && <span className="quiet"> {words.emptyString}</span>}
-      {looksLikeAnother(value) && <span className="sr-only"> {words.text}</span>}
+      {text === "" && <span className="quiet"> {words.emptyString}</span>}
+      {looksLikeAnother(text) && <span className="sr-only"> {words.text}</span>}
       {!isWhole && (
-        <button type="button" className="button button-inline" onClick={open}>
+        <button type="button" className="button button-inline" onClick={() => tree.openText(key)}>
           {words.showText(rest.length)}
         </button>
       )}

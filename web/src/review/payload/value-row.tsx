@@ -12,19 +12,20 @@ import { isContainer, keyOf } from "./folding.ts";
 import { typedOf } from "./in-place.ts";
 import { Key } from "./key.tsx";
 import { Scalar, valueToCopy } from "./scalar.tsx";
-import { nameOf, useTree } from "./tree-context.ts";
+import { nameOf, useDrawn, useTree } from "./tree-context.ts";
 import { ValueField } from "./value-field.tsx";
 
 /** Deeper levels are not indented any further; on a phone nothing would be left of the line. */
 const indentedLevelsMax = 8;
 const longCharacters = 48;
 
-/** Drawn again only when its own text or its own changes are others. */
+/** Drawn again only when its own text, its place or its own changes are others. */
 export const ValueRow = memo(Row, isSameRow);
 
 function isSameRow(one: RowProps, other: RowProps): boolean {
   return (
     one.text === other.text &&
+    one.value === other.value &&
     keyOf(one.path) === keyOf(other.path) &&
     one.changes.length === other.changes.length &&
     one.changes.every((change, at) => isSameChange(change, other.changes[at]))
@@ -61,7 +62,7 @@ function Row(props: RowProps) {
 
 type ChangedRowProps = RowProps & { change: JsonChange | undefined };
 
-function ScalarRow({ path, text, change }: ChangedRowProps) {
+function ScalarRow({ path, text, value, change }: ChangedRowProps) {
   const tree = useTree();
   const key = keyOf(path);
   const node = rootOf(text);
@@ -93,7 +94,7 @@ function ScalarRow({ path, text, change }: ChangedRowProps) {
             onCancel={close}
           />
         ) : (
-          <Scalar text={text} path={path} />
+          <Scalar text={text} path={path} value={value} />
         )}
         <Was change={change} path={path} />
       </div>
@@ -115,8 +116,10 @@ function ScalarRow({ path, text, change }: ChangedRowProps) {
   );
 }
 
-function ContainerRow({ path, text, changes, change }: ChangedRowProps) {
-  const container = useContainer(path, text);
+function ContainerRow({ path, text, value, changes, change }: ChangedRowProps) {
+  const container = useContainer(path, text, value);
+  // Its entries are rows of their own.
+  useDrawn(value, text);
   const name = nameOf(path);
   return (
     <>

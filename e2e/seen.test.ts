@@ -1,0 +1,276 @@
+// Nothing is approved unseen: Approve waits until every value of the payload has been in the document with all of its
+// text, by whatever way the reader opens it.
+
+import assert from "node:assert/strict";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { type Journey, journeys } from "./journey.ts";
+import {
+  button,
+  choose,
+  eventually,
+  firstStep,
+  openEditor,
+  replaceText,
+  waits,
+} from "./review-page.ts";
+
+const journey = journeys();
+
+const devices: Record<string, BrowserContextOptions> = {
+  "a phone": { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+  "a desktop": { viewport: { width: 1280, height: 800 } },
+};
+
+/** What the page had in the payload when Approve could first be pressed; null until then. */
+type AtApprove = { text: string; isFolded: boolean } | null;
+
+const watchApprove = `
+  window.atApprove = null;
+  new MutationObserver(() => {
+    const button = document.querySelector("#decision .button-primary");
+    if (window.atApprove !== null || button === null) return;
+    if (button.getAttribute("aria-disabled") !== "false") return;
+    const payload = document.querySelector("#payload");
+    window.atApprove = {
+      text: payload.textContent,
+      isFolded: /Show the other|not opened yet/.test(payload.textContent),
+    };
+  }).observe(document, { subtree: true, childList: true, attributes: true, attributeFilter: ["aria-disabled"] });
+`;
+
+async function ask(
+  { createRequest, mailedLink, visit }: Journey,
+  payload: string,
+  options: BrowserContextOptions,
+): Promise<{ id: string; page: Page }> {
+  const { id } = await createRequest(
+    `{"summary":"Pay","notify":"ann@example.com","payload":${payload}}`,
+  );
+  const { url } = await mailedLink("ann@example.com", id);
+  const page = await visit("about:blank", options);
+  await page.addInitScript({ content: watchApprove });
+  await page.goto(url);
+  await button(page, "Reject").waitFor();
+  return { id, page };
+}
+
+async function atApprove(page: Page): Promise<AtApprove> {
+  return (await page.evaluate("window.atApprove")) as AtApprove;
+}
+
+/** As a reader does it who goes to the end of the payload. */
+async function untilApprovable(page: Page): Promise<void> {
+  const approve = page.locator("#decision .button-primary");
+  await eventually(async () => {
+    await page.locator("#payload-end").scrollIntoViewIfNeeded();
+    return !(await waits(approve));
+  }, "Approve waits no longer");
+}
+
+/** Waits for what the page does of its own accord, and then for the answer to a press on Approve. */
+async function assertWaits(page: Page, why: string): Promise<void> {
+  // So long that any step of opening would be over, and the buttons are inert no more.
+  await choose(page, "Reject");
+  await button(page, "Go back").click();
+  const approve = page.locator("#decision .button-primary");
+  await page.locator("#payload-end").scrollIntoViewIfNeeded();
+  assert.ok(await waits(approve), why);
+  await approve.dispatchEvent("click");
+  assert.equal(await page.getByRole("dialog").count(), 0, why);
+}
+
+/** Whether a text of the payload is in sight where it is scrolled to, and nothing lies over it. */
+async function assertVisible(page: Page, text: string): Promise<void> {
+  await eventually(async () => {
+    const found = await page.evaluate(`(async () => {
+      const walker = document.createTreeWalker(document.querySelector("#payload"), NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+        const at = node.data.indexOf(${JSON.stringify(text)});
+        if (at === -1) continue;
+        const range = document.createRange();
+        range.setStart(node, at);
+        range.setEnd(node, at + ${text.length});
+        const box = () => range.getClientRects()[0] ?? range.getBoundingClientRect();
+        for (let one = node.parentElement; one !== null; one = one.parentElement) {
+          const { top, height } = one.getBoundingClientRect();
+          if (getComputedStyle(one).overflowY === "auto") one.scrollTop += box().top - top - height / 2;
+        }
+        scrollBy(0, box().top - innerHeight / 2);
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+        const { left, top, width, height, right } = box();
+        const element = document.elementFromPoint(left + width / 2, top + height / 2);
+        const isOnTop = node.parentElement === element || node.parentElement.contains(element);
+        return isOnTop && width > 0 && left >= 0 && right <= innerWidth;
+      }
+      return false;
+    })()`);
+    return found === true;
+  }, `${text} can be seen`);
+}
+
+const tail = "DROP TABLE payments";
+const essay = (characters: number) => `${"word ".repeat(characters / 5)}${tail}`;
+
+for (const [device, options] of Object.entries(devices)) {
+  journey(
+    `on ${device}, Open everything shows the tail of a long text before Approve can be pressed`,
+    async (there) => {
+      const items = Array.from({ length: 400 }, (_, at) => ({ at, on: true }));
+      const payload = JSON.stringify({ first: essay(3_000), items, last: essay(9_000) });
+      const { page } = await ask(there, payload, options);
+      await assertWaits(page, "nothing was opened");
+      await button(page, "Open everything").click();
+      await untilApprovable(page);
+      const seen = (await atApprove(page)) ?? assert.fail("Approve was never possible");
+      assert.equal(seen.text.split(tail).length - 1, 2, "both tails are in the document");
+      assert.equal(seen.isFolded, false, "nothing stands there to be opened");
+      await assertVisible(page, tail);
+      await choose(page, "Approve");
+    },
+  );
+
+  journey(
+    `on ${device}, a press on a warning opens the long text that it leads into`,
+    async (there) => {
+      const text = `${"word ".repeat(800)}p\u0430ypal ${tail}`;
+      const { page } = await ask(there, JSON.stringify({ a: { b: [1, text] }, c: 2 }), options);
+      await assertWaits(page, "the text is folded");
+      assert.equal(await page.getByText(tail).count(), 0);
+      await page.getByRole("button", { name: /^Look-alike letters/ }).click();
+      await untilApprovable(page);
+      const seen = (await atApprove(page)) ?? assert.fail("Approve was never possible");
+      assert.ok(seen.text.includes(tail) && !seen.isFolded);
+      await assertVisible(page, tail);
+      const focused = await page.evaluate("document.activeElement.closest('li').textContent");
+      assert.ok(String(focused).includes(tail), "the reader is led to the row");
+    },
+  );
+
+  journey(
+    `on ${device}, what was drawn stays seen when it is folded, and what was not does not`,
+    async (there) => {
+      const payload = JSON.stringify({ a: { note: essay(4_000) }, b: { note: essay(5_000) } });
+      const { page } = await ask(there, payload, options);
+      await page
+        .getByRole("button", { name: /^Show the other/ })
+        .first()
+        .click();
+      await button(page, "a, 1 field").click();
+      await page.getByText(tail).waitFor({ state: "detached" });
+      await assertWaits(page, "the other text was never opened");
+      await button(page, "b, 1 field").click();
+      await assertWaits(page, "folding opens nothing");
+      await button(page, "b, 1 field 1 value not opened yet").click();
+      await page.getByRole("button", { name: /^Show the other/ }).click();
+      await untilApprovable(page);
+      assert.equal(await page.getByText(tail).count(), 1, "the first is folded and was seen");
+      await button(page, "a, 1 field").click();
+      await assertVisible(page, tail);
+      assert.equal(await page.getByText(/Show the other/).count(), 0);
+    },
+  );
+
+  journey(`on ${device}, an edit that moves values has them drawn again`, async (there) => {
+    const list = [{ harmless: essay(3_000) }, { harmful: `${essay(3_000)} twice` }];
+    const { page } = await ask(there, JSON.stringify(list), options);
+    await page
+      .getByRole("button", { name: /^Show the other/ })
+      .first()
+      .click();
+    await openEditor(page);
+    await replaceText(page, JSON.stringify(list.slice(1)));
+    await page.getByText("Approve with changes").waitFor();
+    await assertWaits(page, "the second stands in the place of the first, and was never drawn");
+    await button(page, "Readable").click();
+    await assertWaits(page, "its text is folded");
+    await page.getByRole("button", { name: /^Show the other/ }).click();
+    await untilApprovable(page);
+    await assertVisible(page, `${tail} twice`);
+  });
+
+  journey(
+    `on ${device}, an edit that is taken back leaves unseen what was unseen`,
+    async (there) => {
+      const payload = JSON.stringify({ note: essay(4_000) });
+      const { page } = await ask(there, payload, options);
+      await openEditor(page);
+      await replaceText(page, '"mine"');
+      await untilApprovable(page);
+      await button(page, "Reset").click();
+      await firstStep(page, "Approve").waitFor();
+      await assertWaits(page, "the agent's own text was never drawn");
+    },
+  );
+
+  journey(
+    `on ${device}, the JSON view draws everything, and the editor counts for nothing`,
+    async (there) => {
+      const items = Array.from({ length: 400 }, (_, at) => ({ at, on: true }));
+      const { page } = await ask(there, JSON.stringify({ items, note: essay(6_000) }), options);
+      await openEditor(page);
+      await assertWaits(page, "the editor draws a few lines");
+      await button(page, "JSON").click();
+      await untilApprovable(page);
+      const seen = (await atApprove(page)) ?? assert.fail("Approve was never possible");
+      assert.ok(seen.text.includes(tail));
+      assert.ok(seen.text.includes('{"at":399,"on":true}'));
+      await assertVisible(page, tail);
+      await button(page, "Readable").click();
+      await page.locator(".rows-root").waitFor();
+      await untilApprovable(page);
+    },
+  );
+}
+
+/** A payload of any shape in which every simple value can be told from every other. */
+function randomPayload(random: () => number): string {
+  let last = 1e9;
+  const pick = (below: number) => Math.floor(random() * below);
+  const unique = () => {
+    last += 1;
+    return last;
+  };
+  const make = (depth: number): unknown => {
+    const kind = pick(depth > 4 ? 5 : 9);
+    if (kind < 2) return unique();
+    if (kind < 4) return `text ${unique()}`;
+    if (kind === 4) return pick(8) === 0 ? `${"long ".repeat(pick(1_500))}${unique()}` : [];
+    const inside = Array.from({ length: pick(depth === 1 ? 90 : 5) }, () => make(depth + 1));
+    return kind < 7 ? inside : Object.fromEntries(inside.map((each, at) => [`key ${at}`, each]));
+  };
+  return JSON.stringify(Array.from({ length: 20 + pick(100) }, () => make(1)));
+}
+
+/** The same numbers for the same seed (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+journey(
+  "when Approve first becomes possible, every value of any payload is in the document",
+  async (there, t) => {
+    const seed = Number(process.env.TEST_SEED ?? Date.now() % 1e6);
+    t.diagnostic(`TEST_SEED=${seed}`);
+    const random = randomFrom(seed);
+    for (let count = 0; count < 5; count += 1) {
+      const payload = randomPayload(random);
+      const { page } = await ask(there, payload, devices["a desktop"] ?? {});
+      const everything = button(page, "Open everything");
+      if (await everything.isVisible()) await everything.click();
+      await untilApprovable(page);
+      const seen = (await atApprove(page)) ?? assert.fail("Approve was never possible");
+      const missing = (payload.match(/1[0-9]{9}/g) ?? []).filter(
+        (token) => !seen.text.includes(token),
+      );
+      assert.deepEqual(missing, [], payload.slice(0, 2_000));
+      assert.equal(seen.isFolded, false);
+      await page.close();
+    }
+  },
+);
