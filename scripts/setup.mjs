@@ -9,8 +9,8 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const pinnedNode = join(root, "node_modules", ".bin", "node");
-/** Other runtimes, and the frameworks that there are adapters for: large, and of no use to whoever runs the service. */
-const foldersOfTests = ["sdk/runtimes", "adapters"];
+/** Other runtimes, the frameworks that there are adapters for, and Lighthouse: large, and of no use to run the service. */
+const foldersOfTests = ["sdk/runtimes", "adapters", "e2e/lighthouse"];
 
 // Whatever the user's settings or NODE_ENV leave out: Node 24 is a dev dependency that an install script
 // unpacks, and PostgreSQL's programs are optional ones.

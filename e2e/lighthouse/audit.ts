@@ -1,0 +1,77 @@
+// Has Lighthouse look at a page, as a phone and as a desktop. Its packages are large and nothing but one test needs them,
+// so they are installed in this folder before tests only.
+
+import { existsSync } from "node:fs";
+
+export type Form = "phone" | "desktop";
+
+export type Audit = {
+  /** From 0 to 100. */
+  scores: { performance: number; accessibility: number; bestPractices: number };
+  /** How far the page's parts moved by themselves. */
+  layoutShift: number;
+  /** What cost points, with what Lighthouse says of it. */
+  flaws: string[];
+};
+
+const folder = new URL("./node_modules/", import.meta.url);
+
+export const isInstalled = existsSync(new URL("lighthouse/package.json", folder));
+
+type Chrome = { port: number; kill: () => void };
+type LighthouseResult = {
+  categories: Record<string, { score: number; auditRefs: { id: string; weight: number }[] }>;
+  audits: Record<
+    string,
+    { score: number | null; title: string; displayValue?: string; numericValue?: number }
+  >;
+};
+
+export async function audit(url: string, form: Form, chromePath: string): Promise<Audit> {
+  const [{ default: lighthouse, desktopConfig }, { launch }] = await Promise.all([
+    import(new URL("lighthouse/core/index.js", folder).href),
+    import(new URL("chrome-launcher/dist/index.js", folder).href),
+  ]);
+  const chrome: Chrome = await launch({ chromePath, chromeFlags });
+  try {
+    const { lhr } = await lighthouse(
+      url,
+      { port: chrome.port, logLevel: "error", onlyCategories: categories },
+      form === "desktop" ? desktopConfig : undefined,
+    );
+    return toAudit(lhr);
+  } finally {
+    chrome.kill();
+  }
+}
+
+const categories = ["performance", "accessibility", "best-practices"];
+const chromeFlags = [
+  "--headless=new",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-background-networking",
+  "--disable-component-update",
+  // Whatever a page is talked into calling, nothing leaves this machine.
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
+];
+
+function toAudit({ categories, audits }: LighthouseResult): Audit {
+  const scoreOf = (id: string) => Math.round((categories[id]?.score ?? 0) * 100);
+  const weighty = Object.values(categories).flatMap(({ auditRefs }) =>
+    auditRefs.filter(({ weight }) => weight > 0).map(({ id }) => id),
+  );
+  const flaws = weighty.flatMap((id) => {
+    const { score = null, title = "", displayValue = "" } = audits[id] ?? {};
+    return score === null || score === 1 ? [] : [`${id} ${score}: ${title} ${displayValue}`.trim()];
+  });
+  return {
+    scores: {
+      performance: scoreOf("performance"),
+      accessibility: scoreOf("accessibility"),
+      bestPractices: scoreOf("best-practices"),
+    },
+    layoutShift: audits["cumulative-layout-shift"]?.numericValue ?? Number.NaN,
+    flaws,
+  };
+}
