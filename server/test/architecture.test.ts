@@ -404,6 +404,7 @@ const rulesInBrowsers = [
   "attempt",
   "visible-text",
   "lookalikes",
+  "marks",
   "once",
   "twin-keys",
   "json-text",

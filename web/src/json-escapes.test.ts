@@ -10,7 +10,7 @@ test("the letter of an escape is no letter of the word behind it", () => {
 
 test("what is hidden or mixed in JSON is marked all the same", () => {
   const kinds = jsonSegmentsOf('"\\n\u202ex p\u0430ypal"').map(({ kind }) => kind);
-  assert.deepEqual(kinds, ["text", "hidden", "text", "mixed", "text"]);
+  assert.deepEqual(kinds, ["text", "hidden", "text", "marked", "text"]);
 });
 
 test("the segments together are as long as the text, and those of text are its own", () => {

@@ -1,18 +1,13 @@
 // Finds words that may be taken for others: those that mix scripts whose letters look alike, and names of hosts beyond
 // ASCII, which show what they are called on the wire.
 
+import type { Marked } from "./marks.ts";
 import { once } from "./once.ts";
 
-export type Lookalike =
-  /** A word with letters of several scripts, such as "Latin and Cyrillic": some of them look the same. */
-  | { kind: "mixed"; text: string; scripts: string }
-  /** A host's name that is not plain ASCII, and what it is called on the wire. */
-  | { kind: "host"; text: string; ascii: string };
-
-type Mark = Lookalike & { at: number };
+type Placed = Marked & { at: number };
 
 /** In the order in which they stand, each with its place. */
-export function* lookalikesIn(text: string): Generator<Mark> {
+export function* lookalikesIn(text: string): Generator<Placed> {
   if (beyondAscii.test(text) && letterOrAddress().test(text)) yield* marksIn(text);
 }
 
@@ -38,7 +33,7 @@ const addressMark = once(
   () => /[:\uFF1A\uFE55\uFE13][/\\\uFF0F]{2,8}|(?<=[^\s\p{Ps}\p{Pi}<,;/])[@\uFF20\uFE6B]/gu,
 );
 
-function* marksIn(text: string): Generator<Mark> {
+function* marksIn(text: string): Generator<Placed> {
   let end = 0;
   for (const match of text.matchAll(addressMark())) {
     const start = match.index + match[0].length;
@@ -57,28 +52,27 @@ function isUserInfo(text: string, start: number): boolean {
 }
 
 /** The longest piece that is a host; null when it is none, or a plain one. */
-function hostAt(text: string, start: number): HostSegment | null {
+function hostAt(text: string, start: number): Marked | null {
   const longest = text.slice(start, indexOf(hostEnd(), text, start));
   if (!beyondAscii.test(longest)) return null;
   return hostOf(longest) ?? hostOf(text.slice(start, indexOf(nameEnd(), text, start)));
 }
 
-type HostSegment = Extract<Lookalike, { kind: "host" }>;
-
 /** No name of a host is longer, and to translate a very long one would take very long. */
 const hostCharactersMax = 253;
 const dotsAtEnd = new RegExp(`[${dots}]+$`, "v");
 
-function hostOf(name: string): HostSegment | null {
+function hostOf(name: string): Marked | null {
   if (name.length > hostCharactersMax) return null;
   const text = name.replace(dotsAtEnd, "");
   const url = `http://${text}`;
   if (!beyondAscii.test(text) || !URL.canParse(url)) return null;
-  return { kind: "host", text, ascii: new URL(url).hostname };
+  const mark = { kind: "host", ascii: new URL(url).hostname, reads: null } as const;
+  return { kind: "marked", text, mark, isQuiet: false };
 }
 
 /** Marks in a text without addresses; `offset` is its place in the whole. */
-function* wordMarks(text: string, offset: number): Generator<Mark> {
+function* wordMarks(text: string, offset: number): Generator<Placed> {
   for (let at = 0; at < text.length; ) {
     const first = indexOf(foreignLetter(), text, at);
     let start = first;
@@ -92,7 +86,7 @@ function* wordMarks(text: string, offset: number): Generator<Mark> {
 const dotsAround = once(() => new RegExp(`^[${dots}\\-\\p{M}]+|[${dots}\\-]+$`, "gv"));
 const wordPattern = once(() => /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*/gu);
 
-function* nameMarks(name: string, offset: number, next: string): Generator<Mark> {
+function* nameMarks(name: string, offset: number, next: string): Generator<Placed> {
   const isShort = name.length <= hostCharactersMax;
   const trimmed = isShort ? name.replaceAll(dotsAround(), "") : "";
   const host = next !== "@" && looksLikeHost(trimmed) ? hostOf(trimmed) : null;
@@ -101,7 +95,8 @@ function* nameMarks(name: string, offset: number, next: string): Generator<Mark>
     for (const { 0: text, index } of name.matchAll(wordPattern())) {
       const scripts = scriptsOf(text);
       if (scripts.length < 2 || unitPattern.test(text)) continue;
-      yield { at: offset + index, kind: "mixed", text, scripts: inWords(scripts) };
+      const mark = { kind: "lookAlike", reads: null, scripts: inWords(scripts), count: 1 } as const;
+      yield { at: offset + index, kind: "marked", text, mark, isQuiet: false };
     }
   }
 }

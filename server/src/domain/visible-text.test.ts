@@ -106,46 +106,56 @@ test("a word that mixes Latin, Cyrillic or Greek is marked, and only that word",
   }
   assert.deepEqual(segmentsOf("to p\u0430ypal, now"), [
     { kind: "text", text: "to " },
-    { kind: "mixed", text: "p\u0430ypal", scripts: "Latin and Cyrillic" },
+    {
+      kind: "marked",
+      text: "p\u0430ypal",
+      mark: { kind: "lookAlike", reads: null, scripts: "Latin and Cyrillic", count: 1 },
+      isQuiet: false,
+    },
     { kind: "text", text: ", now" },
   ]);
 });
 
 test("a host beyond ASCII shows what it is called on the wire, wherever a host can stand", () => {
   for (const [text, expected] of [
-    ["https://аррӏе.com/login", "https://аррӏе.com[xn--80ak6aa92e.com]/login"],
-    ["http:\\\\аррӏе.com\\x", "http:\\\\аррӏе.com[xn--80ak6aa92e.com]\\x"],
-    ["x https://a:b@пример.рф:80/", "x https://a:b@пример.рф[xn--e1afmkfd.xn--p1ai]:80/"],
+    ["https://аррӏе.com/login", "https://аррӏе.com[really xn--80ak6aa92e.com]/login"],
+    ["http:\\\\аррӏе.com\\x", "http:\\\\аррӏе.com[really xn--80ak6aa92e.com]\\x"],
+    ["x https://a:b@пример.рф:80/", "x https://a:b@пример.рф[really xn--e1afmkfd.xn--p1ai]:80/"],
     [
       '{"a":"https://пример.рф","b":"a@b.c"}',
-      '{"a":"https://пример.рф[xn--e1afmkfd.xn--p1ai]","b":"a@b.c"}',
+      '{"a":"https://пример.рф[really xn--e1afmkfd.xn--p1ai]","b":"a@b.c"}',
     ],
-    ["https://сайт", "https://сайт[xn--80aswg]"],
-    ["ann@пример.рф, bob@x.de", "ann@пример.рф[xn--e1afmkfd.xn--p1ai], bob@x.de"],
-    ["(info@bücher.de)", "(info@bücher.de[xn--bcher-kva.de])"],
-    ["root@хост.", "root@хост[xn--n1agdj]."],
-    ["раураl.com", "раураl.com[xn--l-7sba6dbr.com]"],
-    ["see bücher.de, now", "see bücher.de[xn--bcher-kva.de], now"],
-    ["例え.com.", "例え.com[xn--r8jz45g.com]."],
-    ["google.сом", "google.сом[google.xn--l1adi]"],
-    ["p\u0430ypal.Com", "p\u0430ypal.Com[xn--pypal-4ve.com]"],
-    ["https://ｐａｙｐａｌ.com", "https://ｐａｙｐａｌ.com[paypal.com]"],
-    ["https://evil。com/", "https://evil。com[evil.com]/"],
-    ["https://i❤️.ws", "https://i❤️.ws[xn--i-7iq.ws]"],
+    ["https://сайт", "https://сайт[really xn--80aswg]"],
+    ["ann@пример.рф, bob@x.de", "ann@пример.рф[really xn--e1afmkfd.xn--p1ai], bob@x.de"],
+    ["(info@bücher.de)", "(info@bücher.de[really xn--bcher-kva.de])"],
+    ["root@хост.", "root@хост[really xn--n1agdj]."],
+    ["раураl.com", "раураl.com[really xn--l-7sba6dbr.com]"],
+    ["see bücher.de, now", "see bücher.de[really xn--bcher-kva.de], now"],
+    ["例え.com.", "例え.com[really xn--r8jz45g.com]."],
+    ["google.сом", "google.сом[really google.xn--l1adi]"],
+    ["p\u0430ypal.Com", "p\u0430ypal.Com[really xn--pypal-4ve.com]"],
+    ["https://ｐａｙｐａｌ.com", "https://ｐａｙｐａｌ.com[really paypal.com]"],
+    ["https://evil。com/", "https://evil。com[really evil.com]/"],
+    ["https://i❤️.ws", "https://i❤️.ws[really xn--i-7iq.ws]"],
     [
       "https://google.com\u2044x.evil.com",
-      "https://google.com\u2044x.evil.com[google.xn--comx-2g7a.evil.com]",
+      "https://google.com\u2044x.evil.com[really google.xn--comx-2g7a.evil.com]",
     ],
-    ["https://пример.рф＞", "https://пример.рф[xn--e1afmkfd.xn--p1ai]＞"],
-    ["https://bücher.de👨‍👩‍👧", "https://bücher.de[xn--bcher-kva.de]👨‍👩‍👧"],
-    ["#️⃣bücher.de", "#️⃣bücher.de[xn--bcher-kva.de]"],
-    ["pay\u200Bпал.com", "pay[U+200B ZWSP]пал.com[xn--80awk.com]"],
+    ["https://пример.рф＞", "https://пример.рф[really xn--e1afmkfd.xn--p1ai]＞"],
+    ["https://bücher.de👨‍👩‍👧", "https://bücher.de[really xn--bcher-kva.de]👨‍👩‍👧"],
+    ["#️⃣bücher.de", "#️⃣bücher.de[really xn--bcher-kva.de]"],
+    ["pay\u200Bпал.com", "pay[U+200B ZWSP]пал.com[really xn--80awk.com]"],
   ] as const) {
     assert.equal(toVisibleText(text), expected);
   }
   assert.deepEqual(segmentsOf("https://bücher.de/"), [
     { kind: "text", text: "https://" },
-    { kind: "host", text: "bücher.de", ascii: "xn--bcher-kva.de" },
+    {
+      kind: "marked",
+      text: "bücher.de",
+      mark: { kind: "host", ascii: "xn--bcher-kva.de", reads: null },
+      isQuiet: false,
+    },
     { kind: "text", text: "/" },
   ]);
 });
@@ -162,7 +172,13 @@ test("no host behind :// or @ is missed that a browser would take for a foreign 
       const found = segmentsOf(`${lead}${prefix}${name}${tail}`);
       const ascii = new URL(`http://${name}`).hostname;
       assert.ok(
-        found.some((each) => each.kind === "host" && each.text === name && each.ascii === ascii),
+        found.some(
+          (each) =>
+            each.kind === "marked" &&
+            each.text === name &&
+            each.mark.kind === "host" &&
+            each.mark.ascii === ascii,
+        ),
         JSON.stringify(found),
       );
     }),

@@ -2,12 +2,13 @@
 // and every long stretch of white space has a name. Nothing is removed, because that would change what is approved.
 // Words that may be taken for others are marked: those that mix scripts, and names of hosts beyond ASCII.
 
-import { type Lookalike, lookalikesIn } from "./lookalikes.ts";
+import { lookalikesIn } from "./lookalikes.ts";
+import { codeAndName, isSaid, type Marked, wordsOf } from "./marks.ts";
 import { once } from "./once.ts";
 
 export type Segment =
   | { kind: "text"; text: string }
-  | Lookalike
+  | Marked
   | { kind: "hidden"; codePoint: number; name: string | null; count: number }
   | { kind: "space"; count: number };
 
@@ -87,18 +88,16 @@ export function withoutHidden(text: string): string {
 
 export function chipOf(segment: Exclude<Segment, { kind: "text" }>): string {
   if (segment.kind === "space") return `[${segment.count} spaces]`;
-  if (segment.kind === "mixed") return `[mixes ${segment.scripts}]`;
-  if (segment.kind === "host") return `[${segment.ascii}]`;
-  const code = segment.codePoint.toString(16).toUpperCase().padStart(4, "0");
-  const name = segment.name === null ? "" : ` ${segment.name}`;
+  if (segment.kind === "marked") return `[${wordsOf(segment)}]`;
   const times = segment.count === 1 ? "" : ` ×${segment.count}`;
-  return `[U+${code}${name}${times}]`;
+  return `[${codeAndName(segment.codePoint, segment.name)}${times}]`;
 }
 
 function visibleTextOf(segment: Segment, next: Segment | undefined): string {
   if (segment.kind === "text") return segment.text;
   const chip = chipOf(segment);
-  if (segment.kind === "hidden" || segment.kind === "space") return chip;
+  if (segment.kind !== "marked") return chip;
+  if (!isSaid(segment)) return segment.text;
   // A text that went through here before has its chips already.
   const hasChip = next?.kind === "text" && next.text.startsWith(chip);
   return hasChip ? segment.text : segment.text + chip;

@@ -39,7 +39,13 @@ export function hiddenMarksOf(
     const from = at;
     at += lengthOf(segment);
     const isInWindow = from < window.to && at > window.from;
-    if (segment.kind === "text" || !isInWindow || at - from >= longRunCharacters) continue;
+    if (
+      segment.kind === "text" ||
+      isQuiet(segment) ||
+      !isInWindow ||
+      at - from >= longRunCharacters
+    )
+      continue;
     if (segment.kind === "space" && from === 0 && segment.count <= indentationMax) continue;
     const isLineEnd = at === line.length && line.slice(from) === "\r" && !window.isLastLine;
     const kind = isLineEnd ? "lineEnd" : kindOf(segment);
@@ -69,6 +75,11 @@ function longMark(line: string, from: number, to: number): HiddenMark | null {
   if (sample?.kind !== "hidden" && sample?.kind !== "space") return null;
   const count = (to - from) / lengthOf({ ...sample, count: 1 });
   return { from, to, kind: sample.kind, label: labelOf({ ...sample, count }) };
+}
+
+/** What belongs where it stands needs no chip in the editor. */
+function isQuiet(segment: Segment): boolean {
+  return segment.kind === "marked" && segment.isQuiet;
 }
 
 function kindOf(segment: Exclude<Segment, { kind: "text" }>): HiddenMark["kind"] {

@@ -53,7 +53,7 @@ export function Attention({ items }: { items: AttentionItem[] }) {
 /** The chips have no label of their own: the button is called what it says. */
 function showQuoted(quoted: readonly Quoted[]) {
   return (
-    <code className="quoted">
+    <code className="quoted" translate="no">
       <bdi>
         {quoted.map((part, at) => (
           <Fragment key={at}>

@@ -2,6 +2,7 @@
 // of theirs can move one of ours.
 
 import { Fragment } from "react";
+import { isSaid, type Marked, wordsOf } from "../../../server/src/domain/marks.ts";
 import { type Segment, segmentsOf } from "../../../server/src/domain/visible-text.ts";
 import { type JsonPiece, jsonPartsOf, jsonSegmentsOf } from "../json-escapes.ts";
 import { words } from "./words.ts";
@@ -9,15 +10,22 @@ import { words } from "./words.ts";
 type VisibleProps = {
   text: string;
   isMultiLine?: boolean;
+  /** Then the text will be executed: its pieces stand from left to right in the order in which they are stored. */
+  isValue?: boolean;
   /** Then the text is JSON: it runs from left to right, and each string in it stands for itself. */
   isJson?: boolean;
 };
 
-export function Visible({ text, isMultiLine = false, isJson = false }: VisibleProps) {
+export function Visible({
+  text,
+  isMultiLine = false,
+  isValue = false,
+  isJson = false,
+}: VisibleProps) {
   if (isJson) return <VisibleJson text={text} />;
   const segments = segmentsOf(text, { isMultiLine });
   return (
-    <bdi dir="auto" className="visible">
+    <bdi dir={isValue ? "ltr" : "auto"} className="visible" translate="no">
       {segments.map((segment, at) => (
         <Fragment key={at}>{showSegment(segment)}</Fragment>
       ))}
@@ -28,7 +36,7 @@ export function Visible({ text, isMultiLine = false, isJson = false }: VisiblePr
 /** Without isolation two names in Hebrew would swap places around the number between them. */
 function VisibleJson({ text }: { text: string }) {
   return (
-    <bdi dir="ltr" className="visible">
+    <bdi dir="ltr" className="visible" translate="no">
       {jsonPartsOf(text).map((part, at) => (
         <JsonPart key={at} {...part} />
       ))}
@@ -62,31 +70,34 @@ function showSegment(segment: Segment) {
       return (
         <Chip label={words.chip.blanks(segment.count)} text={words.chip.spaces(segment.count)} />
       );
-    case "mixed":
-      return (
-        <>
-          <span className="suspect">{segment.text}</span>
-          <Chip
-            label={words.chip.mixed(segment.scripts)}
-            text={words.chip.mixed(segment.scripts)}
-          />
-        </>
-      );
-    case "host":
-      return (
-        <>
-          <span className="suspect">{segment.text}</span>
-          <Chip label={words.chip.host(segment.ascii)} text={words.chip.host(segment.ascii)} />
-        </>
-      );
+    case "marked":
+      return <MarkedText marked={segment} />;
     default:
       return segment satisfies never;
   }
 }
 
-export function Chip({ label, text }: { label: string; text: string }) {
+function MarkedText({ marked }: { marked: Marked }) {
+  const said = wordsOf(marked);
   return (
-    <span className="chip" role="img" aria-label={label} title={label} dir="ltr">
+    <>
+      <span className={marked.isQuiet ? "faint" : "suspect"}>{marked.text}</span>
+      {isSaid(marked) && <Chip label={said} text={said} isQuiet={marked.isQuiet} />}
+    </>
+  );
+}
+
+type ChipProps = { label: string; text: string; isQuiet?: boolean };
+
+export function Chip({ label, text, isQuiet = false }: ChipProps) {
+  return (
+    <span
+      className={isQuiet ? "chip chip-quiet" : "chip"}
+      role="img"
+      aria-label={label}
+      title={label}
+      dir="ltr"
+    >
       {text}
     </span>
   );

@@ -252,8 +252,6 @@ export const words = {
     blanks: (count: number) => `white space, ${number(count)} characters`,
     hidden: (code: string, name: string | null, count: number) =>
       `${count === 1 ? "Hidden character" : `${number(count)} hidden characters`} ${code}${name === null ? "" : `, ${name}`}`,
-    mixed: (scripts: string) => `mixes ${scripts}`,
-    host: (ascii: string) => `really ${ascii}`,
   },
 } as const;
 

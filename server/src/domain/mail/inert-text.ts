@@ -1,6 +1,7 @@
 // A stranger's words, fit to stand in a mail of ours: nothing in them is hidden, and no mail program can make a link
 // of them. Both parts of a mail, and its subject, are made from these pieces, so they always agree.
 
+import { isSaid } from "../marks.ts";
 import { unlink } from "../unlinked-text.ts";
 import { chipOf, type Segment, segmentsOf, type VisibleTextOptions } from "../visible-text.ts";
 
@@ -13,9 +14,7 @@ const placeholder = "\uE000";
 export function inertPieces(text: string, options: VisibleTextOptions = {}): Piece[] {
   const segments = segmentsOf(text, options);
   // The chip behind a foreign host names a host itself.
-  const chips = segments.flatMap((segment) =>
-    segment.kind === "text" ? [] : unlink(chipOf(segment)),
-  );
+  const chips = segments.flatMap((segment) => (isText(segment) ? [] : unlink(chipOf(segment))));
   // The whole text at once, because an address can be broken by a hidden character and still be one.
   const words = unlink(segments.map(withPlaceholder).join("")).split(placeholder);
   return words
@@ -27,8 +26,13 @@ export function inertPieces(text: string, options: VisibleTextOptions = {}): Pie
     .filter((piece) => piece.text !== "");
 }
 
+/** Text alone, or with something in it that need not be said. */
+function isText(segment: Segment): segment is Extract<Segment, { text: string }> {
+  return segment.kind === "text" || (segment.kind === "marked" && !isSaid(segment));
+}
+
 function withPlaceholder(segment: Segment): string {
-  if (segment.kind === "text") return segment.text;
+  if (isText(segment)) return segment.text;
   return "text" in segment ? segment.text + placeholder : placeholder;
 }
 

@@ -11,6 +11,7 @@ import {
   openBrace,
   stringEnd,
 } from "../../../../server/src/domain/json-tree.ts";
+import type { Mark } from "../../../../server/src/domain/marks.ts";
 import { twinKeys } from "../../../../server/src/domain/twin-keys.ts";
 import { segmentsOf } from "../../../../server/src/domain/visible-text.ts";
 import { words } from "../words.ts";
@@ -152,12 +153,18 @@ function flawsIn(text: string, isMultiLine: boolean): Flaw[] {
   const counts = new Map<"hidden" | "mixed" | "host" | "space", number>();
   for (const segment of segments) {
     if (segment.kind === "text") continue;
+    if (segment.kind === "marked" && segment.isQuiet) continue;
+    const kind = segment.kind === "marked" ? kindOf(segment.mark) : segment.kind;
     const count = segment.kind === "hidden" ? segment.count : 1;
-    counts.set(segment.kind, (counts.get(segment.kind) ?? 0) + count);
+    counts.set(kind, (counts.get(kind) ?? 0) + count);
   }
   return [...counts].map(([kind, count]) =>
     kind === "space" ? { kind, count, isAtEdge: false } : { kind, count },
   );
+}
+
+function kindOf(mark: Mark): "mixed" | "host" {
+  return mark.kind === "host" || mark.kind === "leads" ? "host" : "mixed";
 }
 
 export function describeFinding(finding: Finding): Sentence {

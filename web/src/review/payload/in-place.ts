@@ -81,5 +81,8 @@ function isSameScalar(one: string, other: string): boolean {
 
 /** A plain field would hide some characters and change others: line breaks of Windows become those of Unix. */
 function isPlain(value: string): boolean {
-  return segmentsOf(value, { isMultiLine: true }).every(({ kind }) => kind !== "hidden");
+  return segmentsOf(value, { isMultiLine: true }).every(
+    (segment) =>
+      segment.kind !== "hidden" && !(segment.kind === "marked" && segment.mark.kind === "harmless"),
+  );
 }

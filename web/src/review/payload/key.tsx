@@ -13,7 +13,7 @@ export function Key({ path }: { path: JsonPath }) {
     <span className="key">
       {step === "" && <em className="ours">{words.emptyKey}</em>}
       <EdgeSpaces count={before.length} />
-      {name !== "" && <Visible text={name} />}
+      {name !== "" && <Visible text={name} isValue />}
       <EdgeSpaces count={after.length} />
     </span>
   );

@@ -42,7 +42,7 @@ function TextValue({ text, path, value }: ScalarProps) {
   return (
     <>
       <span className="scalar scalar-string">
-        <Visible text={isWhole ? text : start} isMultiLine />
+        <Visible text={isWhole ? text : start} isMultiLine isValue />
         {!isWhole && <span aria-hidden="true">…</span>}
       </span>
       {text === "" && <span className="quiet"> {words.emptyString}</span>}

@@ -1,0 +1,63 @@
+// What is said about a piece of text that can be seen, but may be taken for something else, or holds a character that
+// cannot be seen and does no harm where it stands. The short words here stand in mails, in terminals and on the page.
+
+export type Mark =
+  /** Letters that only look like plain ones. `reads` is null when the piece as a whole reads like nothing plain. */
+  | { kind: "lookAlike"; reads: string | null; scripts: string; count: number }
+  /** Digits of another script: `reads` has their values, whatever they look like. */
+  | { kind: "digits"; reads: string; script: string }
+  /** Letters that look like digits, in what reads as a number. */
+  | { kind: "letterDigits"; reads: string; letters: string }
+  /** Mathematical, wide, circled and other forms of plain letters and digits. */
+  | { kind: "styled"; reads: string }
+  /** A host that is not plain ASCII, its name on the wire, and the plain host a reader takes it for, if any. */
+  | { kind: "host"; ascii: string; reads: string | null }
+  /** An address that leads elsewhere than it seems: by its user name, its slashes or a host written as a number. */
+  | { kind: "leads"; to: string; by: "userInfo" | "slashes" | "number" }
+  /** A character that looks like the / or . or : of an address or a path. */
+  | { kind: "separator"; reads: string; codePoint: number }
+  /** More marks on one letter than any language needs. */
+  | { kind: "pile"; count: number; names: string }
+  /** Marks that strike letters through or enclose them. */
+  | { kind: "overlay"; isStrike: boolean; count: number; names: string }
+  /** A character that cannot be seen and belongs where it stands, such as a no-break space before a French colon. */
+  | { kind: "harmless"; codePoint: number; name: string | null };
+
+export type Marked = { kind: "marked"; text: string; mark: Mark; isQuiet: boolean };
+
+/** In a few words, without brackets. */
+export function wordsOf({ mark, isQuiet }: Marked): string {
+  switch (mark.kind) {
+    case "lookAlike":
+      return mark.reads === null ? `mixes ${mark.scripts}` : `only looks like ${mark.reads}`;
+    case "digits":
+    case "styled":
+      return `reads ${mark.reads}`;
+    case "letterDigits":
+      return `${mark.letters.length === 1 ? "letter" : "letters"} ${mark.letters} among digits`;
+    case "host":
+      return isQuiet ? mark.ascii : `really ${mark.ascii}`;
+    case "leads":
+      return `goes to ${mark.to}`;
+    case "separator":
+      return `not a plain ${mark.reads}`;
+    case "pile":
+      return `${mark.count} ${mark.count === 1 ? "mark" : "marks"} on one letter`;
+    case "overlay":
+      return mark.isStrike ? "struck through" : "drawn around";
+    case "harmless":
+      return codeAndName(mark.codePoint, mark.name);
+    default:
+      return mark satisfies never;
+  }
+}
+
+/** Whether the words stand behind the piece: what a host is called and what digits say is shown in honest text too. */
+export function isSaid({ mark, isQuiet }: Marked): boolean {
+  return !isQuiet || mark.kind === "host" || mark.kind === "digits";
+}
+
+export function codeAndName(codePoint: number, name: string | null): string {
+  const code = `U+${codePoint.toString(16).toUpperCase().padStart(4, "0")}`;
+  return name === null ? code : `${code} ${name}`;
+}
