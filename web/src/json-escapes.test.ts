@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { jsonPartsOf, jsonSegmentsOf, lengthOf } from "./json-escapes.ts";
+import { jsonSegmentsOf, lengthOf } from "./json-escapes.ts";
 
 test("the letter of an escape is no letter of the word behind it", () => {
   const json = '"one\\nПривет\\tмир"';
@@ -28,13 +28,16 @@ test("the segments together are as long as the text, and those of text are its o
   );
 });
 
-test("strings that may run from right to left stand alone, and the pieces together are the text", () => {
-  const json = '{"from":["\u05d0\u05d1\u05d9",250000,"\u05d3\u05e0\u05d4"],"a\\"b":"c"}';
-  const parts = jsonPartsOf(json);
-  assert.equal(parts.map(({ text }) => text).join(""), json);
+test("each string is looked at alone, whatever stands in the others", () => {
+  const kindsOf = (json: string) =>
+    jsonSegmentsOf(json).flatMap((segment) => (segment.kind === "marked" ? [segment.text] : []));
+  assert.deepEqual(kindsOf('{"a":"\u0441\u043e\u0440","b":"\u0436\u0436"}'), [
+    "\u0441\u043e\u0440",
+  ]);
   assert.deepEqual(
-    parts.filter(({ isForeign }) => isForeign).map(({ text }) => text),
-    ['"\u05d0\u05d1\u05d9"', '"\u05d3\u05e0\u05d4"'],
+    jsonSegmentsOf('{"a":"\u00a0x"}').map(({ kind }) => kind),
+    ["text", "hidden", "text"],
   );
-  assert.deepEqual(jsonPartsOf('{"a":1}'), [{ text: '{"a":1}', isForeign: false }]);
+  const broken = '{"a":"b\\';
+  assert.deepEqual(jsonSegmentsOf(broken), [{ kind: "text", text: broken }]);
 });

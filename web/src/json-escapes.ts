@@ -11,44 +11,47 @@ export function withoutEscapes(text: string): string {
   );
 }
 
-/** The segments of JSON text: escapes are text, exactly as they are spelled. */
+/**
+ * The segments of JSON text: escapes are text, exactly as they are spelled. Each string is looked at alone, so that it
+ * is told the same here as where it stands by itself.
+ */
 export function jsonSegmentsOf(text: string): Segment[] {
-  const masked = withoutEscapes(text);
-  const segments = segmentsOf(masked, { isMultiLine: true });
-  if (masked === text) return segments;
-  let at = 0;
-  return segments.map((segment) => {
-    const from = at;
-    at += lengthOf(segment);
-    return "text" in segment ? { ...segment, text: text.slice(from, at) } : segment;
-  });
+  const segments: Segment[] = [];
+  let end = 0;
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', end)) {
+    const stop = Math.max(stringEnd(text, at), at + 1);
+    const isClosed = stop - at > 1 && text[stop - 1] === '"';
+    push(segments, text.slice(end, at + 1));
+    push(segments, text.slice(at + 1, isClosed ? stop - 1 : stop));
+    end = isClosed ? stop - 1 : stop;
+    if (isClosed) {
+      push(segments, '"');
+      end = stop;
+    }
+  }
+  push(segments, text.slice(end));
+  return segments;
 }
 
-export type JsonPiece = {
-  text: string;
-  /** A string with letters that may run from right to left: it must not move what stands around it. */
-  isForeign: boolean;
-};
-
-const maybeRightToLeft =
-  /[\u0590-\u08ff\u200f\u202b\u202e\u2067\ufb1d-\ufdff\ufe70-\ufeff\ud802\ud803\ud83a\ud83b]/;
-
-/** JSON text in pieces, of which those that could run from right to left are strings, whole and alone. */
-export function jsonPartsOf(text: string): JsonPiece[] {
-  if (!maybeRightToLeft.test(text)) return [{ text, isForeign: false }];
-  const parts: JsonPiece[] = [];
-  let end = 0;
-  for (let at = text.indexOf('"'); at !== -1; ) {
-    const string = text.slice(at, stringEnd(text, at));
-    if (maybeRightToLeft.test(string)) {
-      if (at > end) parts.push({ text: text.slice(end, at), isForeign: false });
-      parts.push({ text: string, isForeign: true });
-      end = at + string.length;
-    }
-    at = text.indexOf('"', at + string.length);
+function push(segments: Segment[], text: string): void {
+  let at = 0;
+  for (const segment of segmentsOf(withoutEscapes(text), { isMultiLine: true })) {
+    const from = at;
+    at += lengthOf(segment);
+    const last = segments.at(-1);
+    const part = text.slice(from, at);
+    const isText = segment.kind === "text" || isEscapedSlashes(segment, part);
+    if (isText && last?.kind === "text") last.text += part;
+    else if (isText) segments.push({ kind: "text", text: part });
+    else segments.push("text" in segment ? { ...segment, text: part } : segment);
   }
-  if (end < text.length) parts.push({ text: text.slice(end), isForeign: false });
-  return parts;
+}
+
+/** Two slashes that are spelled \\/\\/ are no four. */
+export function isEscapedSlashes(segment: Segment, spelled: string): boolean {
+  const isSlashes =
+    segment.kind === "marked" && segment.mark.kind === "leads" && segment.mark.by === "slashes";
+  return isSlashes && spelled.replaceAll("\\/", "/") === "//";
 }
 
 export function lengthOf(segment: Segment): number {

@@ -1,129 +1,227 @@
-// Finds words that may be taken for others: those that mix scripts whose letters look alike, and names of hosts beyond
-// ASCII, which show what they are called on the wire.
+// Finds what in a text may be taken for something else: words and numbers with letters that only look plain, addresses
+// that lead elsewhere, signs that look like a slash or a dot, and letters under piles of marks.
 
-import type { Marked } from "./marks.ts";
+import {
+  addressesIn,
+  dots,
+  encodedHostOf,
+  hostCharactersMax,
+  hostOf,
+  indexOf,
+  mayHoldAddress,
+  mixesScripts,
+  type Placed,
+} from "./addresses.ts";
+import { charactersLike, readingOf } from "./confusables.ts";
+import { judgeNumber, judgeWord } from "./lookalike-words.ts";
+import { pilesIn, strayMarkAt } from "./mark-piles.ts";
 import { once } from "./once.ts";
+import type { Evidence } from "./text-evidence.ts";
+import { joinsLatin, scriptOf } from "./writing-systems.ts";
 
-type Placed = Marked & { at: number };
-
-/** In the order in which they stand, each with its place. */
-export function* lookalikesIn(text: string): Generator<Placed> {
-  if (beyondAscii.test(text) && letterOrAddress().test(text)) yield* marksIn(text);
-}
-
-// What knows the letters of the world takes a moment to build, so it is built when a text first needs it.
-const beyondAscii = /\P{ASCII}/u;
-const letterOrAddress = once(
-  () => /[[\p{L}\p{M}\p{N}]--\p{ASCII}]|[@\uFF20\uFE6B:\uFF1A\uFE55\uFE13]/v,
-);
-/** Programs and international domain names take these for a full stop. */
-const dots = String.raw`.\uFF0E\uFE52\u2024\u3002\uFF61`;
-const nameCharacters = String.raw`\p{L}\p{M}\p{N}_\-${dots}`;
-// Signs belong to a host where one must stand: some look like the slash that would end it. So does what else
-// emoji are made of, because no mark may stand inside one.
-const hostCharacters = String.raw`${nameCharacters}[\p{S}--\p{ASCII}]\u200D\u{E0020}-\u{E007F}`;
-// Where an end is looked for, each pattern is one character: a loop over a long text could outgrow its stack.
-const nameEnd = once(() => new RegExp(`[^${nameCharacters}]`, "gv"));
-const hostEnd = once(() => new RegExp(`[^${hostCharacters}]`, "gv"));
-const userInfoEnd = once(() => new RegExp(`[^${nameCharacters}:~%!$\\&*+=]`, "gv"));
-const foreignLetter = once(() => /[[\p{L}\p{M}\p{N}]--\p{ASCII}]/gv);
-
-/** What a host follows: the slashes of an address, or the @ of a mailbox, but not the one of @somebody. */
-const addressMark = once(
-  () => /[:\uFF1A\uFE55\uFE13][/\\\uFF0F]{2,8}|(?<=[^\s\p{Ps}\p{Pi}<,;/])[@\uFF20\uFE6B]/gu,
-);
-
-function* marksIn(text: string): Generator<Placed> {
-  let end = 0;
-  for (const match of text.matchAll(addressMark())) {
-    const start = match.index + match[0].length;
-    const host = match[0].length > 1 && isUserInfo(text, start) ? null : hostAt(text, start);
-    if (host === null) continue;
-    yield* wordMarks(text.slice(end, start), end);
-    yield { at: start, ...host };
-    end = start + host.text.length;
+/**
+ * In the order in which they stand, each with its place. The evidence is of the whole text that this is a part of, and
+ * `isStart` says whether it is the first part.
+ */
+export function* lookalikesIn(
+  text: string,
+  evidence: Evidence,
+  isStart: boolean,
+): Generator<Placed> {
+  if (isStart) {
+    const stray = strayMarkAt(text);
+    if (stray !== null) {
+      yield stray;
+      yield* shifted(
+        lookalikesIn(text.slice(stray.text.length), evidence, false),
+        stray.text.length,
+      );
+      return;
+    }
   }
-  yield* wordMarks(text.slice(end), end);
+  const isOdd = oddInAscii.test(text) || (beyondAscii.test(text) && foreignSign().test(text));
+  if (isOdd) yield* marksIn(text, evidence);
 }
 
-/** In https://name:password@host the host comes later. With quotes or commas between, the @ is somebody else's. */
-function isUserInfo(text: string, start: number): boolean {
-  return text[indexOf(userInfoEnd(), text, start)] === "@";
+function* shifted(marks: Iterable<Placed>, by: number): Generator<Placed> {
+  for (const placed of marks) yield { ...placed, at: placed.at + by };
 }
 
-/** The longest piece that is a host; null when it is none, or a plain one. */
-function hostAt(text: string, start: number): Marked | null {
-  const longest = text.slice(start, indexOf(hostEnd(), text, start));
-  if (!beyondAscii.test(longest)) return null;
-  return hostOf(longest) ?? hostOf(text.slice(start, indexOf(nameEnd(), text, start)));
-}
+const beyondAscii = /\P{ASCII}/u;
+/** Plain text holds numbers with letters in them, and addresses. Most has neither. */
+const oddInAscii = /[0-9][-.,:'/]?[OolI|]|[OolI|][.,']?[0-9]|:[/\\]|https?:|ftp:|wss?:|xn--/i;
+// What knows the letters of the world takes a moment to build, so it is built when a text first needs it.
+const foreignSign = once(
+  () =>
+    new RegExp(
+      `[[\\p{L}\\p{M}\\p{N}]--\\p{ASCII}]|[@\uFF20\uFE6B]|${oddSeparator().source}|[${circled}]|${letterSymbol}`,
+      "v",
+    ),
+);
 
-/** No name of a host is longer, and to translate a very long one would take very long. */
-const hostCharactersMax = 253;
-const dotsAtEnd = new RegExp(`[${dots}]+$`, "v");
-
-function hostOf(name: string): Marked | null {
-  if (name.length > hostCharactersMax) return null;
-  const text = name.replace(dotsAtEnd, "");
-  const url = `http://${text}`;
-  if (!beyondAscii.test(text) || !URL.canParse(url)) return null;
-  const mark = { kind: "host", ascii: new URL(url).hostname, reads: null } as const;
-  return { kind: "marked", text, mark, isQuiet: false };
+function* marksIn(text: string, evidence: Evidence): Generator<Placed> {
+  if (!mayHoldAddress().test(text)) return yield* plainMarks(text, 0, evidence);
+  let end = 0;
+  for (const address of addressesIn(text, evidence)) {
+    yield* plainMarks(text.slice(end, address.at), end, evidence);
+    yield address;
+    end = address.at + address.text.length;
+  }
+  yield* plainMarks(text.slice(end), end, evidence);
 }
 
 /** Marks in a text without addresses; `offset` is its place in the whole. */
-function* wordMarks(text: string, offset: number): Generator<Placed> {
+function* plainMarks(text: string, offset: number, evidence: Evidence): Generator<Placed> {
+  if (!beyondAscii.test(text))
+    return yield* inOrder([numberMarks(text), encodedHosts(text, evidence)], offset);
+  let end = 0;
+  for (const pile of pilesIn(text)) {
+    yield* unpiledMarks(text.slice(end, pile.at), offset + end, evidence);
+    yield { ...pile, at: offset + pile.at };
+    end = pile.at + pile.text.length;
+  }
+  yield* unpiledMarks(text.slice(end), offset + end, evidence);
+}
+
+function unpiledMarks(text: string, offset: number, evidence: Evidence): Generator<Placed> {
+  const found = [
+    numberMarks(text),
+    foreignNumbers(text, evidence),
+    encodedHosts(text, evidence),
+    wordMarks(text, evidence),
+    separatorMarks(text, evidence),
+  ];
+  return inOrder(found, offset);
+}
+
+/** What several searches found, in the order in which it stands. Of two that overlap the first counts. */
+function* inOrder(searches: Iterable<Placed>[], offset: number): Generator<Placed> {
+  const found = searches.flatMap((search) => [...search]);
+  if (found.length > 1) found.sort((one, other) => one.at - other.at);
+  let end = 0;
+  for (const placed of found) {
+    if (placed.at < end) continue;
+    end = placed.at + placed.text.length;
+    yield { ...placed, at: offset + placed.at };
+  }
+}
+
+// Numbers with letters in them
+
+/** Letters of alphabets like our own that look like a zero or a one. */
+const digitLike = once(() =>
+  ["O", "o", "l", "I"]
+    .flatMap(charactersLike)
+    .filter((character) => /\p{L}/u.test(character) && !joinsLatin(scriptOf(character)))
+    .join(""),
+);
+const numberToken = once(() => {
+  const digit = `0-9OolI\\|${digitLike()}`;
+  const before = String.raw`(?<![^\s"'“”„«»\(\)\[\]\{\}<>=;])[\-+−]?[$€£¥₹]?`;
+  const after = String.raw`(?=[.,:'\/\-]{0,2}(?:EUR|USD|GBP|CHF|JPY|CNY|INR|[kKmM%€$£])?[.,;:!?]?(?:[\s"'“”«»\(\)\[\]\{\}<>;]|$))`;
+  return new RegExp(
+    `${before}(?<token>[${digit}][${digit}.,:'\\/\\-]{0,40}[${digit}])${after}`,
+    "gv",
+  );
+});
+const letterAtDigit = once(
+  () =>
+    new RegExp(`[0-9][\\-.,:'\\/]?[OolI\\|${digitLike()}]|[OolI\\|${digitLike()}][.,']?[0-9]`, "v"),
+);
+
+function* numberMarks(text: string): Generator<Placed> {
+  if (!letterAtDigit().test(text)) return;
+  for (const match of text.matchAll(numberToken())) {
+    const token = match.groups?.token ?? "";
+    const judged = judgeNumber(token, readingOf(token));
+    const at = match.index + match[0].length - token.length;
+    if (judged !== null) yield { at, kind: "marked", text: token, ...judged };
+  }
+}
+
+/** Numbers of several parts, such as ১,২৫০.০০. */
+const foreignNumber = once(
+  () =>
+    /(?<![\p{L}\p{M}\p{N}_])\p{Nd}{1,64}(?:[.,'’:/\-\u066B\u066C]\p{Nd}{1,64}){1,16}(?![\p{L}\p{M}\p{N}_])/gu,
+);
+const foreignDigit = once(() => /[\p{Nd}--[0-9]]/v);
+
+function* foreignNumbers(text: string, evidence: Evidence): Generator<Placed> {
+  if (!foreignDigit().test(text)) return;
+  for (const { 0: number, index } of text.matchAll(foreignNumber())) {
+    const judged = foreignDigit().test(number) ? judgeWord(number, evidence) : null;
+    if (judged !== null) yield { at: index, kind: "marked", text: number, ...judged };
+  }
+}
+
+// Hosts in the form of the wire, but not those of our own chips
+
+const encodedHost =
+  /(?<![\w.-]|\[(?:really |goes to )?)(?:[a-z0-9_-]{1,63}\.){0,8}xn--[a-z0-9-]{1,59}(?:\.[a-z0-9_-]{1,63}){0,8}/gi;
+
+function* encodedHosts(text: string, evidence: Evidence): Generator<Placed> {
+  if (!/xn--/i.test(text)) return;
+  for (const { 0: name, index } of text.matchAll(encodedHost)) {
+    const host = encodedHostOf(name, evidence);
+    if (host !== null) yield { at: index, ...host };
+  }
+}
+
+// Words
+
+const circled = String.raw`\u249C-\u24E9\u{1F110}-\u{1F12B}\u{1F130}-\u{1F149}`;
+const nameCharacters = String.raw`\p{L}\p{M}\p{N}_\-${circled}${dots}`;
+const nameEnd = once(() => new RegExp(`(?:[^${nameCharacters}])`, "gv"));
+const foreignLetter = once(
+  () => new RegExp(`[[\\p{L}\\p{M}\\p{N}${circled}]--\\p{ASCII}]|${letterSymbol}`, "gv"),
+);
+/** Symbols of APL and others that read as a letter between letters. */
+const letterSymbol = "(?<=[A-Za-z0-9])[\\u212E\\u2223\\u2373\\u2374\\u237A](?=[A-Za-z0-9])";
+
+function* wordMarks(text: string, evidence: Evidence): Generator<Placed> {
   for (let at = 0; at < text.length; ) {
     const first = indexOf(foreignLetter(), text, at);
     let start = first;
     while (start > at && isAsciiNameCode(text.charCodeAt(start - 1))) start -= 1;
-    at = indexOf(nameEnd(), text, first);
-    yield* nameMarks(text.slice(start, at), offset + start, text[at] ?? "");
+    at = endOfName(text, first);
+    yield* nameMarks(text.slice(start, at), { offset: start, next: text[at] ?? "", evidence });
   }
 }
+
+/** A symbol that reads as a letter belongs to the name it stands in. */
+function endOfName(text: string, first: number): number {
+  let end = indexOf(nameEnd(), text, first);
+  while (symbolInName().test(text.slice(end - 1, end + 2))) end = indexOf(nameEnd(), text, end + 1);
+  return end;
+}
+
+const symbolInName = once(() => /^[A-Za-z0-9][\u212E\u2223\u2373\u2374\u237A][A-Za-z0-9]$/);
 
 // A mark at the start belongs to what stands before, such as the sign of an emoji.
 const dotsAround = once(() => new RegExp(`^[${dots}\\-\\p{M}]+|[${dots}\\-]+$`, "gv"));
-const wordPattern = once(() => /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*/gu);
-
-function* nameMarks(name: string, offset: number, next: string): Generator<Placed> {
-  const isShort = name.length <= hostCharactersMax;
-  const trimmed = isShort ? name.replaceAll(dotsAround(), "") : "";
-  const host = next !== "@" && looksLikeHost(trimmed) ? hostOf(trimmed) : null;
-  if (host !== null) yield { at: offset + name.indexOf(trimmed), ...host };
-  else if (scriptsOf(name).length > 1) {
-    for (const { 0: text, index } of name.matchAll(wordPattern())) {
-      const scripts = scriptsOf(text);
-      if (scripts.length < 2 || unitPattern.test(text)) continue;
-      const mark = { kind: "lookAlike", reads: null, scripts: inWords(scripts), count: 1 } as const;
-      yield { at: offset + index, kind: "marked", text, mark, isQuiet: false };
-    }
-  }
-}
-
-const confusable = once(
+const word = once(
   () =>
-    [
-      ["Latin", /\p{Script=Latin}/u],
-      ["Cyrillic", /\p{Script=Cyrillic}/u],
-      ["Greek", /\p{Script=Greek}/u],
-    ] as const,
+    new RegExp(
+      `[\\p{L}\\p{N}_${circled}](?:[\\p{L}\\p{M}\\p{N}_${circled}]|${letterSymbol}){0,255}`,
+      "gv",
+    ),
 );
 
-/** Those of the scripts of which many letters look alike. */
-function scriptsOf(text: string): string[] {
-  return confusable()
-    .filter(([, pattern]) => pattern.test(text))
-    .map(([script]) => script);
-}
+type Surroundings = { offset: number; next: string; evidence: Evidence };
 
-function inWords(scripts: readonly string[]): string {
-  return `${scripts.slice(0, -1).join(", ")} and ${scripts.at(-1)}`;
+function* nameMarks(name: string, { offset, next, evidence }: Surroundings): Generator<Placed> {
+  const isShort = name.length <= hostCharactersMax;
+  const trimmed = isShort ? name.replaceAll(dotsAround(), "") : "";
+  const host = next !== "@" && looksLikeHost(trimmed) ? hostOf(trimmed, evidence) : null;
+  if (host !== null) {
+    yield { at: offset + name.indexOf(trimmed), ...host };
+    return;
+  }
+  for (const { 0: text, index } of name.matchAll(word())) {
+    const judged = beyondAscii.test(text) ? judgeWord(text, evidence) : null;
+    if (judged !== null) yield { at: offset + index, kind: "marked", text, ...judged };
+  }
 }
-
-/** Such as 5kΩ, μm, ΔT: these Greek letters look like no Latin ones, and so short a word is a unit or a symbol. */
-const unitPattern =
-  /^[0-9]*(?:[A-Za-z]{1,2}[\u03A9\u2126]|[\u03A9\u2126\u03BC\u0394][A-Za-z]{1,3})[0-9]*$/u;
 
 const anyDot = new RegExp(`[${dots}]`, "v");
 const topLevelPattern = once(() => /^(?:\p{L}[\p{L}\p{M}]+|xn--[a-z0-9-]+)$/iu);
@@ -131,7 +229,7 @@ const asciiPattern = /^\p{ASCII}+$/u;
 /** In 请访问example.com the name begins where ASCII does. */
 const plainNameInProse = once(
   () =>
-    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}ー][A-Za-z0-9][A-Za-z0-9._-]*$/u,
+    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}ー][A-Za-z0-9][A-Za-z0-9._-]*$/u,
 );
 /** A new sentence after a full stop without a space. */
 const sentenceStart = once(() => /^\p{Lu}\p{Ll}/u);
@@ -149,21 +247,45 @@ function looksLikeHost(name: string): boolean {
   const isDotted = labels.length > 1 && name.at(-1 - last.length) === "." && !labels.includes("");
   if (!isDotted || !topLevelPattern().test(last) || fileEndings.has(last.toLowerCase()))
     return false;
-  if (labels.some((label) => scriptsOf(label).length > 1)) return true;
+  if (labels.some(mixesScripts)) return true;
   if (sentenceStart().test(last)) return false;
   if (asciiPattern.test(last)) return !plainNameInProse().test(name);
   // In one script it is prose; in two it may be google.сом, but "e.g.это" is prose again.
-  return scriptsOf(name).length > 1 && labels.every((label) => /\p{L}\p{M}*\p{L}/u.test(label));
-}
-
-/** The place of the first match of a pattern from `start` on, or the end of the text. */
-function indexOf(pattern: RegExp, text: string, start: number): number {
-  pattern.lastIndex = start;
-  return pattern.exec(text)?.index ?? text.length;
+  return mixesScripts(name) && labels.every((label) => /\p{L}\p{M}*\p{L}/u.test(label));
 }
 
 function isAsciiNameCode(code: number): boolean {
   const isLetter = (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
   const isDigit = code >= 0x30 && code <= 0x39;
   return isLetter || isDigit || code === 0x2d || code === 0x2e || code === 0x5f;
+}
+
+// Signs that look like those of addresses, paths and numbers
+
+/** They belong to Chinese, Japanese and Korean text. */
+const wideSeparators = "／＼：．，。｡﹕﹒﹐";
+const oddSeparator = once(() => {
+  const alike = ["/", "\\", ":", ".", ","].flatMap(charactersLike);
+  const signs = alike.filter((character) => !/[\p{L}\p{M}\p{N}]/u.test(character));
+  return new RegExp(`[${signs.join("")}${wideSeparators}\u2024\uFE13\uFE68]`, "gu");
+});
+
+function* separatorMarks(text: string, evidence: Evidence): Generator<Placed> {
+  for (const { 0: sign, index } of text.matchAll(oddSeparator())) {
+    const before = text[index - 1] ?? "";
+    const after = text[index + sign.length] ?? "";
+    const reads = sign === "。" || sign === "｡" ? "." : readingOf(sign);
+    if (!isSeparator(reads, before, after)) continue;
+    if (wideSeparators.includes(sign) && evidence.hasCjk()) continue;
+    const mark = { kind: "separator", reads, codePoint: sign.codePointAt(0) ?? 0 } as const;
+    yield { at: index, kind: "marked", text: sign, mark, isQuiet: false };
+  }
+}
+
+/** Between letters it parts names, between digits only the signs of numbers do: 1⁄2 and 4∶3 are honest. */
+function isSeparator(reads: string, before: string, after: string): boolean {
+  const isNumber = /[0-9]/.test(before) && /[0-9]/.test(after);
+  if (reads === ",") return isNumber;
+  if (isNumber) return reads === ".";
+  return /[A-Za-z0-9/\\:.]/.test(before) && /[A-Za-z0-9/\\:.]/.test(after);
 }

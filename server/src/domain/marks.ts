@@ -10,7 +10,7 @@ export type Mark =
   | { kind: "letterDigits"; reads: string; letters: string }
   /** Mathematical, wide, circled and other forms of plain letters and digits. */
   | { kind: "styled"; reads: string }
-  /** A host that is not plain ASCII, its name on the wire, and the plain host a reader takes it for, if any. */
+  /** A host beyond ASCII, its name on the wire, and what it reads as: the plain host that it imitates, if any. */
   | { kind: "host"; ascii: string; reads: string | null }
   /** An address that leads elsewhere than it seems: by its user name, its slashes or a host written as a number. */
   | { kind: "leads"; to: string; by: "userInfo" | "slashes" | "number" }
@@ -26,7 +26,7 @@ export type Mark =
 export type Marked = { kind: "marked"; text: string; mark: Mark; isQuiet: boolean };
 
 /** In a few words, without brackets. */
-export function wordsOf({ mark, isQuiet }: Marked): string {
+export function wordsOf({ text, mark, isQuiet }: Marked): string {
   switch (mark.kind) {
     case "lookAlike":
       return mark.reads === null ? `mixes ${mark.scripts}` : `only looks like ${mark.reads}`;
@@ -36,11 +36,12 @@ export function wordsOf({ mark, isQuiet }: Marked): string {
     case "letterDigits":
       return `${mark.letters.length === 1 ? "letter" : "letters"} ${mark.letters} among digits`;
     case "host":
+      if (text === mark.ascii) return `${isQuiet ? "shown as" : "imitates"} ${mark.reads}`;
       return isQuiet ? mark.ascii : `really ${mark.ascii}`;
     case "leads":
       return `goes to ${mark.to}`;
     case "separator":
-      return `not a plain ${mark.reads}`;
+      return mark.codePoint === backslash ? "works as /" : `not a plain ${mark.reads}`;
     case "pile":
       return `${mark.count} ${mark.count === 1 ? "mark" : "marks"} on one letter`;
     case "overlay":
@@ -51,6 +52,8 @@ export function wordsOf({ mark, isQuiet }: Marked): string {
       return mark satisfies never;
   }
 }
+
+const backslash = 0x5c;
 
 /** Whether the words stand behind the piece: what a host is called and what digits say is shown in honest text too. */
 export function isSaid({ mark, isQuiet }: Marked): boolean {

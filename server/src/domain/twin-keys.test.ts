@@ -20,6 +20,11 @@ test("names that look alike are twins", () => {
     ["caf\u00e9", "cafe\u200b\u0301"],
     ["amount", "\uff41mount"],
     ["due-date", "due\u2013date"],
+    ["line1", "line\u09e7"],
+    ["amount", "am\u1d0funt"],
+    ["PAY", "\ua4d1\ua4ee\ua4ec"],
+    ["amount", "\u{1d44e}mount"],
+    ["a/b", "a\u2215b"],
     ["", " "],
     ["a", `a${" ".repeat(40)}`],
   ] as const) {

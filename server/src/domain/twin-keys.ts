@@ -1,6 +1,7 @@
 // Finds keys of one object that a reader would take for the same: they differ by white space, case, hidden characters
 // or letters that look alike only. What of a single key cannot be seen is visible-text.ts's business.
 
+import { readingOf } from "./confusables.ts";
 import { once } from "./once.ts";
 import { withoutHidden } from "./visible-text.ts";
 
@@ -29,12 +30,12 @@ function isPlain(key: string): boolean {
   return /^[!-@[-~]*$/.test(key);
 }
 
-// Compatible forms come first, because most other white space becomes the usual one then, and once more at the end,
-// because a letter may have found its accent.
+// White space first, because most other white space becomes the usual one then, and compatible forms once more at the
+// end, because a letter may have found its accent.
 function foreignSkeletonOf(key: string): string {
   const seen = withoutHidden(key.normalize("NFKC").replace(whiteSpace(), " "));
-  const replaced = seen.replace(lookalike(), (letter) => lookalikes().get(letter) ?? letter);
-  return folded(replaced).normalize("NFKC");
+  const replaced = seen.replace(almostAlike(), (letter) => almostPlain().get(letter) ?? letter);
+  return folded(readingOf(replaced)).normalize("NFKC");
 }
 
 function folded(text: string): string {
@@ -42,18 +43,13 @@ function folded(text: string): string {
 }
 
 const whiteSpace = once(() => /[^\P{White_Space} ]/gu);
-/** Letters of either case, because the small one of a letter often looks like another than the capital does. */
-const lookalikePairs = [
-  // Cyrillic
-  "аa еe оo рp сc уy хx іi јj ѕs һh ԁd ԛq ԝw кk мm тt вb нh ѵv ӏl ԍg",
-  "АA ЕE ОO РP СC УY ХX ІI ЈJ ЅS ҺH ԚQ ԜW КK МM ТT ВB НH ѴV ӀI",
-  // Greek
-  "αa οo ρp νv τt υu ιi κk εe χx ηn ωw βb ϲc ϳj",
-  "ΑA ΒB ΕE ΖZ ΗH ΙI ΚK ΜM ΝN ΟO ΡP ΤT ΥY ΧX ϹC ͿJ",
-  // Latin, and the dashes
-  "ıi ɑa ɡg ɩi ‐- ‒- –- —- −-",
-];
-const lookalikes = once(
-  () => new Map(lookalikePairs.flatMap((line) => line.split(" ").map(([from, to]) => [from, to]))),
+/** Unicode's list holds what cannot be told apart. Between two keys of one object a hasty eye misses more. */
+const almostPlain = once(
+  () =>
+    new Map(
+      "кk мm тt вb нh ԍg τt κk εe χx ηn ωw βb ıi —-"
+        .split(" ")
+        .map(([from = "", to = ""]) => [from, to]),
+    ),
 );
-const lookalike = once(() => new RegExp(`[${[...lookalikes().keys()].join("")}]`, "gu"));
+const almostAlike = once(() => new RegExp(`[${[...almostPlain().keys()].join("")}]`, "gu"));

@@ -1,10 +1,13 @@
 // Makes what cannot be seen visible: a text that a stranger wrote becomes segments in which every hidden character
 // and every long stretch of white space has a name. Nothing is removed, because that would change what is approved.
-// Words that may be taken for others are marked: those that mix scripts, and names of hosts beyond ASCII.
+// What may be taken for something else is marked, and so are hidden characters that belong where they stand.
 
+import { nameOf } from "./character-names.ts";
+import { isHarmless } from "./harmless-characters.ts";
 import { lookalikesIn } from "./lookalikes.ts";
 import { codeAndName, isSaid, type Marked, wordsOf } from "./marks.ts";
 import { once } from "./once.ts";
+import { type Evidence, evidenceOf } from "./text-evidence.ts";
 
 export type Segment =
   | { kind: "text"; text: string }
@@ -26,7 +29,7 @@ const hiddenInLines = `[${hidden}--[\\n\\t]]`;
 // Repetitions have an upper bound, because one of millions would overflow the stack of the regular expression. What is
 // longer is found in pieces and put together again.
 const longSpace = " {9,65536}";
-const longSpaceInLines = String.raw`[ \t]{9,65536}|\n(?:[ \t]{0,8}\n){8,4096}`;
+const longSpaceInLines = String.raw`[ \t]{9,65536}|\r?\n(?:[ \t]{0,8}\r?\n){8,4096}`;
 
 // A well-formed emoji may hold joiners and selectors: they are how it is written. Its rough shape is looked for
 // first, because to look for all emoji at every character of a long text takes seconds.
@@ -40,25 +43,28 @@ const inOneLine = once(() => patternsOf(hidden, longSpace));
 const inLines = once(() => patternsOf(hiddenInLines, longSpaceInLines));
 const everyHidden = once(() => new RegExp(hidden, "gv"));
 
-/** Most texts have none of these, and then there is nothing to look for. */
+/** Most texts have none of these, and then nothing is hidden. */
 const unordinary = / {9}|[^ -~]/;
 
 export function segmentsOf(
   text: string,
   { isMultiLine = false }: VisibleTextOptions = {},
 ): Segment[] {
-  if (!unordinary.test(text)) return text === "" ? [] : [{ kind: "text", text }];
+  const evidence = evidenceOf(text);
+  if (!unordinary.test(text)) return markedSegments(text, evidence, true);
   const { suspect, each, eachWithEmoji } = isMultiLine ? inLines() : inOneLine();
   // This look is much cheaper than taking a text apart.
-  if (!suspect.test(text)) return markedSegments(text);
+  if (!suspect.test(text)) return markedSegments(text, evidence, true);
   const isEmoji = rememberingIsEmoji();
   const segments: Segment[] = [];
   let end = 0;
   const take = (match: RegExpExecArray, offset: number) => {
     const at = match.index + offset;
-    for (const segment of markedSegments(text.slice(end, at))) segments.push(segment);
-    append(segments, segmentOf(match));
+    for (const segment of markedSegments(text.slice(end, at), evidence, end === 0))
+      segments.push(segment);
     end = at + match[0].length;
+    const place = { text, at, end, isMultiLine, evidence };
+    append(segments, harmlessOf(match, place, segments.at(-1)) ?? segmentOf(match));
   };
   for (const match of text.matchAll(eachWithEmoji)) {
     const shape = match.groups?.emoji;
@@ -67,13 +73,13 @@ export function segmentsOf(
       for (const part of shape.matchAll(each)) take(part, match.index);
     }
   }
-  for (const segment of markedSegments(text.slice(end))) segments.push(segment);
+  for (const segment of markedSegments(text.slice(end), evidence, false)) segments.push(segment);
   return segments;
 }
 
 /**
  * The text with a chip such as [U+202E RLO], [U+200B ZWSP ×3] or [40 spaces] for what cannot be seen, and one such as
- * [mixes Latin and Cyrillic] or [xn--80ak6aa92e.com] behind what may be taken for something else.
+ * [only looks like paypal] or [goes to evil.com] behind what may be taken for something else.
  */
 export function toVisibleText(text: string, options: VisibleTextOptions = {}): string {
   return segmentsOf(text, options)
@@ -104,7 +110,7 @@ function visibleTextOf(segment: Segment, next: Segment | undefined): string {
 }
 
 function patternsOf(hiddenSet: string, space: string) {
-  const named = `(?<hidden>${hiddenSet})\\k<hidden>{0,65535}|(?<space>${space})`;
+  const named = `(?<space>${space})|(?<hidden>${hiddenSet})\\k<hidden>{0,65535}`;
   return {
     suspect: new RegExp(`${hiddenSet}|${space}`, "v"),
     each: new RegExp(named, "gv"),
@@ -140,11 +146,48 @@ function segmentOf(match: RegExpExecArray): Segment {
   return { kind: "hidden", codePoint, name: nameOf(codePoint), count };
 }
 
-/** What stands between two chips, with the words in it marked that may be taken for others. */
-function markedSegments(text: string): Segment[] {
+type PlaceInText = {
+  text: string;
+  at: number;
+  end: number;
+  isMultiLine: boolean;
+  evidence: Evidence;
+};
+
+function harmlessOf(
+  match: RegExpExecArray,
+  { end, ...place }: PlaceInText,
+  last: Segment | undefined,
+): Marked | null {
+  const { hidden: character } = match.groups ?? {};
+  if (character === undefined) return null;
+  const { text, at } = place;
+  const before = at === 0 ? "" : characterBefore(text, at);
+  const after = end < text.length ? String.fromCodePoint(text.codePointAt(end) ?? 0) : "";
+  const count = match[0].length / character.length;
+  if (!isHarmless(character, count, { ...place, before, after })) return null;
+  // Behind what is marked loudly stands a chip, and then it is no longer beside the letter it belongs to.
+  if (isChip(last) && !/\s/.test(character)) return null;
+  const codePoint = character.codePointAt(0) ?? 0;
+  const mark = { kind: "harmless", codePoint, name: nameOf(codePoint) } as const;
+  return { kind: "marked", text: match[0], mark, isQuiet: true };
+}
+
+function isChip(segment: Segment | undefined): boolean {
+  if (segment === undefined || segment.kind === "text") return false;
+  return segment.kind !== "marked" || !segment.isQuiet;
+}
+
+function characterBefore(text: string, at: number): string {
+  const pair = text.codePointAt(at - 2) ?? 0;
+  return pair > 0xffff ? String.fromCodePoint(pair) : text.charAt(at - 1);
+}
+
+/** What stands between two chips, with what may be taken for something else marked. */
+function markedSegments(text: string, evidence: Evidence, isStart: boolean): Segment[] {
   const segments: Segment[] = [];
   let end = 0;
-  for (const { at, ...segment } of lookalikesIn(text)) {
+  for (const { at, ...segment } of lookalikesIn(text, evidence, isStart)) {
     if (at > end) segments.push({ kind: "text", text: text.slice(end, at) });
     segments.push(segment);
     end = at + segment.text.length;
@@ -152,84 +195,3 @@ function markedSegments(text: string): Segment[] {
   if (end < text.length) segments.push({ kind: "text", text: text.slice(end) });
   return segments;
 }
-
-function nameOf(codePoint: number): string | null {
-  if (codePoint >= 0xfe00 && codePoint <= 0xfe0f) return `VS${codePoint - 0xfe00 + 1}`;
-  if (codePoint >= 0xe0100 && codePoint <= 0xe01ef) return `VS${codePoint - 0xe0100 + 17}`;
-  if (codePoint >= 0xe0020 && codePoint <= 0xe007e) {
-    return `TAG ${codePoint === 0xe0020 ? "SPACE" : String.fromCodePoint(codePoint - 0xe0000)}`;
-  }
-  return names.get(codePoint) ?? null;
-}
-
-/** Short names, as people who look into such texts know them. Others show their number alone. */
-const names = new Map<number, string>([
-  [0x0000, "NUL"],
-  [0x0007, "BEL"],
-  [0x0008, "BACKSPACE"],
-  [0x0009, "TAB"],
-  [0x000a, "LF"],
-  [0x000b, "VT"],
-  [0x000c, "FF"],
-  [0x000d, "CR"],
-  [0x001b, "ESC"],
-  [0x007f, "DEL"],
-  [0x0085, "NEL"],
-  [0x00a0, "NBSP"],
-  [0x00ad, "SHY"],
-  [0x034f, "CGJ"],
-  [0x061c, "ALM"],
-  [0x115f, "HANGUL CHOSEONG FILLER"],
-  [0x1160, "HANGUL JUNGSEONG FILLER"],
-  [0x1680, "OGHAM SPACE"],
-  [0x180e, "MVS"],
-  [0x2000, "EN QUAD"],
-  [0x2001, "EM QUAD"],
-  [0x2002, "EN SPACE"],
-  [0x2003, "EM SPACE"],
-  [0x2004, "THREE-PER-EM SPACE"],
-  [0x2005, "FOUR-PER-EM SPACE"],
-  [0x2006, "SIX-PER-EM SPACE"],
-  [0x2007, "FIGURE SPACE"],
-  [0x2008, "PUNCTUATION SPACE"],
-  [0x2009, "THIN SPACE"],
-  [0x200a, "HAIR SPACE"],
-  [0x200b, "ZWSP"],
-  [0x200c, "ZWNJ"],
-  [0x200d, "ZWJ"],
-  [0x200e, "LRM"],
-  [0x200f, "RLM"],
-  [0x2028, "LINE SEPARATOR"],
-  [0x2029, "PARAGRAPH SEPARATOR"],
-  [0x202a, "LRE"],
-  [0x202b, "RLE"],
-  [0x202c, "PDF"],
-  [0x202d, "LRO"],
-  [0x202e, "RLO"],
-  [0x202f, "NNBSP"],
-  [0x205f, "MATH SPACE"],
-  [0x2060, "WJ"],
-  [0x2061, "FUNCTION APPLICATION"],
-  [0x2062, "INVISIBLE TIMES"],
-  [0x2063, "INVISIBLE SEPARATOR"],
-  [0x2064, "INVISIBLE PLUS"],
-  [0x2066, "LRI"],
-  [0x2067, "RLI"],
-  [0x2068, "FSI"],
-  [0x2069, "PDI"],
-  [0x2800, "BRAILLE BLANK"],
-  [0x3000, "IDEOGRAPHIC SPACE"],
-  [0x3164, "HANGUL FILLER"],
-  [0xfeff, "BOM"],
-  [0xffa0, "HALFWIDTH HANGUL FILLER"],
-  [0xfff9, "ANNOTATION ANCHOR"],
-  [0xfffa, "ANNOTATION SEPARATOR"],
-  [0xfffb, "ANNOTATION END"],
-  [0xfffc, "OBJECT REPLACEMENT"],
-  [0x13441, "HIEROGLYPH FULL BLANK"],
-  [0x13442, "HIEROGLYPH HALF BLANK"],
-  [0x16fe4, "KHITAN FILLER"],
-  [0x1d159, "NULL NOTEHEAD"],
-  [0xe0001, "LANGUAGE TAG"],
-  [0xe007f, "CANCEL TAG"],
-]);

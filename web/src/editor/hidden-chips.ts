@@ -1,15 +1,17 @@
 // Shows each hidden character in the editor as a chip with its name. The chip stands for the character: the cursor
 // steps over it, copying copies the character, and deleting the chip deletes what it names.
 
-import { type EditorState, type Extension, type Range, StateField } from "@codemirror/state";
+import { type EditorState, type Extension, Prec, type Range, StateField } from "@codemirror/state";
 import {
   Decoration,
   type DecorationSet,
+  Direction,
   EditorView,
   ViewPlugin,
   type ViewUpdate,
   WidgetType,
 } from "@codemirror/view";
+import { piecesInOrder } from "../../../server/src/domain/writing-order.ts";
 import { type HiddenMark, hiddenMarksOf, longRunsOf } from "./hidden-marks.ts";
 
 class Chip extends WidgetType {
@@ -25,9 +27,9 @@ class Chip extends WidgetType {
   }
 
   override toDOM(): HTMLElement {
-    const { kind, label } = this.#mark;
+    const { kind, label, isQuiet } = this.#mark;
     const chip = document.createElement("span");
-    chip.className = kind === "lineEnd" ? "chip chip-quiet" : "chip";
+    chip.className = isQuiet ? "chip chip-quiet" : "chip";
     chip.textContent = kind === "lineEnd" ? "CR" : label;
     const isCharacter = kind === "hidden" || kind === "lineEnd";
     const name = isCharacter ? `hidden character ${label}` : label;
@@ -81,6 +83,7 @@ const shorterMarks = ViewPlugin.fromClass(
   class {
     chips: DecorationSet = Decoration.none;
     words: DecorationSet = Decoration.none;
+    isolates: DecorationSet = Decoration.none;
 
     constructor(view: EditorView) {
       this.read(view);
@@ -92,20 +95,27 @@ const shorterMarks = ViewPlugin.fromClass(
 
     read(view: EditorView): void {
       const marks = view.visibleRanges.flatMap(({ from, to }) => marksBetween(view, from, to));
-      const isWord = (mark: HiddenMark) => mark.kind === "word";
+      const isWord = ({ kind }: HiddenMark) => kind === "word" || kind === "harmless";
       this.chips = Decoration.set(
         marks
           .filter((mark) => !isWord(mark))
           .map((mark) => chipFor(mark).range(mark.from, mark.to)),
       );
       this.words = Decoration.set(marks.filter(isWord).flatMap(wordDecorations), true);
+      this.isolates = Decoration.set(
+        view.visibleRanges.flatMap(({ from, to }) => isolatesBetween(view, from, to)),
+      );
     }
   },
   {
     provide: (plugin) => {
       const chipsIn = (view: EditorView) => view.plugin(plugin)?.chips ?? Decoration.none;
       const wordsIn = (view: EditorView) => view.plugin(plugin)?.words ?? Decoration.none;
+      const isolatesIn = (view: EditorView) => view.plugin(plugin)?.isolates ?? Decoration.none;
       return [
+        // Outermost, so that what is marked inside stays inside.
+        Prec.lowest(EditorView.decorations.of(isolatesIn)),
+        EditorView.bidiIsolatedRanges.of(isolatesIn),
         EditorView.decorations.of(chipsIn),
         EditorView.decorations.of(wordsIn),
         EditorView.atomicRanges.of(chipsIn),
@@ -139,14 +149,47 @@ function marksBetween(view: EditorView, from: number, to: number): HiddenMark[] 
   return marks;
 }
 
+const isolate = {
+  rtl: Decoration.mark({
+    class: "isolate",
+    attributes: { dir: "rtl" },
+    bidiIsolate: Direction.RTL,
+  }),
+  ltr: Decoration.mark({
+    class: "isolate",
+    attributes: { dir: "ltr" },
+    bidiIsolate: Direction.LTR,
+  }),
+};
+
+/** Words that run from right to left move nothing around them, here as in the other views. */
+function isolatesBetween({ state: { doc } }: EditorView, from: number, to: number) {
+  const found: Range<Decoration>[] = [];
+  let at = from;
+  for (const line of doc.sliceString(from, to).split("\n")) {
+    for (const { text, direction } of piecesInOrder(line)) {
+      if (direction !== null) found.push(isolate[direction].range(at, at + text.length));
+      at += text.length;
+    }
+    at += 1;
+  }
+  return found;
+}
+
 function chipFor(mark: HiddenMark): Decoration {
   return Decoration.replace({ widget: new Chip(mark) });
 }
 
 const suspiciousWord = Decoration.mark({ class: "suspicious-word" });
+const ordinaryWord = Decoration.mark({ class: "ordinary-word" });
 
 /** A word stays legible, and what is said about it stands behind it. */
 function wordDecorations(mark: HiddenMark): Range<Decoration>[] {
+  if (mark.kind === "harmless") {
+    const faint = Decoration.mark({ class: "faint", attributes: { title: mark.label } });
+    return [faint.range(mark.from, mark.to)];
+  }
   const chip = Decoration.widget({ widget: new Chip(mark), side: 1 });
-  return [suspiciousWord.range(mark.from, mark.to), chip.range(mark.to)];
+  const word = mark.isQuiet ? ordinaryWord : suspiciousWord;
+  return [word.range(mark.from, mark.to), chip.range(mark.to)];
 }

@@ -62,9 +62,14 @@ test("a word that looks like another is marked, and an escape is no part of a wo
     marksOf('"p\u0430ypal"').map(({ from, to, kind }) => ({ from, to, kind })),
     [{ from: 1, to: 7, kind: "word" }],
   );
+  assert.deepEqual(labelsOf(String.raw`"https:\/\/example.com\/"`), []);
   assert.deepEqual(labelsOf(String.raw`"one\nПривет\tмир\u0061мир\\мир"`), []);
-  const [host] = marksOf(String.raw`"https:\/\/ex\u00e4mple.com\/"`.replace("\\u00e4", "ä"));
-  assert.equal(host?.label, "really xn--exmple-cua.com");
+  const hosts = marksOf(String.raw`"https:\/\/ex\u00e4mple.com\/"`.replace("\\u00e4", "ä"));
+  assert.deepEqual(
+    hosts.map(({ label, isQuiet }) => ({ label, isQuiet })),
+    [{ label: "xn--exmple-cua.com", isQuiet: true }],
+  );
+  assert.equal(labelsOf('"https://\u0430pple.com/"')[0], "9-18 really xn--pple-43d.com");
 });
 
 test("a long run is found whole, whatever its length, and is no mark of a window", () => {

@@ -2,16 +2,21 @@
 // rest of the page. What a mark looks like in the editor is the business of hidden-chips.ts.
 
 import { jsonDepthMax } from "../../../server/src/domain/limits.ts";
+import { isSaid } from "../../../server/src/domain/marks.ts";
 import { chipOf, type Segment, segmentsOf } from "../../../server/src/domain/visible-text.ts";
-import { lengthOf, withoutEscapes } from "../json-escapes.ts";
+import { isEscapedSlashes, lengthOf, withoutEscapes } from "../json-escapes.ts";
 
 export type HiddenMark = {
   from: number;
   to: number;
-  /** A line end is the CR of a CR LF. A word can be seen, but looks like another one. */
-  kind: "hidden" | "space" | "lineEnd" | "word";
-  /** Such as "U+202E RLO", "40 spaces" or "mixes Latin and Cyrillic". */
+  /**
+   * A line end is the CR of a CR LF. A word can be seen, but looks like another one. What is harmless belongs where it
+   * stands, and needs no chip.
+   */
+  kind: "hidden" | "space" | "lineEnd" | "word" | "harmless";
+  /** Such as "U+202E RLO", "40 spaces" or "only looks like paypal". */
   label: string;
+  isQuiet: boolean;
 };
 
 /** So much white space at the start of a line is how nested JSON is written; more of it hides what comes after. */
@@ -39,17 +44,13 @@ export function hiddenMarksOf(
     const from = at;
     at += lengthOf(segment);
     const isInWindow = from < window.to && at > window.from;
-    if (
-      segment.kind === "text" ||
-      isQuiet(segment) ||
-      !isInWindow ||
-      at - from >= longRunCharacters
-    )
-      continue;
+    if (segment.kind === "text" || !isInWindow || at - from >= longRunCharacters) continue;
+    if (isEscapedSlashes(segment, line.slice(from, at))) continue;
     if (segment.kind === "space" && from === 0 && segment.count <= indentationMax) continue;
     const isLineEnd = at === line.length && line.slice(from) === "\r" && !window.isLastLine;
     const kind = isLineEnd ? "lineEnd" : kindOf(segment);
-    marks.push({ from, to: at, kind, label: labelOf(segment) });
+    const isQuiet = isLineEnd || (segment.kind === "marked" && segment.isQuiet);
+    marks.push({ from, to: at, kind, label: labelOf(segment), isQuiet });
   }
   return marks;
 }
@@ -74,16 +75,12 @@ function longMark(line: string, from: number, to: number): HiddenMark | null {
   const [sample] = segmentsOf(line.slice(from, from + 20), { isMultiLine: true });
   if (sample?.kind !== "hidden" && sample?.kind !== "space") return null;
   const count = (to - from) / lengthOf({ ...sample, count: 1 });
-  return { from, to, kind: sample.kind, label: labelOf({ ...sample, count }) };
-}
-
-/** What belongs where it stands needs no chip in the editor. */
-function isQuiet(segment: Segment): boolean {
-  return segment.kind === "marked" && segment.isQuiet;
+  return { from, to, kind: sample.kind, label: labelOf({ ...sample, count }), isQuiet: false };
 }
 
 function kindOf(segment: Exclude<Segment, { kind: "text" }>): HiddenMark["kind"] {
-  return segment.kind === "hidden" || segment.kind === "space" ? segment.kind : "word";
+  if (segment.kind !== "marked") return segment.kind;
+  return isSaid(segment) ? "word" : "harmless";
 }
 
 function labelOf(segment: Exclude<Segment, { kind: "text" }>): string {

@@ -1,10 +1,18 @@
 // A stranger's words as text nodes, with a named chip for everything that cannot be seen. Isolated, so that no letter
 // of theirs can move one of ours.
 
-import { Fragment } from "react";
+import { Fragment, type ReactNode } from "react";
 import { isSaid, type Marked, wordsOf } from "../../../server/src/domain/marks.ts";
 import { type Segment, segmentsOf } from "../../../server/src/domain/visible-text.ts";
-import { type JsonPiece, jsonPartsOf, jsonSegmentsOf } from "../json-escapes.ts";
+import {
+  hasRightToLeft,
+  isMainlyRightToLeft,
+  mixesDirections,
+  piecesInOrder,
+} from "../../../server/src/domain/writing-order.ts";
+import { jsonSegmentsOf } from "../json-escapes.ts";
+import { markTitle } from "./mark-title.ts";
+import { type ProsePart, prosePartsOf } from "./prose-parts.ts";
 import { words } from "./words.ts";
 
 type VisibleProps = {
@@ -12,7 +20,7 @@ type VisibleProps = {
   isMultiLine?: boolean;
   /** Then the text will be executed: its pieces stand from left to right in the order in which they are stored. */
   isValue?: boolean;
-  /** Then the text is JSON: it runs from left to right, and each string in it stands for itself. */
+  /** Then the text is JSON, which is a value as well. */
   isJson?: boolean;
 };
 
@@ -22,33 +30,97 @@ export function Visible({
   isValue = false,
   isJson = false,
 }: VisibleProps) {
-  if (isJson) return <VisibleJson text={text} />;
-  const segments = segmentsOf(text, { isMultiLine });
+  const segments = isJson ? jsonSegmentsOf(text) : segmentsOf(text, { isMultiLine });
+  if (!hasRightToLeft(text)) return <Foreign direction="ltr">{showAll(segments)}</Foreign>;
+  if (isValue || isJson || !isMainlyRightToLeft(text)) {
+    return (
+      <>
+        <Foreign direction="ltr">{inStoredOrder(segments)}</Foreign>
+        {isValue && mixesDirections(text) && <OrderNote />}
+      </>
+    );
+  }
+  return <Foreign direction="rtl">{prosePartsOf(segments).map(showProsePart)}</Foreign>;
+}
+
+function Foreign({ direction, children }: { direction: "ltr" | "rtl"; children: ReactNode }) {
   return (
-    <bdi dir={isValue ? "ltr" : "auto"} className="visible" translate="no">
-      {segments.map((segment, at) => (
-        <Fragment key={at}>{showSegment(segment)}</Fragment>
-      ))}
+    <bdi dir={direction} className="visible" translate="no">
+      {children}
     </bdi>
   );
 }
 
-/** Without isolation two names in Hebrew would swap places around the number between them. */
-function VisibleJson({ text }: { text: string }) {
+/** What runs the other way is told. */
+function OrderNote() {
   return (
-    <bdi dir="ltr" className="visible" translate="no">
-      {jsonPartsOf(text).map((part, at) => (
-        <JsonPart key={at} {...part} />
-      ))}
-    </bdi>
+    <span className="order-note" title={words.order.title}>
+      {words.order.note}
+    </span>
   );
 }
 
-function JsonPart({ text, isForeign }: JsonPiece) {
-  const segments = jsonSegmentsOf(text).map((segment, at) => (
-    <Fragment key={at}>{showSegment(segment)}</Fragment>
-  ));
-  return isForeign ? <bdi dir="ltr">{segments}</bdi> : segments;
+function showAll(segments: readonly Segment[]): ReactNode[] {
+  return segments.map((segment, at) => <Fragment key={at}>{showSegment(segment)}</Fragment>);
+}
+
+/** Words that run from right to left stand in frames of their own, each where it is stored. */
+function inStoredOrder(segments: readonly Segment[]): ReactNode[] {
+  const shown: ReactNode[] = [];
+  let frame: ReactNode[] = [];
+  const close = () => {
+    if (frame.length > 0) {
+      shown.push(
+        <bdi key={shown.length} dir="rtl">
+          {frame}
+        </bdi>,
+      );
+    }
+    frame = [];
+  };
+  segments.forEach((segment, at) => {
+    // What joins two letters, or parts two words, belongs to both of them.
+    if (isJoint(segment) && frame.length > 0 && startsRightToLeft(segments[at + 1])) {
+      frame.push(<Fragment key={frame.length}>{showSegment(segment)}</Fragment>);
+      return;
+    }
+    if (segment.kind !== "text") {
+      close();
+      shown.push(<Fragment key={shown.length}>{showSegment(segment)}</Fragment>);
+      return;
+    }
+    for (const { text, direction } of piecesInOrder(segment.text)) {
+      if (direction === "rtl") frame.push(<Fragment key={frame.length}>{text}</Fragment>);
+      else {
+        close();
+        shown.push(<Fragment key={shown.length}>{showPiece(text, direction)}</Fragment>);
+      }
+    }
+  });
+  close();
+  return shown;
+}
+
+function showPiece(text: string, direction: "ltr" | null): ReactNode {
+  return direction === null ? text : <bdi dir="ltr">{text}</bdi>;
+}
+
+function isJoint(segment: Segment): boolean {
+  return segment.kind === "marked" && segment.mark.kind === "harmless";
+}
+
+function startsRightToLeft(segment: Segment | undefined): boolean {
+  return segment?.kind === "text" && piecesInOrder(segment.text)[0]?.direction === "rtl";
+}
+
+/** A number, a path or an address in such prose is a value: nothing around it moves it, and nothing in it moves. */
+function showProsePart({ segments, isToken }: ProsePart, at: number): ReactNode {
+  if (!isToken) return <Fragment key={at}>{showAll(segments)}</Fragment>;
+  return (
+    <bdi key={at} dir="ltr">
+      {inStoredOrder(segments)}
+    </bdi>
+  );
 }
 
 function showSegment(segment: Segment) {
@@ -78,24 +150,47 @@ function showSegment(segment: Segment) {
 }
 
 function MarkedText({ marked }: { marked: Marked }) {
+  const { text, mark, isQuiet } = marked;
+  const title = markTitle(marked);
+  if (mark.kind === "harmless") {
+    const isBlank = /\s/.test(text);
+    return (
+      <span
+        className={isBlank ? "faint faint-blank" : "faint"}
+        role="img"
+        aria-label={title}
+        title={title}
+      >
+        {text}
+      </span>
+    );
+  }
   const said = wordsOf(marked);
   return (
     <>
-      <span className={marked.isQuiet ? "faint" : "suspect"}>{marked.text}</span>
-      {isSaid(marked) && <Chip label={said} text={said} isQuiet={marked.isQuiet} />}
+      <span className={classOf(marked)} title={title}>
+        {hasRightToLeft(text) ? inStoredOrder([{ kind: "text", text }]) : text}
+      </span>
+      {isSaid(marked) && <Chip label={said} title={title} text={said} isQuiet={isQuiet} />}
     </>
   );
 }
 
-type ChipProps = { label: string; text: string; isQuiet?: boolean };
+function classOf({ text, mark, isQuiet }: Marked): string {
+  // However many marks a letter has, they reach no other line.
+  const isTall = mark.kind === "pile" || /[\p{Mn}\p{Me}]{3}/u.test(text);
+  return `${isQuiet ? "faint-word" : "suspect"}${isTall ? " clipped" : ""}`;
+}
 
-export function Chip({ label, text, isQuiet = false }: ChipProps) {
+type ChipProps = { label: string; text: string; title?: string; isQuiet?: boolean };
+
+export function Chip({ label, text, title = label, isQuiet = false }: ChipProps) {
   return (
     <span
       className={isQuiet ? "chip chip-quiet" : "chip"}
       role="img"
       aria-label={label}
-      title={label}
+      title={title}
       dir="ltr"
     >
       {text}

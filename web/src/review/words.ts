@@ -247,6 +247,31 @@ export const words = {
     showExact: "Show the exact time in UTC",
   },
 
+  /** What stands on the agent's words, when somebody asks for more. */
+  marked: {
+    titles: {
+      mixes: (scripts: string) => `This word mixes ${scripts} letters.`,
+      lookAlike: ({
+        reads,
+        scripts,
+        count,
+      }: {
+        reads: string | null;
+        scripts: string;
+        count: number;
+      }) => `Not the plain word ${reads}: ${lettersOf(scripts, count)}.`,
+      digits: (script: string, reads: string) => `${script} digits. They mean ${reads}.`,
+      letterDigits: (reads: string) => `Reads like ${reads}, but has letters in place of digits.`,
+      styled: (reads: string) => `Special forms of letters or digits. They read ${reads}.`,
+      host: (ascii: string) => `On the network this address is ${ascii}.`,
+      leads: (host: string) => `This address goes to ${host}.`,
+    },
+  },
+  order: {
+    note: "right-to-left text, in stored order",
+    title:
+      "Holds right-to-left text. The parts stand from left to right in the order they are stored.",
+  },
   chip: {
     spaces: (count: number) => `${number(count)} ${count === 1 ? "space" : "spaces"}`,
     blanks: (count: number) => `white space, ${number(count)} characters`,
@@ -257,6 +282,11 @@ export const words = {
 
 function changes(count: number): string {
   return `${number(count)} ${count === 1 ? "change" : "changes"}`;
+}
+
+function lettersOf(scripts: string, count: number): string {
+  const kind = scripts === "Latin" ? "rare Latin" : scripts;
+  return count === 1 ? `one letter is ${kind}` : `${number(count)} letters are ${kind}`;
 }
 
 /** The words are English, and so are the numbers in them. To make an Intl.NumberFormat takes a phone 60 ms. */

@@ -1,0 +1,54 @@
+// What a text as a whole says about the words in it: in which languages it evidently is. What looks odd in an English
+// sentence is ordinary in a Russian or Japanese one.
+
+import { plainOf } from "./confusables.ts";
+import { once } from "./once.ts";
+import { cjk, hasLettersOf, scriptOf } from "./writing-systems.ts";
+
+export type Evidence = {
+  hasCjk: () => boolean;
+  /** Letters that only Turkish and its kin have. */
+  hasTurkish: () => boolean;
+  /** Whether there are letters of this script at all. */
+  hasLetters: (script: string) => boolean;
+  /** Whether there is a word of this script that nobody could read as a Latin one. */
+  isIn: (script: string) => boolean;
+};
+
+const turkish = /[ğşİĞŞəƏ]/;
+const foreignWord = once(
+  () => /(?<![\p{L}\p{M}])[[\p{L}\p{M}]--\p{Script=Latin}]{2,64}(?![\p{L}\p{M}])/gv,
+);
+const letters = once(() => /\p{L}/gu);
+
+export function evidenceOf(text: string): Evidence {
+  const hasLetters = new Map<string, boolean>();
+  const scriptsIn = once(() => nativeScriptsOf(text));
+  return {
+    hasCjk: once(() => cjk().test(text)),
+    hasTurkish: once(() => turkish.test(text)),
+    hasLetters: (script) => {
+      const known = hasLetters.get(script) ?? hasLettersOf(text, script);
+      hasLetters.set(script, known);
+      return known;
+    },
+    isIn: (script) => scriptsIn().has(script),
+  };
+}
+
+function nativeScriptsOf(text: string): Set<string> {
+  const found = new Set<string>();
+  for (const [word] of text.matchAll(foreignWord())) {
+    const inWord = word.match(letters()) ?? [];
+    const script = scriptOf(inWord[0] ?? "");
+    const isNative = inWord.some((letter) => !looksPlain(letter));
+    if (isNative && !found.has(script) && inWord.every((letter) => scriptOf(letter) === script)) {
+      found.add(script);
+    }
+  }
+  return found;
+}
+
+function looksPlain(letter: string): boolean {
+  return plainOf(letter) !== undefined || letter.normalize("NFKC") !== letter;
+}
