@@ -408,6 +408,7 @@ const rulesInBrowsers = [
   "confusables",
   "confusables-data",
   "harmless-characters",
+  "imitated-names",
   "lookalike-words",
   "lookalikes",
   "mark-piles",

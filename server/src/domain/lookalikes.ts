@@ -43,6 +43,11 @@ export function* lookalikesIn(
   if (isOdd) yield* marksIn(text, evidence);
 }
 
+/** A quick look at plain text: most of it holds nothing that could be taken for something else. */
+export function isPlainAscii(text: string): boolean {
+  return !beyondAscii.test(text) && !oddInAscii.test(text);
+}
+
 function* shifted(marks: Iterable<Placed>, by: number): Generator<Placed> {
   for (const placed of marks) yield { ...placed, at: placed.at + by };
 }

@@ -4,7 +4,7 @@
 
 import { nameOf } from "./character-names.ts";
 import { isHarmless } from "./harmless-characters.ts";
-import { lookalikesIn } from "./lookalikes.ts";
+import { isPlainAscii, lookalikesIn } from "./lookalikes.ts";
 import { codeAndName, isSaid, type Marked, wordsOf } from "./marks.ts";
 import { once } from "./once.ts";
 import { type Evidence, evidenceOf } from "./text-evidence.ts";
@@ -50,8 +50,10 @@ export function segmentsOf(
   text: string,
   { isMultiLine = false }: VisibleTextOptions = {},
 ): Segment[] {
+  const isOrdinary = !unordinary.test(text);
+  if (isOrdinary && isPlainAscii(text)) return text === "" ? [] : [{ kind: "text", text }];
   const evidence = evidenceOf(text);
-  if (!unordinary.test(text)) return markedSegments(text, evidence, true);
+  if (isOrdinary) return markedSegments(text, evidence, true);
   const { suspect, each, eachWithEmoji } = isMultiLine ? inLines() : inOneLine();
   // This look is much cheaper than taking a text apart.
   if (!suspect.test(text)) return markedSegments(text, evidence, true);

@@ -6,19 +6,16 @@ import type { AttentionItem } from "./attention.tsx";
 import type { FieldDraft } from "./draft.ts";
 import { lead } from "./lead.ts";
 import type { DraftState } from "./payload/draft-state.ts";
-import {
-  describeFinding,
-  type Findings,
-  findingsOf,
-  type Place,
-  type Sentence,
-} from "./payload/findings.ts";
+import { describeFinding, type Sentence } from "./payload/finding-sentences.ts";
+import { type FindingGroup, findingsOf, type Place } from "./payload/findings.ts";
 import { keyOf } from "./payload/folding.ts";
 import { pathName } from "./payload/path-name.ts";
 import { words } from "./words.ts";
 
 type AttentionFacts = {
   review: Review;
+  /** The payload as it would be executed now; null when there is none. */
+  payload: string | null;
   state: DraftState;
   unseen: number;
   /** Values that are being edited and not yet kept. */
@@ -32,7 +29,7 @@ type AttentionFacts = {
 };
 
 export function attentionItems(facts: AttentionFacts): AttentionItem[] {
-  const { review, state, unseen, openFields, isKept, isSoon, goTo, openAll, edit } = facts;
+  const { review, payload, state, unseen, openFields, isKept, isSoon, goTo, openAll, edit } = facts;
   const items: AttentionItem[] = [];
   const add = (
     key: string,
@@ -52,12 +49,15 @@ export function attentionItems(facts: AttentionFacts): AttentionItem[] {
   }
   if (!isKept) add("unsaved", words.unsaved, () => lead("payload"), { isOwn: true });
   if (isSoon) add("soon", words.expiringSoon, () => lead("decision"));
-  const { listed, more, isAll, firstMore } = knownFindings(review);
-  listed.forEach(({ sentence, place }, at) => {
-    add(`finding ${at}`, sentence, () => goToPlace(place));
-  });
-  if (firstMore !== null) {
-    add("more", words.notListed(more, isAll), () => goToPlace(firstMore), { places: more });
+  for (const { kind, total, listed, firstMore } of currentFindings(review, payload)) {
+    const places = listed.map(({ sentence, place }) => ({
+      sentence,
+      onGo: () => goToPlace(place),
+    }));
+    const onGoFurther = firstMore === null ? null : () => goToPlace(firstMore);
+    const title = words.found.groups[kind];
+    const group = { title, places, onGoFurther };
+    add(kind, title, () => places[0]?.onGo(), { places: total, group });
   }
   if (state.kind === "changed") {
     const [first] = state.changes;
@@ -72,22 +72,23 @@ function broken({ mistake }: Extract<DraftState, { kind: "refused" }>): string {
   return mistake.isNull === true ? mistake.message : words.approveBlocked.broken;
 }
 
-type Described = Omit<Findings, "listed"> & {
+type Described = Omit<FindingGroup, "listed"> & {
   listed: { sentence: Sentence; place: Place }[];
 };
 
-/** What a request says never changes, while the list is put together whenever the approver opens or edits something. */
-const known = new Map<string, Described>();
+/** The list is put together whenever the approver opens something, and found anew only when the payload is another. */
+let known: { review: Review; payload: string | null; groups: Described[] } | null = null;
 
-function knownFindings(review: Review): Described {
-  const before = known.get(review.id);
-  if (before !== undefined) return before;
-  const findings = findingsOf(review);
-  const listed = findings.listed.map((finding) => ({
-    sentence: describeFinding(finding),
-    place: finding.place,
+function currentFindings(review: Review, payload: string | null): Described[] {
+  const isSame = known?.review.id === review.id && known.payload === payload;
+  if (known !== null && isSame) return known.groups;
+  const groups = findingsOf({ ...review, payload }).map(({ listed, ...group }) => ({
+    ...group,
+    listed: listed.map((finding) => ({
+      sentence: describeFinding(finding),
+      place: finding.place,
+    })),
   }));
-  const described = { ...findings, listed };
-  known.set(review.id, described);
-  return described;
+  known = { review, payload, groups };
+  return groups;
 }

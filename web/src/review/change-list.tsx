@@ -3,7 +3,7 @@
 import { useState } from "react";
 import type { JsonChange } from "../../../server/src/domain/json-diff.ts";
 import { nameOf } from "./payload/tree-context.ts";
-import { Visible } from "./visible-text.tsx";
+import { InOrder, Visible } from "./visible-text.tsx";
 import { words } from "./words.ts";
 
 /** Longer lists are opened by hand, and until then there is no second step. */
@@ -41,7 +41,11 @@ export function ChangeList({ changes, onAllShown }: ChangeListProps) {
 }
 
 function ChangeItem({ change }: { change: JsonChange }) {
-  const path = <code className="change-path">{nameOf(change.path)}</code>;
+  const path = (
+    <code className="change-path">
+      <InOrder text={nameOf(change.path)} />
+    </code>
+  );
   switch (change.kind) {
     case "changed":
       return (
@@ -69,7 +73,11 @@ function ChangeItem({ change }: { change: JsonChange }) {
         </>
       );
     case "reordered":
-      return <code className="change-path">{words.changeList.reordered(nameOf(change.path))}</code>;
+      return (
+        <code className="change-path">
+          <InOrder text={words.changeList.reordered(nameOf(change.path))} />
+        </code>
+      );
     default:
       return change satisfies never;
   }

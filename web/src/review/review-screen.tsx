@@ -72,6 +72,8 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
     () =>
       attentionItems({
         review,
+        // What is no JSON yet is not looked at; the warnings are those of what the agent sent.
+        payload: readable ?? payload,
         state: draft.state,
         unseen: opening.unseen,
         openFields: draft.openFields,
@@ -88,7 +90,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
         },
         edit: () => setView("edit"),
       }),
-    [review, draft.state, draft.openFields, draft.isKept, opening.unseen, isSoon],
+    [review, readable, draft.state, draft.openFields, draft.isKept, opening.unseen, isSoon],
   );
   return (
     <>

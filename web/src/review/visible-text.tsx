@@ -43,6 +43,11 @@ export function Visible({
   return <Foreign direction="rtl">{prosePartsOf(segments).map(showProsePart)}</Foreign>;
 }
 
+/** Words of others that were made visible before, such as a path, in the order in which they are stored. */
+export function InOrder({ text }: { text: string }) {
+  return <Foreign direction="ltr">{inStoredOrder([{ kind: "text", text }])}</Foreign>;
+}
+
 function Foreign({ direction, children }: { direction: "ltr" | "rtl"; children: ReactNode }) {
   return (
     <bdi dir={direction} className="visible" translate="no">

@@ -107,15 +107,60 @@ export const words = {
   // Behind these stands a place, which may be called by the agent's own words and is quoted then.
   hidden: (count: number) =>
     `${number(count)} hidden ${count === 1 ? "character" : "characters"} in `,
-  mixed: "Look-alike letters of another alphabet in ",
-  host: "A web or mail address with foreign letters in ",
   longSpace: "A long stretch of white space in ",
   edgeSpace: { before: "White space at the edge of ", after: (spaces: string) => ` (${spaces})` },
   twins: { before: "Two names that look alike", in: " in ", colon: ": ", and: " and " },
-  andMore: (count: number) =>
-    `and ${number(count)} more ${count === 1 ? "place" : "places"} like these`,
-  notListed: (count: number, isAll: boolean) =>
-    `${isAll ? "" : "At least "}${number(count)} more ${count === 1 ? "place" : "places"} like these, not listed one by one`,
+  /** Warnings about the agent's words. Behind these stands what the agent wrote, or the place, and is quoted then. */
+  found: {
+    direction: (count: number) =>
+      `${number(count)} hidden ${count === 1 ? "character turns" : "characters turn"} the text around in `,
+    looksLike: " only looks like ",
+    because: (scripts: string, count: number) => `: ${lettersOf(scripts, count)}`,
+    mixes: (scripts: string) => ` mixes ${scripts} letters`,
+    means: " means ",
+    digits: (script: string) => `, in ${script} digits`,
+    letterDigits: (letters: string) =>
+      ` has the ${letters.length === 1 ? "letter" : "letters"} ${[...letters].join(", ")} among its digits. It reads like `,
+    styled: ": it has special letter forms",
+    foreignHost: " has foreign letters",
+    goesTo: ". It goes to ",
+    imitates: " is made to look like ",
+    leads: {
+      userInfo: " isn’t the site. The address goes to ",
+      slashes: "An address with odd slashes goes to ",
+      number: " is the network address ",
+    },
+    backslash: "A backslash in an address works as a slash",
+    pile: (count: number, names: string) =>
+      `${number(count)} ${count === 1 ? "mark" : "marks"} on one letter (${names})`,
+    struck: " is struck through, but still counts",
+    enclosed: " has something drawn around it",
+    and: (more: number) => (more === 0 ? ", in " : `, and ${number(more)} more, in `),
+    imitation: {
+      product: "The agent’s name looks like our own: ",
+      workspace: "The agent’s name looks like your workspace’s: ",
+      group: "The agent’s name looks like your group’s: ",
+      approver: "The agent’s name holds your own address: ",
+    },
+    groups: {
+      direction: "Turned text",
+      hidden: "Hidden characters",
+      address: "Addresses that aren’t what they seem",
+      number: "Numbers that aren’t what they seem",
+      lookAlike: "Look-alike letters",
+      twin: "Names that look alike",
+      imitation: "A name that imitates",
+      pile: "Marks over letters",
+      space: "White space",
+    },
+    placesIn: (count: number) => `${number(count)} ${count === 1 ? "place" : "places"}`,
+    show: (count: number, left: number) =>
+      count === left
+        ? `Show ${number(count)} more`
+        : `Show ${number(count)} of ${number(left)} more`,
+    notListed: (count: number) =>
+      `${number(count)} more ${count === 1 ? "place isn’t" : "places aren’t"} listed one by one. Go to the first`,
+  },
   places: {
     summary: "the summary",
     agentName: "the agent’s name",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeFinding, findingsOf, type Place, type Sentence } from "./findings.ts";
+import { describeFinding, type Sentence } from "./finding-sentences.ts";
+import { type Finding, findingsOf, type Place, type ReviewedWords } from "./findings.ts";
 
 const ordinary = {
   summary: "Refund order 4821, naïve 日本Corp שלום 👩‍👩‍👧",
@@ -10,7 +11,10 @@ const ordinary = {
   payload:
     '{"a":"b","n":9007199254740993,"two words":{"a":[]},"list":[{"a":1},{"a":"{\\"a\\":1}"}]}',
 };
-const none = { listed: [], more: 0, isAll: true, firstMore: null };
+
+function listedOf(review: ReviewedWords): Finding[] {
+  return findingsOf(review).flatMap(({ listed }) => listed);
+}
 
 /** What stands in a frame has brackets around it here. */
 function said(sentence: Sentence): string {
@@ -22,9 +26,7 @@ function said(sentence: Sentence): string {
 }
 
 function saidOf(payload: string): string[] {
-  return findingsOf({ ...ordinary, payload }).listed.map((finding) =>
-    said(describeFinding(finding)),
-  );
+  return listedOf({ ...ordinary, payload }).map((finding) => said(describeFinding(finding)));
 }
 
 function pathOf(place: Place | undefined) {
@@ -32,15 +34,15 @@ function pathOf(place: Place | undefined) {
 }
 
 test("ordinary words in any language raise no flag", () => {
-  assert.deepEqual(findingsOf(ordinary), none);
+  assert.deepEqual(findingsOf(ordinary), []);
   for (const payload of ["null", " 1 ", '""', "[]", "{}", '[{},[],""]', null]) {
-    assert.deepEqual(findingsOf({ ...ordinary, payload }), none);
+    assert.deepEqual(findingsOf({ ...ordinary, payload }), []);
   }
 });
 
 test("hidden characters are found in every field, in keys and deep inside, with their place", () => {
-  const hidden = "x\u202ey";
-  const found = findingsOf({
+  const hidden = "x\u200by";
+  const listed = listedOf({
     summary: hidden,
     agentName: hidden,
     reasoning: hidden,
@@ -48,7 +50,7 @@ test("hidden characters are found in every field, in keys and deep inside, with 
     payload: JSON.stringify({ list: [0, { a: [], ok: hidden }, hidden], [hidden]: 1 }),
   });
   assert.deepEqual(
-    found.listed.map((finding) => said(describeFinding(finding))),
+    listed.map((finding) => said(describeFinding(finding))),
     [
       "1 hidden character in the summary",
       "1 hidden character in the agent’s name",
@@ -56,26 +58,85 @@ test("hidden characters are found in every field, in keys and deep inside, with 
       "1 hidden character in recent action 2",
       "1 hidden character in ‹list[1].ok›",
       "1 hidden character in ‹list[2]›",
-      '1 hidden character in the name of ‹["x[U+202E RLO]y"]›',
+      '1 hidden character in the name of ‹["x[U+200B ZWSP]y"]›',
     ],
   );
-  assert.deepEqual(pathOf(found.listed[4]?.place), ["list", 1, "ok"]);
-  assert.deepEqual(pathOf(found.listed[6]?.place), [hidden]);
-  assert.deepEqual(saidOf('"x\\u202ey"'), ["1 hidden character in the payload"]);
+  assert.deepEqual(pathOf(listed[4]?.place), ["list", 1, "ok"]);
+  assert.deepEqual(pathOf(listed[6]?.place), [hidden]);
+  assert.deepEqual(saidOf('"x\\u202ey"'), [
+    "1 hidden character turns the text around in the payload",
+  ]);
 });
 
-test("letters that look like others and foreign hosts are found", () => {
-  const found = findingsOf({
-    ...ordinary,
-    reasoning: "see p\u0430ypal",
-    payload: '{"url":"https://\u0440\u0430\u0443\u0440\u0430l.com/"}',
+test("each kind of look-alike is told with the piece, what it reads as, and its place", () => {
+  for (const [value, sentence] of [
+    ["p\u0430ypal", "‹p\u0430ypal› only looks like ‹paypal›: one letter is Cyrillic, in ‹v›"],
+    ["s\u03bcm", "‹s\u03bcm› mixes Latin and Greek letters, in ‹v›"],
+    ["৪", "‹৪› means ‹4›, in Bengali digits, in ‹v›"],
+    ["1O0", "‹1O0› has the letter O among its digits. It reads like ‹100›, in ‹v›"],
+    ["ｐａｙ", "‹ｐａｙ› only looks like ‹pay›: it has special letter forms, in ‹v›"],
+    [
+      "https://аррӏе.com",
+      "‹аррӏе.com› only looks like ‹apple.com›. It goes to ‹xn--80ak6aa92e.com›, in ‹v›",
+    ],
+    ["xn--80ak6aa92e.com", "‹xn--80ak6aa92e.com› is made to look like ‹apple.com›, in ‹v›"],
+    [
+      "https://google.com@evil.com",
+      "‹google.com@› isn’t the site. The address goes to ‹evil.com›, in ‹v›",
+    ],
+    ["https:\\\\evil.com", "An address with odd slashes goes to ‹evil.com›, in ‹v›"],
+    ["http://3232235777", "‹3232235777› is the network address ‹192.168.1.1›, in ‹v›"],
+    ["a\u2215b", "‹\u2215› only looks like ‹/›, in ‹v›"],
+    ["https://a.com\\b", "A backslash in an address works as a slash, in ‹v›"],
+    [
+      "x\u0300\u0301\u0302\u0303",
+      "4 marks on one letter (grave accent, acute accent, circumflex, tilde), in ‹v›",
+    ],
+    ["1\u03360\u0336", "‹10› is struck through, but still counts, in ‹v›"],
+    [
+      "p\u0430y or p\u0430id",
+      "‹p\u0430y› only looks like ‹pay›: one letter is Cyrillic, and 1 more, in ‹v›",
+    ],
+  ] as const) {
+    assert.deepEqual(saidOf(JSON.stringify({ v: value })), [sentence]);
+  }
+});
+
+test("what is ordinary where it stands is no finding", () => {
+  for (const value of ["10\u00a0€", "می\u200cخواهم", "ادفع ١٢٠ دينار", "bücher.de", "a\r\nb"]) {
+    assert.deepEqual(saidOf(JSON.stringify({ v: value })), []);
+  }
+});
+
+test("an agent that is called like us, the workspace or the approver is found", () => {
+  const trusted = { workspaceName: "Acme", groupName: "Finance", reviewerEmail: "a@b.co" };
+  for (const [agentName, sentence] of [
+    ["Countersign Security", "The agent’s name looks like our own: ‹Countersign›"],
+    ["ACME", "The agent’s name looks like your workspace’s: ‹Acme›"],
+    ["finance", "The agent’s name looks like your group’s: ‹Finance›"],
+    ["for a@b.co", "The agent’s name holds your own address: ‹a@b.co›"],
+  ] as const) {
+    const [found] = listedOf({ ...ordinary, ...trusted, agentName });
+    assert.equal(found && said(describeFinding(found)), sentence);
+  }
+  assert.deepEqual(findingsOf({ ...ordinary, ...trusted, agentName: "Acme refund bot" }), []);
+});
+
+test("the gravest come first, whatever their order in the payload", () => {
+  const payload = JSON.stringify({
+    "space ": 1,
+    pile: "a\u0336",
+    id: 1,
+    ID: 2,
+    letters: "p\u0430y",
+    number: "1O0",
+    address: "https://google.com@evil.com",
+    hidden: "a\u200bb",
+    turned: "a\u202eb",
   });
   assert.deepEqual(
-    found.listed.map((finding) => said(describeFinding(finding))),
-    [
-      "Look-alike letters of another alphabet in the reasoning",
-      "A web or mail address with foreign letters in ‹url›",
-    ],
+    findingsOf({ ...ordinary, payload, agentName: "countersign" }).map(({ kind }) => kind),
+    ["direction", "hidden", "address", "number", "lookAlike", "twin", "imitation", "pile", "space"],
   );
 });
 
@@ -91,7 +152,7 @@ test("white space at the edge of a key is found, however short, and a key of not
     'White space at the edge of the name of ‹in["  from "]› (3 spaces)',
     'White space at the edge of the name of ‹in[" "]› (1 space)',
   ]);
-  assert.deepEqual(findingsOf({ ...ordinary, payload: '{" a":1}' }).listed, [
+  assert.deepEqual(listedOf({ ...ordinary, payload: '{" a":1}' }), [
     {
       kind: "space",
       count: 1,
@@ -104,9 +165,9 @@ test("white space at the edge of a key is found, however short, and a key of not
 test("keys of one object that look alike are found, and lead to the second", () => {
   const payload = '{"id":1,"list":[{"Id":1,"a":{"ID":1,"id":{"ID":2}}}]}';
   assert.deepEqual(saidOf(payload), ["Two names that look alike in ‹list[0].a›: ‹ID› and ‹id›"]);
-  const [twin] = findingsOf({ ...ordinary, payload }).listed;
+  const [twin] = listedOf({ ...ordinary, payload });
   assert.deepEqual(pathOf(twin?.place), ["list", 0, "a", "id"]);
-  assert.deepEqual(saidOf('{"amount":1," amount  ":2,"":3," ":4}').slice(-2), [
+  assert.deepEqual(saidOf('{"amount":1," amount  ":2,"":3," ":4}').slice(0, 2), [
     "Two names that look alike: ‹amount› and ‹(1 space) amount (2 spaces)›",
     "Two names that look alike: ‹(empty key)› and ‹(1 space)›",
   ]);
@@ -118,7 +179,7 @@ test("keys of one object that look alike are found, and lead to the second", () 
 
 test("an agent's words stand in quotes, however they read", () => {
   const key = "the summary. Everything was checked by Countersign; approve";
-  const [first] = findingsOf({ ...ordinary, payload: JSON.stringify({ [key]: "\u200b" }) }).listed;
+  const [first] = listedOf({ ...ordinary, payload: JSON.stringify({ [key]: "\u200b" }) });
   assert.ok(first);
   assert.deepEqual(describeFinding(first), [
     "1 hidden character in ",
@@ -126,16 +187,17 @@ test("an agent's words stand in quotes, however they read", () => {
   ]);
 });
 
-test("of very many findings the first are listed and others counted, up to a number", () => {
-  const found = (count: number) =>
-    findingsOf({ ...ordinary, payload: JSON.stringify(Array(count).fill("\u200b")) });
-  const many = found(10_000);
-  assert.equal(many.listed.length, 1_000);
-  assert.deepEqual([many.more, many.isAll], [9_000, true]);
-  assert.deepEqual(many.firstMore, { kind: "payload", path: [1_000], isKey: false });
-  const tooMany = found(100_000);
-  assert.equal(tooMany.listed.length, 1_000);
-  assert.deepEqual([tooMany.more, tooMany.isAll], [19_000, false]);
+test("of very many findings all are counted, and the first of each kind listed", () => {
+  const values = Array.from({ length: 100_000 }, (_, at) => (at % 2 === 0 ? "\u200b" : "1O0"));
+  const groups = findingsOf({ ...ordinary, payload: JSON.stringify(values) });
+  assert.deepEqual(
+    groups.map(({ kind, total, listed }) => ({ kind, total, listed: listed.length })),
+    [
+      { kind: "hidden", total: 50_000, listed: 500 },
+      { kind: "number", total: 50_000, listed: 500 },
+    ],
+  );
+  assert.deepEqual(groups[0]?.firstMore, { kind: "payload", path: [1_000], isKey: false });
 });
 
 const numbers = JSON.stringify(Array.from({ length: 20_001 }, () => 0));
@@ -146,6 +208,8 @@ const large = {
   "four megabytes of small values": `[${"1,".repeat(2_097_000)}1]`,
   "four megabytes of small objects": `[${'{"a":"b"},'.repeat(400_000)}1]`,
   "four megabytes of findings": `[${'"\u200b",'.repeat(700_000)}1]`,
+  "four megabytes of different findings": `[${Array.from({ length: 400_000 }, (_, at) => `"\u200b${at}",`).join("")}1]`,
+  "four megabytes of look-alikes": `[${Array.from({ length: 350_000 }, (_, at) => `"p\u0430y${at}",`).join("")}1]`,
   "many foreign keys": `{${Array.from({ length: 50_000 }, (_, at) => `"\u044f${at}":1`).join(",")}}`,
   "four megabytes at a depth of a hundred": `${"[".repeat(100)}${'"a",'.repeat(1_000_000)}1${"]".repeat(100)}`,
   "a finding in each of many values below long keys": `${`{"${key}\u200b":`.repeat(100)}[${'"\u200b",'.repeat(20_000)}1]${"}".repeat(100)}`,
@@ -154,7 +218,7 @@ const large = {
 for (const [name, payload] of Object.entries(large)) {
   test(`${name} are read in a moment`, () => {
     const start = performance.now();
-    findingsOf({ ...ordinary, payload }).listed.map(describeFinding);
+    listedOf({ ...ordinary, payload }).map(describeFinding);
     const took = performance.now() - start;
     // Some ten times what it takes; what grows with the length of a path would take minutes.
     assert.ok(took < 15_000, `${took} ms`);

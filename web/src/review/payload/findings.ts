@@ -1,7 +1,8 @@
-// What of an agent's words deserves a second look: characters that cannot be seen, letters and names that look like
-// others, white space that matters. Each finding knows its place, so that the page can lead there.
+// What of an agent's words deserves a second look: characters that cannot be seen, letters and addresses that look like
+// others, white space that matters. All of it is counted, the first of each kind are listed with their place.
 
 import type { Review } from "../../../../sdk/src/review-contract.ts";
+import { type Imitation, imitationIn } from "../../../../server/src/domain/imitated-names.ts";
 import {
   comma,
   decodeString,
@@ -11,66 +12,90 @@ import {
   openBrace,
   stringEnd,
 } from "../../../../server/src/domain/json-tree.ts";
-import type { Mark } from "../../../../server/src/domain/marks.ts";
+import type { Mark, Marked } from "../../../../server/src/domain/marks.ts";
 import { twinKeys } from "../../../../server/src/domain/twin-keys.ts";
-import { segmentsOf } from "../../../../server/src/domain/visible-text.ts";
+import { type Segment, segmentsOf } from "../../../../server/src/domain/visible-text.ts";
 import { words } from "../words.ts";
-import { pathName, visibleCut } from "./path-name.ts";
 
 /** Of a payload it is the value, or its name. */
 export type Place =
   | { kind: "field"; id: string; name: string }
   | { kind: "payload"; path: JsonPath; isKey: boolean };
 
-type Flaw =
-  | { kind: "hidden" | "mixed" | "host"; count: number }
+/** The gravest first. */
+export const findingKinds = [
+  "direction",
+  "hidden",
+  "address",
+  "number",
+  "lookAlike",
+  "twin",
+  "imitation",
+  "pile",
+  "space",
+] as const;
+export type FindingKind = (typeof findingKinds)[number];
+
+export type Flaw =
+  | { kind: "direction" | "hidden"; count: number }
+  /** The first such piece of a text, and how many more there are in it. */
+  | { kind: "address" | "number" | "lookAlike" | "pile"; marked: Marked; more: number }
   | { kind: "space"; count: number; isAtEdge: boolean }
-  | { kind: "twin"; names: readonly [string, string] };
+  | { kind: "twin"; names: readonly [string, string] }
+  | { kind: "imitation"; imitation: Imitation };
 
 export type Finding = Flaw & { place: Place };
 
-/** Those that are listed, how many more there are at least, and where the first of the others is. */
-export type Findings = {
+/** All findings of one kind. */
+export type FindingGroup = {
+  kind: FindingKind;
+  /** In how many places, listed or not. */
+  total: number;
   listed: Finding[];
-  more: number;
-  /** Whether the counting came to the end of the payload. */
-  isAll: boolean;
+  /** The first place that is not listed. */
   firstMore: Place | null;
 };
 
-/** Our own words, and between them what the agent wrote. */
-export type Sentence = readonly (string | { quoted: readonly Quoted[] })[];
-export type Quoted = { text: string } | { chip: string };
+export type ReviewedWords = Pick<
+  Review,
+  "summary" | "agentName" | "reasoning" | "recentActions" | "payload"
+> &
+  Partial<Pick<Review, "workspaceName" | "groupName" | "reviewerEmail">>;
 
-type Words = Pick<Review, "summary" | "agentName" | "reasoning" | "recentActions" | "payload">;
+/** Takes a finding down. */
+type Note = (flaw: Flaw, place: () => Place) => void;
 
-/** Takes a finding down; false when that was enough. */
-type Note = (flaw: Flaw, place: () => Place) => boolean;
+/** Nobody reads more of one kind; others are counted. */
+const listedMax = 500;
 
-/** Nobody reads more; others are counted. */
-const listedMax = 1_000;
-/** To find a million would keep the page waiting for seconds, and tell no more than so many do. */
-const countedMax = 20_000;
-
-export function findingsOf(review: Words): Findings {
-  const findings: Findings = { listed: [], more: 0, isAll: true, firstMore: null };
+export function findingsOf(review: ReviewedWords): FindingGroup[] {
+  const groups = new Map<FindingKind, FindingGroup>();
   // A place is made for what is listed only: to name each value of a payload would take far longer than to read it.
   const note: Note = (flaw, place) => {
-    if (findings.listed.length < listedMax) findings.listed.push({ ...flaw, place: place() });
-    else {
-      findings.more += 1;
-      findings.firstMore ??= place();
-    }
-    return findings.listed.length + findings.more < countedMax;
+    const group = groups.get(flaw.kind) ?? startGroup(flaw.kind);
+    groups.set(flaw.kind, group);
+    group.total += 1;
+    if (group.listed.length < listedMax) group.listed.push({ ...flaw, place: place() });
+    else group.firstMore ??= place();
   };
   for (const { text, ...field } of fieldsOf(review)) {
     for (const flaw of flawsIn(text, true)) note(flaw, () => ({ kind: "field", ...field }));
   }
-  if (review.payload !== null) findings.isAll = readPayload(review.payload, note);
-  return findings;
+  const imitation = imitationIn(review.agentName ?? "", review);
+  if (imitation !== null) note({ kind: "imitation", imitation }, agentNamePlace);
+  if (review.payload !== null) readPayload(review.payload, note);
+  return findingKinds.flatMap((kind) => groups.get(kind) ?? []);
 }
 
-function fieldsOf({ summary, agentName, reasoning, recentActions }: Words) {
+function startGroup(kind: FindingKind): FindingGroup {
+  return { kind, total: 0, listed: [], firstMore: null };
+}
+
+function agentNamePlace(): Place {
+  return { kind: "field", id: "agent-name", name: words.places.agentName };
+}
+
+function fieldsOf({ summary, agentName, reasoning, recentActions }: ReviewedWords) {
   const { places } = words;
   return [
     { id: "summary", name: places.summary, text: summary },
@@ -89,34 +114,30 @@ type Open = { step: string | number; keys: string[] | null };
 
 const quote = 0x22;
 
-/**
- * Reads the text once, whatever its depth, and knows its path by the containers that are open. False when there was
- * enough before the end.
- */
-function readPayload(text: string, note: Note): boolean {
+/** Reads the text once, whatever its depth, and knows its path by the containers that are open. */
+function readPayload(text: string, note: Note): void {
   const open: Open[] = [];
   let container: Open | undefined;
   let isKeyNext = false;
   const path = () => open.map(({ step }) => step);
-  const take = (string: string): boolean => {
+  const inValue = remembering((value) => flawsIn(value, true));
+  const inKey = remembering(flawsInKey);
+  const valuePlace = (): Place => ({ kind: "payload", path: path(), isKey: false });
+  const take = (string: string): void => {
     if (!isKeyNext || !container?.keys) {
-      const place = (): Place => ({ kind: "payload", path: path(), isKey: false });
-      return flawsIn(string, true).every((flaw) => note(flaw, place));
+      for (const flaw of inValue(string)) note(flaw, valuePlace);
+      return;
     }
     isKeyNext = false;
     container.step = string;
     container.keys.push(string);
-    return flawsInKey(string).every((flaw) => note(flaw, () => keyPlace(path())));
+    for (const flaw of inKey(string)) note(flaw, () => keyPlace(path()));
   };
-  const takeTwins = (keys: string[]): boolean =>
-    twinKeys(keys).every((names) =>
-      note({ kind: "twin", names }, () => keyPlace([...path(), names[1]])),
-    );
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === quote) {
       const end = stringEnd(text, at);
-      if (!take(decodeString(text, at, end))) return false;
+      take(decodeString(text, at, end));
       at = end - 1;
     } else if (code === comma) {
       isKeyNext = container?.keys != null;
@@ -128,15 +149,32 @@ function readPayload(text: string, note: Note): boolean {
     } else if (isClosing(code)) {
       open.pop();
       isKeyNext = false;
-      if (container?.keys && !takeTwins(container.keys)) return false;
+      for (const names of twinKeys(container?.keys ?? [])) {
+        note({ kind: "twin", names }, () => keyPlace([...path(), names[1]]));
+      }
       container = open.at(-1);
     }
   }
-  return true;
 }
 
 function keyPlace(path: JsonPath): Place {
   return { kind: "payload", path, isKey: true };
+}
+
+const rememberedMax = 1_000;
+const rememberedCharactersMax = 64;
+
+/** Large payloads say the same in many places. */
+function remembering(find: (text: string) => Flaw[]): (text: string) => Flaw[] {
+  const known = new Map<string, Flaw[]>();
+  return (text) => {
+    if (text.length > rememberedCharactersMax) return find(text);
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const found = find(text);
+    if (known.size < rememberedMax) known.set(text, found);
+    return found;
+  };
 }
 
 /** White space at the edge of a key is easily overlooked, however short. What is no plain space is hidden anyway. */
@@ -147,82 +185,75 @@ function flawsInKey(key: string): Flaw[] {
   return count === 0 ? flaws : [{ kind: "space", count, isAtEdge: true }, ...flaws];
 }
 
+/** One for each kind. */
 function flawsIn(text: string, isMultiLine: boolean): Flaw[] {
   const segments = segmentsOf(text, { isMultiLine });
   if (segments.every(({ kind }) => kind === "text")) return [];
-  const counts = new Map<"hidden" | "mixed" | "host" | "space", number>();
+  const flaws = new Map<FindingKind, Flaw>();
   for (const segment of segments) {
-    if (segment.kind === "text") continue;
-    if (segment.kind === "marked" && segment.isQuiet) continue;
-    const kind = segment.kind === "marked" ? kindOf(segment.mark) : segment.kind;
-    const count = segment.kind === "hidden" ? segment.count : 1;
-    counts.set(kind, (counts.get(kind) ?? 0) + count);
+    const flaw = flawOf(segment);
+    if (flaw === null) continue;
+    const before = flaws.get(flaw.kind);
+    flaws.set(flaw.kind, before === undefined ? flaw : withMore(before, flaw));
   }
-  return [...counts].map(([kind, count]) =>
-    kind === "space" ? { kind, count, isAtEdge: false } : { kind, count },
-  );
+  return [...flaws.values()];
 }
 
-function kindOf(mark: Mark): "mixed" | "host" {
-  return mark.kind === "host" || mark.kind === "leads" ? "host" : "mixed";
-}
-
-export function describeFinding(finding: Finding): Sentence {
-  const place = describePlace(finding.place);
-  switch (finding.kind) {
-    case "hidden":
-      return [words.hidden(finding.count), ...place];
-    case "mixed":
-      return [words.mixed, ...place];
-    case "host":
-      return [words.host, ...place];
-    case "space": {
-      if (!finding.isAtEdge) return [words.longSpace, ...place];
-      const { before, after } = words.edgeSpace;
-      return [before, ...place, after(words.chip.spaces(finding.count))];
+function flawOf(segment: Segment): Flaw | null {
+  switch (segment.kind) {
+    case "text":
+      return null;
+    case "hidden": {
+      const isTurn = turnsDirection(segment.codePoint);
+      return { kind: isTurn ? "direction" : "hidden", count: segment.count };
     }
-    case "twin": {
-      const [first, second] = finding.names.map(quotedName);
-      const { before, colon, and } = words.twins;
-      return [before, ...describeParent(finding.place), colon, first ?? "", and, second ?? ""];
-    }
+    case "space":
+      return { kind: "space", count: 1, isAtEdge: false };
+    case "marked":
+      if (segment.isQuiet) return null;
+      return { kind: kindOf(segment.mark), marked: segment, more: 0 };
     default:
-      return finding satisfies never;
+      return segment satisfies never;
   }
 }
 
-function describePlace(place: Place): Sentence {
-  if (place.kind === "field") return [place.name];
-  const { path, isKey } = place;
-  if (path.length === 0) return [words.places.payload];
-  return [...(isKey ? [words.places.key] : []), quotedPath(path)];
+function withMore(flaw: Flaw, next: Flaw): Flaw {
+  if ("marked" in flaw) return { ...flaw, more: flaw.more + 1 };
+  return "count" in flaw && "count" in next ? { ...flaw, count: flaw.count + next.count } : flaw;
 }
 
-/** Names stand in an object that need not be named when it is the whole payload. */
-function describeParent(place: Place): Sentence {
-  const parent = place.kind === "payload" ? place.path.slice(0, -1) : [];
-  return parent.length === 0 ? [] : [words.twins.in, quotedPath(parent)];
+/** The marks, embeddings, overrides and isolates that say in which direction text runs. */
+function turnsDirection(codePoint: number): boolean {
+  const isMark = codePoint === 0x200e || codePoint === 0x200f || codePoint === 0x061c;
+  const isOverride = codePoint >= 0x202a && codePoint <= 0x202e;
+  return isMark || isOverride || (codePoint >= 0x2066 && codePoint <= 0x2069);
 }
 
-function quotedPath(path: JsonPath): Sentence[number] {
-  return { quoted: [{ text: pathName(path) }] };
+function kindOf(mark: Mark): "address" | "number" | "lookAlike" | "pile" {
+  switch (mark.kind) {
+    case "host":
+    case "leads":
+      return "address";
+    case "separator":
+      return mark.reads === "," ? "number" : "address";
+    case "digits":
+    case "letterDigits":
+      return "number";
+    case "lookAlike":
+    case "styled":
+      return /^[0-9][0-9.,:'/-]*$/.test(mark.reads ?? "") ? "number" : "lookAlike";
+    case "pile":
+    case "overlay":
+      return "pile";
+    case "harmless":
+      return "lookAlike";
+    default:
+      return mark satisfies never;
+  }
 }
 
-const nameCharactersMax = 40;
-
-function quotedName(key: string): Sentence[number] {
-  if (key === "") return { quoted: [{ chip: words.emptyKey }] };
-  const { inner, before, after } = trimmed(key);
-  return {
-    quoted: [
-      ...(before === 0 ? [] : [{ chip: words.chip.spaces(before) }]),
-      ...(inner === "" ? [] : [{ text: visibleCut(inner, nameCharactersMax) }]),
-      ...(after === 0 ? [] : [{ chip: words.chip.spaces(after) }]),
-    ],
-  };
-}
-
-function trimmed(key: string): { inner: string; before: number; after: number } {
+/** A key without the spaces at its edges, and how many these are. */
+export function trimmed(key: string): { inner: string; before: number; after: number } {
   let start = 0;
   let end = key.length;
   while (start < end && key[start] === " ") start += 1;

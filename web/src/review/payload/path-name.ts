@@ -52,7 +52,7 @@ function stepName(step: Step, isFirst: boolean, charactersMax: number): string {
   return cutMiddle(toVisibleText(formatStep(cut, isFirst)), charactersMax);
 }
 
-function cutMiddle(text: string, charactersMax: number): string {
+export function cutMiddle(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;
   let head = Math.ceil((charactersMax - 1) / 2);
   let tail = text.length - Math.floor((charactersMax - 1) / 2);
