@@ -331,6 +331,29 @@ journey(
   },
 );
 
+journey("3. the second step repeats every warning that is still open", async (there) => {
+  const tricky = { ...payment, payload: { to: "p\u0430ypal", amount: "1O0", note: "a\u200Bb" } };
+  const { page } = await ask(there, tricky, phone);
+  const open = (await choose(page, "Approve")).getByRole("region", { name: "Open warnings" });
+  const said = (await open.innerText()).replaceAll(/\s+/g, " ");
+  for (const what of [
+    /1 hidden character in note/,
+    /paypal.* only looks like paypal/,
+    /1O0 .*amount/,
+  ]) {
+    assert.match(said, what);
+  }
+  await inspect(page, "second-step-warnings");
+  // Mended, a warning is gone.
+  await button(page, "Go back").click();
+  await button(page, "Edit amount").click();
+  await page.getByRole("textbox", { name: "New value of amount" }).fill("100");
+  await button(page, "Keep").click();
+  await choose(page, "Approve with changes");
+  assert.doesNotMatch(await open.innerText(), /1O0/);
+  await inspect(page, "second-step-mended");
+});
+
 journey(
   "7. the agent's name never stands in a sentence of ours, and its frame holds",
   async (there) => {

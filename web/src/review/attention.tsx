@@ -61,7 +61,7 @@ function Group({ total, group: { title, places, onGoFurther } }: GroupProps) {
   return (
     <>
       <h3 className="attention-kind">
-        {title} <span className="quiet">{words.found.placesIn(total)}</span>
+        {title} {total > 1 && <span className="quiet">{words.found.placesIn(total)}</span>}
       </h3>
       <ul>
         {shown.map((place, at) => (
@@ -97,11 +97,15 @@ type PlaceButtonProps = AttentionPlace & { isBlocking?: boolean };
 function PlaceButton({ sentence, onGo, isBlocking = false }: PlaceButtonProps) {
   return (
     <button type="button" className={isBlocking ? "blocking" : ""} onClick={onGo}>
-      {sentence.map((part, at) => (
-        <Fragment key={at}>{typeof part === "string" ? part : showQuoted(part.quoted)}</Fragment>
-      ))}
+      <SentenceText sentence={sentence} />
     </button>
   );
+}
+
+export function SentenceText({ sentence }: { sentence: Sentence }) {
+  return sentence.map((part, at) => (
+    <Fragment key={at}>{typeof part === "string" ? part : showQuoted(part.quoted)}</Fragment>
+  ));
 }
 
 /** The chips have no label of their own: the button is called what it says. */

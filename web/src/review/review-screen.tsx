@@ -14,6 +14,7 @@ import { DecisionDialog } from "./decision-dialog.tsx";
 import { Details } from "./details.tsx";
 import { leadToEnd, useEndSeen } from "./end-seen.ts";
 import { lead } from "./lead.ts";
+import { OpenWarnings } from "./open-warnings.tsx";
 import { Outcome } from "./outcome.tsx";
 import type { DraftState } from "./payload/draft-state.ts";
 import { type Opening, useOpening } from "./payload/opening.ts";
@@ -182,7 +183,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
           summary={review.summary}
           payload={draft.text}
           changes={changes}
-          warnings={null}
+          warnings={<OpenWarnings items={items} />}
           note={draft.note}
           onNote={draft.setNote}
           problem={deciding.problem}

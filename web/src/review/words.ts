@@ -153,7 +153,7 @@ export const words = {
       pile: "Marks over letters",
       space: "White space",
     },
-    placesIn: (count: number) => `${number(count)} ${count === 1 ? "place" : "places"}`,
+    placesIn: (count: number) => `${number(count)} places`,
     show: (count: number, left: number) =>
       count === left
         ? `Show ${number(count)} more`
@@ -208,7 +208,9 @@ export const words = {
     moreCharacters: (count: number) =>
       `${number(count)} more ${count === 1 ? "character" : "characters"}`,
     changes: "Your changes",
-    warnings: "Still open",
+    warnings: "Open warnings",
+    moreWarnings: (count: number) =>
+      `and ${number(count)} more ${count === 1 ? "place" : "places"} on the page`,
     tick: {
       approve: "I approve exactly this. It can’t be undone.",
       approveChanged: "I approve this with my changes. It can’t be undone.",
