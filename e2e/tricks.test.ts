@@ -145,7 +145,7 @@ const hiddenCharacters: Record<string, string> = {
   "\u200B": "U+200B ZWSP",
   "\u200F": "U+200F RLM",
   "\u00AD": "U+00AD SHY",
-  "\u00A0": "U+00A0 NBSP",
+  "\u00A0\u00A0": "U+00A0 NBSP ×2",
   "\u3000": "U+3000 IDEOGRAPHIC SPACE",
   "\u2028": "U+2028 LINE SEPARATOR",
   "\u3164": "U+3164 HANGUL FILLER",
@@ -181,7 +181,8 @@ journey(
     await assertSeen(page, "U+3164 HANGUL FILLER", { times: 3, within: "#payload" });
     await assertNothingHidden(page);
     await page.getByText(/^[0-9]+ things deserve a look first$/).waitFor();
-    await page.getByRole("button", { name: "17 hidden characters in the summary" }).waitFor();
+    await button(page, "15 hidden characters in the summary").waitFor();
+    await button(page, "3 hidden characters turn the text around in the summary").waitFor();
     await inspect(page, "hidden-characters");
 
     await button(page, "JSON").click();
@@ -374,13 +375,14 @@ journey(
     const { page } = await ask(there, everywhere(trick), payload);
     for (const [name, place] of Object.entries(placesOf(page))) {
       const times = name === "payload" ? 2 : 1;
-      const mixed = place.getByRole("img", { name: "mixes Latin and Cyrillic" });
+      const mixed = place.getByRole("img", { name: "only looks like paypal" });
       assert.equal(await mixed.count(), times, name);
       const host = place.getByRole("img", { name: "really xn--pple-43d.com" });
       assert.equal(await host.count(), times, name);
     }
-    await page.getByRole("button", { name: /^Look-alike letters .* in the summary$/ }).waitFor();
-    await page.getByRole("button", { name: /foreign letters in the summary$/ }).waitFor();
+    const told = (name: RegExp) => page.getByRole("button", { name }).waitFor();
+    await told(/ only looks like paypal: one letter is Cyrillic, in the summary$/);
+    await told(/ only looks like apple\.com\. It goes to xn--pple-43d\.com, in the summary$/);
     await inspect(page, "look-alikes");
     await button(page, "JSON").click();
     const raw = payloadOf(page).getByRole("region", { name: "Payload as JSON" });

@@ -284,6 +284,7 @@ test("hidden characters that belong where they stand stay as they are, and elsew
     ["a\u200Cb", "a[U+200C ZWNJ]b"],
     ["می\u200C", "می[U+200C ZWNJ]"],
     ["क\u200D", "क[U+200D ZWJ]"],
+    ["a\u3000b\u3164", "a[U+3000 IDEOGRAPHIC SPACE]b[U+3164 HANGUL FILLER]"],
     ["a\u200Fb", "a[U+200F RLM]b"],
     ["a\uFEFFb", "a[U+FEFF BOM]b"],
     ["pay\u00ADpal", "pay[U+00AD SHY]pal"],

@@ -80,6 +80,7 @@ test("a value is said to be mixed when something in it could be moved", () => {
 test("prose runs the way most of its letters do, whatever it begins with", () => {
   assert.ok(isMainlyRightToLeft("ادفع 120.50 إلى Acme (فاتورة 7)!"));
   assert.ok(!isMainlyRightToLeft("א Pay 100 to Bob, 5 to Eve"));
+  assert.ok(isMainlyRightToLeft("שלמו ב-5 עד https://google.com/a/b/c"));
   assert.ok(!isMainlyRightToLeft("12 / 5"));
 });
 

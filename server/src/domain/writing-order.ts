@@ -23,7 +23,11 @@ const piece = once(
 const anyOfThem = once(() => new RegExp(letters, "v"));
 const maybe = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\ud802\ud803\ud83a\ud83b]/;
 
-/** False for most texts, after one quick look. */
+/** Whether some character could change the order of its neighbours. False for most texts, after one quick look. */
+export function mayReorder(text: string): boolean {
+  return maybe.test(text);
+}
+
 export function hasRightToLeft(text: string): boolean {
   return maybe.test(text) && anyOfThem().test(text);
 }
@@ -51,15 +55,18 @@ export function mixesDirections(text: string): boolean {
   );
 }
 
-/** Prose runs the way most of its letters do: one letter at its start cannot turn it. */
+/** Prose runs the way most of its words do: one letter at its start cannot turn it, and an address is no word. */
 export function isMainlyRightToLeft(text: string): boolean {
   if (!maybe.test(text)) return false;
   let balance = 0;
-  for (const [letter] of text.matchAll(anyLetter())) balance += maybe.test(letter) ? 1 : -1;
+  for (const word of text.split(/\s+/)) {
+    if (!anyLetter().test(word) || isPath(word)) continue;
+    balance += hasRightToLeft(word) ? 1 : -1;
+  }
   return balance > 0;
 }
 
-const anyLetter = once(() => /\p{L}/gu);
+const anyLetter = once(() => /\p{L}/u);
 
 export type ProsePiece = { text: string; isToken: boolean };
 

@@ -12,7 +12,13 @@ const scripts = once(() =>
   names.map((name) => ({
     name: name.replaceAll("_", " "),
     only: new RegExp(`\\p{Script=${name}}`, "u"),
-    letters: once(() => new RegExp(`[\\p{Script_Extensions=${name}}&&\\p{L}]`, "v")),
+    letters: once(
+      () =>
+        new RegExp(
+          `[[\\p{Script_Extensions=${name}}&&\\p{L}]--\\p{Default_Ignorable_Code_Point}]`,
+          "v",
+        ),
+    ),
     digits: once(() => new RegExp(`[\\p{Script_Extensions=${name}}&&\\p{Nd}]`, "v")),
   })),
 );
@@ -49,6 +55,8 @@ export function joinsLatin(script: string): boolean {
   return joining.has(script);
 }
 
+/** Letters, not the fillers that only take up room. */
 export const cjk = once(
-  () => /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u,
+  () =>
+    /[[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]--\p{Default_Ignorable_Code_Point}]/v,
 );

@@ -5,8 +5,8 @@ import { Fragment, type ReactNode } from "react";
 import { isSaid, type Marked, wordsOf } from "../../../server/src/domain/marks.ts";
 import { type Segment, segmentsOf } from "../../../server/src/domain/visible-text.ts";
 import {
-  hasRightToLeft,
   isMainlyRightToLeft,
+  mayReorder,
   mixesDirections,
   piecesInOrder,
 } from "../../../server/src/domain/writing-order.ts";
@@ -31,7 +31,7 @@ export function Visible({
   isJson = false,
 }: VisibleProps) {
   const segments = isJson ? jsonSegmentsOf(text) : segmentsOf(text, { isMultiLine });
-  if (!hasRightToLeft(text)) return <Foreign direction="ltr">{showAll(segments)}</Foreign>;
+  if (!mayReorder(text)) return <Foreign direction="ltr">{showAll(segments)}</Foreign>;
   if (isValue || isJson || !isMainlyRightToLeft(text)) {
     return (
       <>
@@ -174,7 +174,7 @@ function MarkedText({ marked }: { marked: Marked }) {
   return (
     <>
       <span className={classOf(marked)} title={title}>
-        {hasRightToLeft(text) ? inStoredOrder([{ kind: "text", text }]) : text}
+        {mayReorder(text) ? inStoredOrder([{ kind: "text", text }]) : text}
       </span>
       {isSaid(marked) && <Chip label={said} title={title} text={said} isQuiet={isQuiet} />}
     </>
