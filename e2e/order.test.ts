@@ -71,6 +71,7 @@ journey("a value stands in its stored order in every view, and says so", async (
   await assertOrder(page, "#payload .scalar", pieces);
   await assertOrder(page, "#payload .key", pieces);
   const note = page.locator("#payload .value").getByText("right-to-left text, in stored order");
+  assert.equal(await page.locator(".scalar-string").getByText("in stored order").count(), 0);
   assert.equal(await note.count(), 1, "the value that mixes, and not the plain one");
   await button(page, "JSON").click();
   await assertOrder(page, "#payload .raw", [...pieces, "שלום"]);

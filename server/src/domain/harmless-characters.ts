@@ -105,8 +105,10 @@ const between = String.raw`[ !-\/:-@\[-\`\{-~«»“”]?`;
 const behind = new RegExp(`${rightToLeft}${between}$`);
 const ahead = new RegExp(`^${between}${rightToLeft}`);
 
-/** Next to such a letter, or with one sign or space between. */
-function isBesideRightToLeft({ text, at }: Neighbours): boolean {
+/** Next to such a letter, or with one sign or space between, or at a Latin word within a text of such letters. */
+function isBesideRightToLeft({ text, at, before, after, evidence }: Neighbours): boolean {
+  const isInside = visible().test(before) && visible().test(after);
+  if (isInside && evidence.isMainlyRightToLeft()) return true;
   return behind.test(text.slice(Math.max(0, at - 3), at)) || ahead.test(text.slice(at + 1, at + 4));
 }
 

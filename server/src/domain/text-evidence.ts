@@ -3,10 +3,12 @@
 
 import { plainOf } from "./confusables.ts";
 import { once } from "./once.ts";
+import { isMainlyRightToLeft } from "./writing-order.ts";
 import { cjk, hasLettersOf, scriptOf } from "./writing-systems.ts";
 
 export type Evidence = {
   hasCjk: () => boolean;
+  isMainlyRightToLeft: () => boolean;
   /** Letters that only Turkish and its kin have. */
   hasTurkish: () => boolean;
   /** Whether there are letters of this script at all. */
@@ -26,6 +28,7 @@ export function evidenceOf(text: string): Evidence {
   const scriptsIn = once(() => nativeScriptsOf(text));
   return {
     hasCjk: once(() => cjk().test(text)),
+    isMainlyRightToLeft: once(() => isMainlyRightToLeft(text)),
     hasTurkish: once(() => turkish.test(text)),
     hasLetters: (script) => {
       const known = hasLetters.get(script) ?? hasLettersOf(text, script);

@@ -33,12 +33,7 @@ export function Visible({
   const segments = isJson ? jsonSegmentsOf(text) : segmentsOf(text, { isMultiLine });
   if (!mayReorder(text)) return <Foreign direction="ltr">{showAll(segments)}</Foreign>;
   if (isValue || isJson || !isMainlyRightToLeft(text)) {
-    return (
-      <>
-        <Foreign direction="ltr">{inStoredOrder(segments)}</Foreign>
-        {isValue && mixesDirections(text) && <OrderNote />}
-      </>
-    );
+    return <Foreign direction="ltr">{inStoredOrder(segments)}</Foreign>;
   }
   return <Foreign direction="rtl">{prosePartsOf(segments).map(showProsePart)}</Foreign>;
 }
@@ -56,13 +51,10 @@ function Foreign({ direction, children }: { direction: "ltr" | "rtl"; children: 
   );
 }
 
-/** What runs the other way is told. */
-function OrderNote() {
-  return (
-    <span className="order-note" title={words.order.title}>
-      {words.order.note}
-    </span>
-  );
+/** Stands behind a value, outside of its quotes: what runs the other way is told. */
+export function OrderNote({ text }: { text: string }) {
+  if (!mixesDirections(text)) return null;
+  return <Chip label={words.order.title} text={words.order.note} isQuiet />;
 }
 
 function showAll(segments: readonly Segment[]): ReactNode[] {

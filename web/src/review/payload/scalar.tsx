@@ -7,7 +7,7 @@ import {
   rootOf,
   stringOf,
 } from "../../../../server/src/domain/json-tree.ts";
-import { Visible } from "../visible-text.tsx";
+import { OrderNote, Visible } from "../visible-text.tsx";
 import { words } from "../words.ts";
 import { keyOf, splitLongText } from "./folding.ts";
 import { useDrawn, useTree } from "./tree-context.ts";
@@ -45,6 +45,7 @@ function TextValue({ text, path, value }: ScalarProps) {
         <Visible text={isWhole ? text : start} isMultiLine isValue />
         {!isWhole && <span aria-hidden="true">…</span>}
       </span>
+      <OrderNote text={text} />
       {text === "" && <span className="quiet"> {words.emptyString}</span>}
       {looksLikeAnother(text) && <span className="sr-only"> {words.text}</span>}
       {!isWhole && (

@@ -1,0 +1,72 @@
+// Runs the table of tricks and of honest texts through the rules, without a browser.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { honestTexts, storedOrder, type Trick, tricks } from "../../../../e2e/tricks-table.ts";
+import { mixesDirections } from "../../../../server/src/domain/writing-order.ts";
+import { words } from "../words.ts";
+import { describeFinding, type Sentence } from "./finding-sentences.ts";
+import { findingsOf, type ReviewedWords } from "./findings.ts";
+
+const ordinary: ReviewedWords = {
+  summary: "Pay",
+  agentName: "payer",
+  reasoning: null,
+  recentActions: [],
+  payload: null,
+  workspaceName: "Acme Shop",
+  reviewerEmail: "ann@example.com",
+  groupName: null,
+};
+
+/** As it is read: what is quoted stands within the words. */
+function said(sentence: Sentence): string {
+  return sentence
+    .map((part) => {
+      if (typeof part === "string") return part;
+      return part.quoted.map((one) => ("text" in one ? one.text : one.chip)).join(" ");
+    })
+    .join("");
+}
+
+function toldOf(review: ReviewedWords): string[] {
+  return findingsOf(review).flatMap(({ listed }) =>
+    listed.map((finding) => said(describeFinding(finding))),
+  );
+}
+
+function notesOf(payload: unknown): string[] {
+  return Object.values(Object(payload)).flatMap((value) =>
+    typeof value === "string" && mixesDirections(value) ? [words.order.note] : [],
+  );
+}
+
+function isTold({ tells }: Trick, told: readonly string[]): boolean {
+  return told.some((sentence) =>
+    typeof tells === "string" ? sentence === tells : tells.test(sentence),
+  );
+}
+
+test("the table is long enough to be worth its name", () => {
+  assert.ok(tricks.length >= 60);
+  assert.ok(honestTexts.length >= 30);
+  assert.equal(storedOrder, words.order.note);
+  assert.equal(new Set(tricks.map(({ name }) => name)).size, tricks.length);
+});
+
+for (const trick of tricks) {
+  test(`${trick.name} is told`, () => {
+    const { summary = "Pay", agentName = "payer", payload } = trick;
+    const text = payload === undefined ? null : JSON.stringify(payload);
+    const told = toldOf({ ...ordinary, summary, agentName, payload: text });
+    assert.ok(isTold(trick, [...told, ...notesOf(payload)]), JSON.stringify(told));
+  });
+}
+
+for (const { name, text } of honestTexts) {
+  test(`${name} raises no warning`, () => {
+    const payload = JSON.stringify({ value: text, list: [text, ...text.split(/[\r\n]+/)] });
+    const prose = { summary: text, reasoning: text, recentActions: [text] };
+    assert.deepEqual(toldOf({ ...ordinary, ...prose, payload }), []);
+  });
+}
