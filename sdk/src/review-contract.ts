@@ -25,6 +25,8 @@ export type Review = {
   /** The service's clock when it answered: what remains is counted from here, not from the reader's clock. */
   now: string;
   outcome: ReviewOutcome | null;
+  /** Other requests of this workspace that wait for this reviewer. Counted up to 100, which means 100 or more. */
+  othersWaiting: number;
   /** To be sent back with a decision: shows that it comes from a page we made for this link, not long ago. */
   ticket: string;
 };
@@ -41,7 +43,10 @@ export type ReviewOutcome = {
 };
 
 /** What can change while a page is open. */
-export type ReviewStatus = Pick<Review, "now" | "expiresAt" | "outcome" | "ticket">;
+export type ReviewStatus = Pick<
+  Review,
+  "now" | "expiresAt" | "outcome" | "othersWaiting" | "ticket"
+>;
 
 /** The body of a decision. `edit` stands last and is spliced in as JSON itself, byte for byte. */
 export type ReviewDecision = {

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { othersWaitingMax } from "../src/domain/limits.ts";
 import * as approvalResolution from "../src/storage/approval-resolution.ts";
 import * as approvals from "../src/storage/approvals.ts";
 import { openDatabase, type Queryable, type Transaction } from "../src/storage/database.ts";
 import { completeAttempts } from "../src/storage/deliveries.ts";
 import { claim } from "../src/storage/due-webhooks.ts";
 import { readPending } from "../src/storage/pending.ts";
+import { countOthersWaiting } from "../src/storage/reviews.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
 // What statements look at is counted, not timed: it must not follow from how much there is, nor grow with its square.
@@ -28,6 +30,7 @@ after(async () => {
 type Node = {
   "Shared Hit Blocks": number;
   "Shared Read Blocks": number;
+  "Actual Rows": number;
   "Rows Removed by Join Filter"?: number;
   Plans?: Node[];
 };
@@ -57,6 +60,11 @@ function pagesOf(plan: Node | undefined): number {
 function comparedInVain(plan: Node | undefined): number {
   const own = plan?.["Rows Removed by Join Filter"] ?? 0;
   return (plan?.Plans ?? []).reduce((sum, child) => sum + comparedInVain(child), own);
+}
+
+/** Of all the steps of a plan. */
+function mostRows(plan: Node | undefined): number {
+  return Math.max(plan?.["Actual Rows"] ?? 0, ...(plan?.Plans ?? []).map(mostRows));
 }
 
 /** As many finished ones were there when PostgreSQL last looked, and nothing pending: so it usually is. */
@@ -149,6 +157,27 @@ test("what waits in a workspace is counted without a look at what waits in other
   });
   assert.ok(pages < 20, `${pages} pages`);
   assert.equal((await readPending(db, busy.workspaceId)).count, many + 1);
+});
+
+test("how many others wait for a reviewer is counted up to a limit, however many there are", async () => {
+  const { workspaceId, id: approvalId } = await workspaceWithMany();
+  // Others have little to decide each, so PostgreSQL expects the same of this one.
+  await db.query(
+    `insert into approvals (workspace_id, id, summary, approver_email, expires_at)
+     select $1, new_id('req_'), 'Refund', 'p' || n % 20 || '@example.com', now() + interval '1 day'
+     from generate_series(1, 500) n`,
+    [workspaceId],
+  );
+  const link = { workspaceId, approvalId, reviewer: { email: "ann@example.com" } };
+  for (const when of ["before PostgreSQL has looked", "after"]) {
+    const rows = await onOneConnection(db, async (client) => {
+      const { queryable, plans } = costing(client);
+      assert.equal(await countOthersWaiting(queryable, link), othersWaitingMax);
+      return mostRows(plans[0]);
+    });
+    assert.ok(rows <= othersWaitingMax + 1, `${when}: ${rows} rows`);
+    await db.query("analyze");
+  }
 });
 
 test("neither a sweep nor its webhooks compare each row with each other", async () => {

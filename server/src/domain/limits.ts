@@ -139,6 +139,9 @@ export const compressedBytesMin = 1_024;
 /** Approvals that wait are counted up to here; beyond it the dashboard says "or more". */
 export const pendingCountMax = 10_000;
 
+/** The review page counts others that wait up to here; this number means "or more". */
+export const othersWaitingMax = 100;
+
 /** How often members may have one mail sent again, once a minute at most. */
 export const mailRoundsMax = 10;
 

@@ -7,7 +7,10 @@ import { reviewCodeTriesMax } from "../domain/limits.ts";
 import { issueReviewTicket } from "../domain/review-ticket.ts";
 import type { Review, ReviewLink } from "../storage/reviews.ts";
 
-export function representReview(review: Review, keyring: Keyring): ReviewPage {
+/** What the page tells beside the rows behind its link. */
+export type ReviewContext = { keyring: Keyring; othersWaiting: number };
+
+export function representReview(review: Review, context: ReviewContext): ReviewPage {
   return {
     kind: "review",
     review: {
@@ -21,7 +24,7 @@ export function representReview(review: Review, keyring: Keyring): ReviewPage {
       recentActions: [...review.recentActions],
       payload: review.payload,
       createdAt: review.createdAt.toISOString(),
-      ...representStatus(review, keyring),
+      ...representStatus(review, context),
     },
   };
 }
@@ -32,11 +35,15 @@ export function representCodeQuestion({ workspaceName, reviewer }: ReviewLink): 
   return { kind: "code", workspaceName, triesLeft };
 }
 
-export function representStatus(link: ReviewLink, keyring: Keyring): ReviewStatus {
+export function representStatus(
+  link: ReviewLink,
+  { keyring, othersWaiting }: ReviewContext,
+): ReviewStatus {
   return {
     now: link.now.toISOString(),
     expiresAt: link.expiresAt.toISOString(),
     outcome: outcomeOf(link),
+    othersWaiting,
     ticket: issueReviewTicket(keyring, link.reviewer.id, link.now),
   };
 }

@@ -3,8 +3,8 @@
 
 import type { ApprovalState } from "../domain/approval.ts";
 import type { JsonText } from "../domain/json-text.ts";
-import { reviewCodeTriesMax, reviewOutcomeDays } from "../domain/limits.ts";
-import { type ApprovalRow, toState } from "./approvals.ts";
+import { othersWaitingMax, reviewCodeTriesMax, reviewOutcomeDays } from "../domain/limits.ts";
+import { type ApprovalRow, pending, toState } from "./approvals.ts";
 import type { Queryable, Transaction } from "./database.ts";
 
 /** What changes, and what it takes to open the rest. */
@@ -114,6 +114,56 @@ export async function findLink(db: Queryable, tokenDigest: Buffer): Promise<Revi
     values: [tokenDigest],
   });
   return rows.map(toLink)[0] ?? null;
+}
+
+type OthersOf = Pick<ReviewLink, "workspaceId" | "approvalId"> & { reviewer: { email: string } };
+
+/**
+ * How many other approvals of the workspace wait for the same person, up to a limit: those that name their address, and
+ * those of their groups that asked them. Of each approver the newest are looked at, so the count costs the same however
+ * many wait.
+ */
+export async function countOthersWaiting(
+  db: Queryable,
+  { workspaceId, approvalId, reviewer }: OthersOf,
+): Promise<number> {
+  const { rows } = await db.query<{ waiting: number }>({
+    name: "reviews.countOthersWaiting",
+    // Behind a sub-select the planner does not know the limit and walks the index in its order. Otherwise, where it expects
+    // few rows, it fetches and sorts all of them: 6 ms instead of 0.2 with 10,000 that wait.
+    text: `
+      with approver as materialized (
+        select lower($2) as name
+        union all
+        select m.group_id
+        from groups g
+        cross join lateral (
+          select m.group_id from group_members m
+          where m.workspace_id = $1 and m.group_id = g.id and lower(m.email) = lower($2)
+          limit 1
+        ) as m
+        where g.workspace_id = $1
+      ), waiting as (
+        select 1
+        from approver
+        cross join lateral (
+          select a.id, a.group_id, a.expires_at from approvals a
+          where coalesce(a.group_id, lower(a.approver_email)) = approver.name and a.status = ${pending}
+            and a.workspace_id = $1
+          order by a.id desc
+          limit (select ${othersWaitingMax + 1})
+        ) as a
+        where a.id <> $3 and a.expires_at > now()
+          and (a.group_id is null or exists (
+            select from reviewers r
+            where r.approval_id = a.id and lower(r.email) = lower($2) and r.workspace_id = $1
+          ))
+        limit ${othersWaitingMax}
+      )
+      select count(*)::int as waiting from waiting`,
+    values: [workspaceId, reviewer.email, approvalId],
+  });
+  return rows[0]?.waiting ?? 0;
 }
 
 /** The first time counts; whoever comes later changes nothing. */
