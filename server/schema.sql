@@ -174,13 +174,17 @@ create table deliveries (
   round integer not null default 1,
   attempts_before integer not null default 0,
   weight smallint not null default 1,
+  mailbox text,
+  digest_id text collate "C",
   constraint deliveries_pkey PRIMARY KEY (workspace_id, id),
   constraint deliveries_workspace_id_endpoint_id_fkey FOREIGN KEY (workspace_id, endpoint_id) REFERENCES endpoints(workspace_id, id),
   constraint deliveries_workspace_id_event_id_fkey FOREIGN KEY (workspace_id, event_id) REFERENCES events(workspace_id, id),
   constraint deliveries_workspace_id_reviewer_id_fkey FOREIGN KEY (workspace_id, reviewer_id) REFERENCES reviewers(workspace_id, id),
   constraint deliveries_attempts_before_check CHECK ((attempts_before >= 0)),
   constraint deliveries_attempts_check CHECK ((attempts >= 0)),
+  constraint deliveries_digest_of_mailbox CHECK (((digest_id IS NULL) OR (mailbox IS NOT NULL))),
   constraint deliveries_finished_has_time CHECK (((state = ANY (ARRAY['delivered'::text, 'failed'::text])) = (finished_at IS NOT NULL))),
+  constraint deliveries_held_for_reviewer CHECK (((mailbox IS NULL) OR (reviewer_id IS NOT NULL))),
   constraint deliveries_lease_whole CHECK (((lease_token IS NULL) = (leased_until IS NULL))),
   constraint deliveries_one_destination CHECK ((num_nonnulls(endpoint_id, reviewer_id, recipient) = 1)),
   constraint deliveries_round_check CHECK ((round >= 1)),
@@ -190,6 +194,8 @@ create table deliveries (
 CREATE UNIQUE INDEX deliveries_destination_key ON public.deliveries USING btree (event_id, COALESCE(endpoint_id, reviewer_id, recipient), workspace_id);
 CREATE INDEX deliveries_due_to_endpoint ON public.deliveries USING btree (endpoint_id, due_at, id) WHERE ((state = 'due'::text) AND (endpoint_id IS NOT NULL));
 CREATE INDEX deliveries_due_to_mailbox ON public.deliveries USING btree (workspace_id, due_at, id) WHERE ((state = 'due'::text) AND (endpoint_id IS NULL));
+CREATE INDEX deliveries_held ON public.deliveries USING btree (mailbox, workspace_id, id) WHERE ((state = 'due'::text) AND (mailbox IS NOT NULL) AND (digest_id IS NULL));
+CREATE INDEX deliveries_of_digest ON public.deliveries USING btree (digest_id, workspace_id, id) WHERE (digest_id IS NOT NULL);
 CREATE INDEX deliveries_of_endpoint ON public.deliveries USING btree (endpoint_id, id) WHERE (endpoint_id IS NOT NULL);
 CREATE INDEX deliveries_unsuccessful ON public.deliveries USING btree (workspace_id, id) WHERE (state = ANY (ARRAY['failed'::text, 'skipped'::text]));
 CREATE INDEX deliveries_unsuccessful_of_endpoint ON public.deliveries USING btree (endpoint_id, id) WHERE ((state = ANY (ARRAY['failed'::text, 'skipped'::text])) AND (endpoint_id IS NOT NULL));
@@ -268,6 +274,14 @@ create table groups (
   constraint groups_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint groups_key_check CHECK ((key ~ '^[a-z0-9][a-z0-9_-]{0,63}$'::text)),
   constraint groups_name_check CHECK ((name <> ''::text))
+);
+
+create table mailboxes (
+  workspace_id text collate "C" not null,
+  address text not null,
+  busy_until timestamp(3) with time zone not null,
+  constraint mailboxes_pkey PRIMARY KEY (workspace_id, address),
+  constraint mailboxes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 
 create table members (

@@ -14,6 +14,7 @@ const mail: ComposedMail = {
   date: new Date("2026-11-15T16:11:42Z"),
   reviewUrl: "http://localhost:3000/review/Zk3vYJq0b2mE7xWc9TtR1uHsNfPdLg5oAaQyBiKjUvM",
   reviewCode: null,
+  reviewCodes: [],
 };
 
 function startTerminal() {

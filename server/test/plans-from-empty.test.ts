@@ -3,10 +3,12 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { digestOfApiKey } from "../src/domain/api-key.ts";
 import { toJsonText } from "../src/domain/json-text.ts";
+import { digestRequestsMax, mailsPerWorkspaceMax } from "../src/domain/limits.ts";
 import { insertMany } from "../src/storage/approval-creation.ts";
 import { expire, listResolvedIds, resolve } from "../src/storage/approval-resolution.ts";
 import * as approvals from "../src/storage/approvals.ts";
 import { type Database, openDatabase, type Transaction } from "../src/storage/database.ts";
+import * as dueMails from "../src/storage/due-mails.ts";
 import * as reviews from "../src/storage/reviews.ts";
 import { makeWorkspace, startService } from "./test-service.ts";
 
@@ -92,6 +94,11 @@ async function rowsLookedAt(tx: Transaction): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ table, rows: count }) => [table, count]));
 }
 
+function assertFew(counts: Record<string, number>, atMost: number): void {
+  const tooMany = Object.entries(counts).filter(([, rows]) => rows > atMost);
+  assert.deepEqual(tooMany, []);
+}
+
 for (const beginning of ["with nothing", "with a few, and PostgreSQL has looked at them"]) {
   test(`what was planned ${beginning} looks at few rows when there are many`, async () => {
     const service = await startService();
@@ -117,8 +124,7 @@ for (const beginning of ["with nothing", "with a few, and PostgreSQL has looked 
       await callAll(tx, caller);
       const counts = await rowsLookedAt(tx);
       await client.query("rollback");
-      const tooMany = Object.entries(counts).filter(([, rows]) => rows > rowsAtMost);
-      assert.deepEqual(tooMany, []);
+      assertFew(counts, rowsAtMost);
       assert.ok((counts.approvals ?? 0) > 0);
     } finally {
       client.release();
@@ -127,3 +133,40 @@ for (const beginning of ["with nothing", "with a few, and PostgreSQL has looked 
     }
   });
 }
+
+test("a claim of mails that was planned with nothing looks at few rows, new ones and a digest alike", async () => {
+  const service = await startService();
+  const { id: workspaceId, key } = await makeWorkspace(service.db);
+  const pool = openDatabase({
+    connection: service.database.connection,
+    connectionsMax: 1,
+    walksIndexes: true,
+    onIdleFault: () => {},
+  });
+  const client = await pool.connect();
+  const tx = client as unknown as Transaction;
+  const rowsOfClaim = async () => {
+    await client.query("select pg_stat_force_next_flush()");
+    await client.query("begin");
+    const claim = await dueMails.claim(tx, 6);
+    const counts = await rowsLookedAt(tx);
+    await client.query("rollback");
+    return { claim, counts };
+  };
+  try {
+    for (let call = 0; call < untilPlanned; call += 1) await dueMails.claim(tx, 6);
+    await addMany(service.db, { workspaceId, keyDigest: digestOfApiKey(key) });
+    const alone = await rowsOfClaim();
+    assert.equal(alone.claim.mails.length, mailsPerWorkspaceMax);
+    assertFew(alone.counts, rowsAtMost);
+    await service.db.query("update deliveries set mailbox = 'ann@example.com'");
+    const digest = await rowsOfClaim();
+    assert.equal(digest.claim.mails[0]?.leases.length, digestRequestsMax);
+    // Each is looked at when it is claimed, and once more to be told.
+    assertFew(digest.counts, 2 * digestRequestsMax + rowsAtMost);
+  } finally {
+    client.release();
+    await pool.end();
+    await service.stop();
+  }
+});

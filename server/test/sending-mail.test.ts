@@ -35,7 +35,7 @@ const message: MailMessage = {
   messageId: "<rev_1.review@countersign.example>",
   references: null,
   date: new Date("2026-11-15T16:11:42Z"),
-  reviewCode: null,
+  reviewCodes: [],
 };
 
 const certificates = join(import.meta.dirname, "certificates");
@@ -511,7 +511,8 @@ test("nor does it hold the code that the link asks for, however short a quote of
   const { port } = await startScript(polite({ ".": "550 spam: KMW-7XQ, KMW7XQ" }));
   const reviewCode = "KMW7XQ";
   const content = reviewMail({ ...facts, reviewCode });
-  const { responseStart } = await senderTo(port).send({ ...message, ...content, reviewCode });
+  const reviewCodes = [reviewCode];
+  const { responseStart } = await senderTo(port).send({ ...message, ...content, reviewCodes });
   assert.equal(responseStart, "550 spam: […], […]");
 });
 

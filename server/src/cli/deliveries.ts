@@ -91,6 +91,7 @@ function listCommand(readConfig: ReadCommandConfig): Command {
 
 type Shown = {
   delivery: deliveries.Delivery;
+  digest: Awaited<ReturnType<typeof deliveries.findDigest>>;
   attempts: deliveries.Attempt[];
   body: string | null;
 };
@@ -106,7 +107,8 @@ function showCommand(readConfig: ReadCommandConfig): Command {
         const delivery = await deliveries.find(db, id);
         if (delivery === null) return unknownDelivery(id);
         const attempts = await deliveries.listAttempts(db, delivery);
-        return { delivery, attempts, body: await bodyOf(db, delivery) };
+        const digest = await deliveries.findDigest(db, delivery);
+        return { delivery, digest, attempts, body: await bodyOf(db, delivery) };
       },
       toJson: ({ delivery, attempts, body }) => ({
         ...deliveryToJson(delivery),
@@ -135,13 +137,14 @@ function attemptToJson(attempt: deliveries.Attempt): Printed {
   return { number, startedAt, finishedAt, outcome, httpStatus, durationMs, responseStart };
 }
 
-function showText({ delivery, attempts, body }: Shown): string {
+function showText({ delivery, digest, attempts, body }: Shown): string {
   const { nextAttemptAt } = delivery;
   const facts = [
     `${delivery.id}  ${delivery.state}`,
     `  event        ${delivery.event} of ${delivery.eventAt.toISOString()}`,
     `  request      ${delivery.approvalId ?? "-"}`,
     `  destination  ${toVisibleText(describeDestination(delivery))}`,
+    ...digestText(digest),
     ...(nextAttemptAt === null ? [] : [`  next         ${nextAttemptAt.toISOString()}`]),
     "",
     table(
@@ -156,6 +159,13 @@ function showText({ delivery, attempts, body }: Shown): string {
     ),
   ];
   return [...facts, ...answerText(attempts), ...bodyText(body)].join("\n");
+}
+
+function digestText(digest: Shown["digest"]): string[] {
+  if (digest === null) return [];
+  return digest.kind === "held"
+    ? ["  mail         held for the next digest to this address"]
+    : [`  mail         a digest of ${digest.requests} requests`];
 }
 
 function answerText(attempts: deliveries.Attempt[]): string[] {

@@ -78,6 +78,19 @@ export const webhooksPerFailingEndpointMax = 2;
 export const mailsInFlightMax = 6;
 export const mailsPerWorkspaceMax = 4;
 
+/**
+ * Mails that ask one person for decisions, in one workspace: this many leave at once, and each uses up one interval.
+ * After a burst, one mail an interval leaves, as a digest of what was held since.
+ */
+export const reviewMailBurstMax = 5;
+export const reviewMailIntervalSeconds = 120;
+/** A mail is held for at most this share of the time that its request has left. */
+export const heldTimeShareMax = 0.1;
+/** One digest lists this many requests at most. More leave in further digests, at once. */
+export const digestRequestsMax = 50;
+/** Gmail hides what comes after 102 KB of HTML, and a request at the end of a digest must not be hidden. */
+export const digestHtmlBytesMax = 96 * 1024;
+
 /** Retries of mail after a refusal for now or a lost connection: an hour in all. */
 export const mailRetryDelaysMs = [10, 30, 60, 120, 240, 480, 900, 900, 900].map((s) => s * 1_000);
 

@@ -411,16 +411,16 @@ function endpointIdentity({ workspaceName, endpointId }: EndpointFacts) {
 }
 
 /** An agent may choose the address. As long as it is a plain one, a program can only link it to itself. */
-function addressWord(address: string): string | { theirs: string } {
+export function addressWord(address: string): string | { theirs: string } {
   return /^[A-Za-z0-9._+-]+@[A-Za-z0-9.-]+$/.test(address) ? address : { theirs: address };
 }
 
-function originOf(url: string): string {
+export function originOf(url: string): string {
   const { protocol, host } = new URL(url);
   return `${protocol}//${host}`;
 }
 
-function toContent(subject: string, letter: Letter): MailContent {
+export function toContent(subject: string, letter: Letter): MailContent {
   return { subject, text: textPart(letter), html: htmlPart(letter) };
 }
 

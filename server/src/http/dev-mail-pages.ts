@@ -25,15 +25,21 @@ type InboxPlace = {
   isFirst: boolean;
   /** Where this service was called. */
   address: string;
+  /** Mails that wait for the next digest. */
+  held: { count: number; until: Date | null };
 };
 
 export function inboxPage(
   mails: readonly ShownMail[],
-  { nextBefore, isFirst, address }: InboxPlace,
+  { nextBefore, isFirst, address, held }: InboxPlace,
 ): string {
   const days = Map.groupBy(mails, ({ date }) => date.toISOString().slice(0, 10));
   const list = [...days].map(([day, its]) => dayOf(day, its)).join("");
   const isEmpty = mails.length === 0 && isFirst;
+  const waiting =
+    held.until === null
+      ? ""
+      : `<p class="lead">${held.count} more ${held.count === 1 ? "is" : "are"} held, because one person was asked very often. The next digest appears here at <time datetime="${held.until.toISOString()}">${clockTime(held.until)} UTC</time>.</p>\n`;
   const links = [
     isFirst ? "" : `<a class="quiet" href="/dev/mail">Newest mails</a>`,
     nextBefore === null
@@ -44,7 +50,7 @@ export function inboxPage(
     title: "Kept mails",
     main: `<h1>Kept mails</h1>
 <p class="lead">Nothing is sent, because there is no mail server. Every mail is kept here instead, for whoever sits at this machine. Set <code>SMTP_URL</code> to send them.</p>
-${isEmpty ? emptyInbox(address) : list}
+${waiting}${isEmpty ? emptyInbox(address) : list}
 ${links === "" ? "" : `<nav class="pages" aria-label="Pages">${links}</nav>`}`,
   });
 }

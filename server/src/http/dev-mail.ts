@@ -64,7 +64,8 @@ export async function list({ db, devMail }: DevMailCalls, call: Call): Promise<A
     return { status: 200, headers: plainHeaders, body };
   }
   const address = `http://${String(call.header("host"))}`;
-  return page(inboxPage(mails, { nextBefore, isFirst: beforeId === null, address }));
+  const held = await dueMails.readHeld(db);
+  return page(inboxPage(mails, { nextBefore, isFirst: beforeId === null, address, held }));
 }
 
 export async function show(calls: DevMailCalls, call: Call): Promise<Answer> {

@@ -16,15 +16,25 @@ export function makeCompleteAttempt(db: Database): CompleteAttempt {
   );
 }
 
+/** Attempts of one digest end together: were some of them recorded alone, the others would be sent as another mail. */
+export async function completeTogether(
+  db: Database,
+  ends: deliveries.AttemptEnd[],
+): Promise<boolean[]> {
+  return deliveries.completeAttempts(inOneStatement(db), ends);
+}
+
+/** The owners are told of one of a digest's requests: they hear of an address once a day. */
 export async function completeFailedMail(
   db: Database,
-  end: deliveries.AttemptEnd,
-): Promise<boolean> {
+  ends: deliveries.AttemptEnd[],
+): Promise<boolean[]> {
   return inTransaction(db, async (tx) => {
-    const [wasHeld = false] = await deliveries.completeAttempts(tx, [end]);
-    if (wasHeld) {
-      await deliveries.insertMailNotice(tx, end.lease, { answer: end.responseStart });
+    const wereHeld = await deliveries.completeAttempts(tx, ends);
+    const told = ends.find((_, at) => wereHeld[at]);
+    if (told !== undefined) {
+      await deliveries.insertMailNotice(tx, told.lease, { answer: told.responseStart });
     }
-    return wasHeld;
+    return wereHeld;
   });
 }

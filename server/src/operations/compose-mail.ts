@@ -1,6 +1,8 @@
 // Makes the message of a mail from the rows behind it. The same rows give the same message, with the same id and
 // the same link, each time: a retry collapses into one, and a kept mail can be shown again.
 
+import { hash } from "node:crypto";
+import { countFitting, type DigestRequest, digestMail } from "../domain/digest-mail.ts";
 import { disabledAfter } from "../domain/endpoint-health.ts";
 import { findSecretKey, type Keyring } from "../domain/keyring.ts";
 import {
@@ -18,7 +20,7 @@ import {
 import { deriveReviewCode } from "../domain/review-code.ts";
 import { deriveReviewToken } from "../domain/review-link.ts";
 import { deriveSignInCode } from "../domain/sign-in.ts";
-import type { Mail } from "../storage/due-mails.ts";
+import { digestOf, type Mail, type ReviewMail } from "../storage/due-mails.ts";
 
 export type ComposedMail = MailContent & {
   to: string;
@@ -26,10 +28,12 @@ export type ComposedMail = MailContent & {
   /** The message that this one follows. */
   references: string | null;
   date: Date;
-  /** Where its reader is asked to decide; null in a notice. */
+  /** Where its reader is asked to decide; null in a notice, and in a digest, which has many. */
   reviewUrl: string | null;
   /** What they are to type there; null when the link alone is enough, and in a notice. */
   reviewCode: string | null;
+  /** All codes in it, which no log may show. */
+  reviewCodes: readonly string[];
 };
 
 export type MailOrigin = { keyring: Keyring; publicUrl: string };
@@ -47,17 +51,17 @@ export function composeMail(mail: Mail, { keyring, publicUrl }: MailOrigin): Com
     references: null,
     reviewUrl: null,
     reviewCode: null,
+    reviewCodes: [],
   });
   switch (subject.kind) {
     case "request.created":
     case "request.expiring": {
       const { approval, reviewer, kind } = subject;
-      const key = findSecretKey(keyring, reviewer.secretKeyId);
-      if (key === null) return null;
-      const reviewUrl = `${publicUrl}/review/${deriveReviewToken(key, reviewer.tokenNonce)}`;
-      const reviewCode = reviewer.needsCode ? deriveReviewCode(key, reviewer.tokenNonce) : null;
-      const facts = { ...common, ...approval, approverEmail: to, reviewUrl, reviewCode };
+      const secrets = secretsOf({ ...mail, subject }, { keyring, publicUrl });
+      if (secrets === null) return null;
+      const facts = { ...common, ...approval, approverEmail: to, ...secrets };
       const first = `<${reviewer.id}.review@${host}>`;
+      const reviewCodes = secrets.reviewCode === null ? [] : [secrets.reviewCode];
       return kind === "request.created"
         ? {
             ...reviewMail(facts),
@@ -65,8 +69,8 @@ export function composeMail(mail: Mail, { keyring, publicUrl }: MailOrigin): Com
             date,
             messageId: messageId(`${reviewer.id}.review`, mail, host),
             references: null,
-            reviewUrl,
-            reviewCode,
+            ...secrets,
+            reviewCodes,
           }
         : {
             ...reminderMail(facts),
@@ -74,9 +78,18 @@ export function composeMail(mail: Mail, { keyring, publicUrl }: MailOrigin): Com
             date,
             messageId: messageId(`${reviewer.id}.reminder`, mail, host),
             references: first,
-            reviewUrl,
-            reviewCode,
+            ...secrets,
+            reviewCodes,
           };
+    }
+    case "digest": {
+      const requests = subject.mails.map((each) => toDigestRequest(each, { keyring, publicUrl }));
+      if (!requests.every((request) => request !== null)) return null;
+      return {
+        ...notice(digestMail({ ...common, approverEmail: to, requests })),
+        messageId: `<${nameOfDigest(subject.mails)}.digest@${host}>`,
+        reviewCodes: requests.flatMap(({ reviewCode }) => reviewCode ?? []),
+      };
     }
     case "mail.failed": {
       const { approval, reviewerEmail: recipient, answer } = subject;
@@ -126,6 +139,51 @@ export function composeMail(mail: Mail, { keyring, publicUrl }: MailOrigin): Com
     default:
       return subject satisfies never;
   }
+}
+
+/**
+ * The mails of a digest as they can be sent: each part fits into one message, and a mail whose key is gone, which nobody
+ * can send, keeps none of the others back. Any other mail is one part.
+ */
+export function partsOfMail(mail: Mail, origin: MailOrigin): [Mail, ...Mail[]] {
+  if (mail.subject.kind !== "digest") return [mail];
+  const sendable: { mail: ReviewMail; request: DigestRequest }[] = [];
+  const parts: Mail[] = [];
+  for (const each of mail.subject.mails) {
+    const request = toDigestRequest(each, origin);
+    if (request === null) parts.push(each);
+    else sendable.push({ mail: each, request });
+  }
+  const { workspaceName, to: approverEmail } = mail;
+  const around = { workspaceName, approverEmail, publicUrl: origin.publicUrl };
+  while (sendable.length > 0) {
+    const requests = sendable.map(({ request }) => request);
+    const part = sendable.splice(0, countFitting({ ...around, requests }));
+    parts.push(digestOf(part.map((each) => each.mail)));
+  }
+  const [first = mail, ...others] = parts;
+  return [first, ...others];
+}
+
+/** Null when the key that made the review link is no longer there. */
+function secretsOf({ subject: { reviewer } }: ReviewMail, { keyring, publicUrl }: MailOrigin) {
+  const key = findSecretKey(keyring, reviewer.secretKeyId);
+  if (key === null) return null;
+  const reviewUrl = `${publicUrl}/review/${deriveReviewToken(key, reviewer.tokenNonce)}`;
+  const reviewCode = reviewer.needsCode ? deriveReviewCode(key, reviewer.tokenNonce) : null;
+  return { reviewUrl, reviewCode };
+}
+
+function toDigestRequest(mail: ReviewMail, origin: MailOrigin): DigestRequest | null {
+  const { approval, kind } = mail.subject;
+  const secrets = secretsOf(mail, origin);
+  if (secrets === null) return null;
+  return { ...approval, ...secrets, isReminder: kind === "request.expiring" };
+}
+
+/** The same mails have the same name. When one of them is no longer to be sent, the message is another. */
+function nameOfDigest(mails: readonly ReviewMail[]): string {
+  return hash("sha256", mails.map(({ deliveryId }) => deliveryId).join(" ")).slice(0, 32);
 }
 
 /** Sent again because somebody asked for it, it must not be taken for the message that came before. */

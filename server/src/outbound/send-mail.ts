@@ -22,8 +22,8 @@ export type MailMessage = MailContent & {
   /** The message that this one follows, or null. */
   references: string | null;
   date: Date;
-  /** What its text tells the reader in confidence beside the link; null when there is no such thing. */
-  reviewCode: string | null;
+  /** What its text tells the reader in confidence beside each link. */
+  reviewCodes: readonly string[];
 };
 
 export type MailAnswer = {
@@ -169,12 +169,12 @@ export class MailSender {
     const { credentials } = this.#server;
     // That a server names the recipient is welcome: it is what an operator looks for.
     const words = message === null ? "" : `${message.subject}\n${message.text}`;
-    const code = message?.reviewCode ?? null;
+    const codes = message?.reviewCodes ?? [];
     return {
       secrets: [
         ...(credentials === null ? [] : formsOfPassword(credentials)),
         // Too short to be found as an echo of the message.
-        ...(code === null ? [] : [code, formatReviewCode(code)]),
+        ...codes.flatMap((code) => [code, formatReviewCode(code)]),
       ],
       message: message === null ? "" : words.replaceAll(message.to, "\n"),
     };

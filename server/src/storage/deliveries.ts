@@ -298,6 +298,25 @@ export async function find(db: Queryable, id: string): Promise<Delivery | null> 
   return rows.map(toDelivery)[0] ?? null;
 }
 
+/** How its mail leaves, when that isn't alone: held until later, or in a digest of so many requests. */
+export async function findDigest(
+  db: Queryable,
+  delivery: { workspaceId: string; id: string },
+): Promise<{ kind: "held" } | { kind: "digest"; requests: number } | null> {
+  const { rows } = await db.query<{ requests: number }>(
+    `select count(m.id)::int as requests
+     from deliveries d
+     left join deliveries m on m.digest_id = d.digest_id and m.workspace_id = d.workspace_id
+     where d.workspace_id = $1 and d.id = $2 and d.mailbox is not null and d.round = 1
+     group by d.id`,
+    [delivery.workspaceId, delivery.id],
+  );
+  const [row] = rows;
+  // One that was left alone of a digest is the ordinary mail.
+  if (row === undefined || row.requests === 1) return null;
+  return row.requests === 0 ? { kind: "held" } : { kind: "digest", requests: row.requests };
+}
+
 export async function listAttempts(
   db: Queryable,
   delivery: { workspaceId: string; id: string },
@@ -326,10 +345,12 @@ export async function listAttempts(
   }));
 }
 
-// Whoever still held it, from before its lease ran out, has nothing to say any more.
+// Whoever still held it, from before its lease ran out, has nothing to say any more. It goes out alone; a digest in which
+// it has left before still lists it.
 const beginRound = `
   state = 'due', due_at = now_ms(), finished_at = null, round = round + 1, attempts_before = attempts,
-  lease_token = null, leased_until = null`;
+  lease_token = null, leased_until = null, mailbox = case when state = 'delivered' then mailbox end,
+  digest_id = case when state = 'delivered' then digest_id end`;
 const isIdle = "(leased_until is null or leased_until <= now())";
 
 /** Makes a delivery due again, with a round of retries of its own. False while an attempt is under way. */

@@ -9,8 +9,17 @@ import {
   mailsInFlightMax,
   mailTimeoutMs,
 } from "../domain/limits.ts";
-import { type CompleteAttempt, completeFailedMail } from "../operations/complete-attempt.ts";
-import { type ComposedMail, composeMail, type MailOrigin } from "../operations/compose-mail.ts";
+import {
+  type CompleteAttempt,
+  completeFailedMail,
+  completeTogether,
+} from "../operations/complete-attempt.ts";
+import {
+  type ComposedMail,
+  composeMail,
+  type MailOrigin,
+  partsOfMail,
+} from "../operations/compose-mail.ts";
 import type { MailAnswer } from "../outbound/send-mail.ts";
 import { type Database, inOneStatement } from "../storage/database.ts";
 import type { AttemptEnd } from "../storage/deliveries.ts";
@@ -49,22 +58,28 @@ const adviceByOutcome: Partial<Record<AttemptOutcome, string>> = {
 const nothingSent = { responseStart: null, durationMs: 0 };
 
 export function mailPump(options: MailOptions): Pump<Job> {
-  return new Pump<Job>({
+  const pump = new Pump<Job>({
     inFlightMax: mailsInFlightMax,
     claim: async (limit) => {
       const claimedAtMs = performance.now();
-      const claimed = await dueMails.claim(inOneStatement(options.db), limit);
-      return claimed.map((job) => ({ ...job, claimedAtMs }));
+      const { mails, heldMs, skipped } = await dueMails.claim(inOneStatement(options.db), limit);
+      for (const ms of heldMs) options.onRetry(ms);
+      // What was held, skipped or gathered hid what is due behind it.
+      const isMore = mails.some(({ leases }) => leases.length > 1);
+      if (isMore || heldMs.length + skipped > 0) pump.wake();
+      return mails.map((mail) => ({ ...mail, claimedAtMs }));
     },
     carryOut: (job) => deliver(options, job),
     onFault: options.onFault,
   });
+  return pump;
 }
 
-async function deliver(options: MailOptions, job: Job): Promise<void> {
-  const { complete, onRetry, onNotice, onKept, db } = options;
-  const { numberInRound } = job;
+async function deliver(options: MailOptions, claimed: Job): Promise<void> {
+  const { onRetry, onNotice, onKept } = options;
+  const { numberInRound } = claimed;
   const isHopeless = isInterruptedTooOften(numberInRound, mailRetryDelaysMs);
+  const job = isHopeless ? claimed : await toOneMessage(options, claimed);
   const mail = isHopeless ? null : composeMail(job, options.origin);
   if (performance.now() - job.claimedAtMs > sendWithinMs) return;
   const answer = isHopeless ? null : await send(options, mail);
@@ -78,23 +93,55 @@ async function deliver(options: MailOptions, job: Job): Promise<void> {
         delaysMs: mailRetryDelaysMs,
         chance: Math.random(),
       });
-  const end: AttemptEnd = {
-    lease: job,
-    outcome,
-    httpStatus: null,
-    responseStart,
-    durationMs: Math.round(durationMs),
-    next,
-  };
+  const ends = job.leases.map(
+    (lease): AttemptEnd => ({
+      lease,
+      outcome,
+      httpStatus: null,
+      responseStart,
+      durationMs: Math.round(durationMs),
+      next,
+    }),
+  );
   // Of a mail that failed for good the owners hear. A notice to owners that fails has nobody left to tell.
-  const isToTell = next.state === "failed" && job.subject.kind.startsWith("request.");
-  const record: CompleteAttempt = isToTell ? (failed) => completeFailedMail(db, failed) : complete;
-  const wasHeld = await recordEnd(record, end, job.claimedAtMs);
-  logAttempt(options.log, job, { outcome, durationMs }, { state: next.state, wasHeld });
-  if (!wasHeld) return;
+  const isToTell = next.state === "failed" && isAboutRequests(job);
+  const wereHeld = await recordEnd(recordOf(options, isToTell), ends, job.claimedAtMs);
+  logAttempts(options.log, job, { outcome, durationMs }, { state: next.state, wereHeld });
+  if (!wereHeld.includes(true)) return;
   if (next.state === "due") onRetry(next.delayMs);
   if (isToTell) onNotice();
   if (outcome === "kept" && mail !== null) onKept(mail);
+}
+
+/** A digest that does not fit into one message is taken apart: the first part goes out now, the others right after it. */
+async function toOneMessage({ db, origin, onRetry }: MailOptions, job: Job): Promise<Job> {
+  const parts = partsOfMail(job, origin);
+  if (parts.length === 1) return job;
+  const leasesOf = (part: dueMails.Mail) => {
+    const ids = new Set(dueMails.deliveryIdsOf(part));
+    return job.leases.filter(({ deliveryId }) => ids.has(deliveryId));
+  };
+  await dueMails.splitDigest(inOneStatement(db), parts.map(leasesOf));
+  onRetry(0);
+  const [first] = parts;
+  return { ...job, ...first, leases: leasesOf(first) };
+}
+
+type RecordEnds = (ends: AttemptEnd[]) => Promise<boolean[]>;
+
+function recordOf({ db, complete }: MailOptions, isToTell: boolean): RecordEnds {
+  if (isToTell) return (ends) => completeFailedMail(db, ends);
+  return (ends) => {
+    const [end] = ends;
+    // Alone it may share a statement with whatever else has just ended.
+    return end !== undefined && ends.length === 1
+      ? complete(end).then((wasHeld) => [wasHeld])
+      : completeTogether(db, ends);
+  };
+}
+
+function isAboutRequests({ subject }: Job): boolean {
+  return subject.kind === "digest" || subject.kind.startsWith("request.");
 }
 
 async function send({ send }: MailOptions, mail: ComposedMail | null): Promise<MailAnswer> {
@@ -103,16 +150,19 @@ async function send({ send }: MailOptions, mail: ComposedMail | null): Promise<M
 }
 
 /** One line per attempt, with ids and figures only: neither address nor words. */
-function logAttempt(
+function logAttempts(
   log: Logger,
-  { workspaceId, deliveryId, number: attempt, subject }: Job,
+  { leases, subject }: Job,
   { outcome, durationMs }: { outcome: AttemptOutcome; durationMs: number },
-  { state, wasHeld }: { state: string; wasHeld: boolean },
+  { state, wereHeld }: { state: string; wereHeld: boolean[] },
 ): void {
-  if (!wasHeld) log.warn({ deliveryId }, "another worker took this delivery over");
   const ms = Math.round(durationMs * 10) / 10;
-  const facts = { workspaceId, deliveryId, event: subject.kind, attempt, outcome, ms, state };
   const advice = adviceByOutcome[outcome];
-  if (advice !== undefined) log.error(facts, `mail: ${advice}`);
-  else log[state === "failed" ? "warn" : "info"](facts, "mail");
+  leases.forEach(({ workspaceId, deliveryId, event, number: attempt }, at) => {
+    if (!wereHeld[at]) log.warn({ deliveryId }, "another worker took this delivery over");
+    const digest = subject.kind === "digest" ? { digestOf: leases.length } : {};
+    const facts = { workspaceId, deliveryId, event, attempt, outcome, ms, state, ...digest };
+    if (advice !== undefined) log.error(facts, `mail: ${advice}`);
+    else log[state === "failed" ? "warn" : "info"](facts, "mail");
+  });
 }

@@ -3,18 +3,17 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { leaseSeconds } from "../domain/limits.ts";
 import { isUnavailable } from "../storage/database.ts";
-import type { AttemptEnd } from "../storage/deliveries.ts";
 
 const pauseMs = 500;
 /** After this the lease has run out or is about to, and another will repeat the attempt. */
 const patienceMs = (leaseSeconds - 2) * 1_000;
 
 /** Answers whether the lease was still held. Recording twice does no harm: the second time it is not. */
-export async function recordEnd(
-  complete: (end: AttemptEnd) => Promise<boolean>,
-  end: AttemptEnd,
+export async function recordEnd<End, WasHeld>(
+  complete: (end: End) => Promise<WasHeld>,
+  end: End,
   claimedAtMs: number,
-): Promise<boolean> {
+): Promise<WasHeld> {
   for (;;) {
     try {
       return await complete(end);

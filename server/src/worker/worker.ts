@@ -84,7 +84,8 @@ export class Worker {
       this.#mails.stop(stopGraceMs),
       this.#sweeper.stop(),
     ]);
-    await Promise.all([...webhooks, ...mails].map((lease) => this.#giveBack(lease)));
+    const leases = [...webhooks, ...mails.flatMap((mail) => mail.leases)];
+    await Promise.all(leases.map((lease) => this.#giveBack(lease)));
   }
 
   #poll(): void {

@@ -4,7 +4,7 @@
 
 import { escapeHtml } from "../html-text.ts";
 import { inertLines, inertPieces, type Piece } from "./inert-text.ts";
-import type { Block, Fact, Letter, Quote, Words } from "./letter.ts";
+import type { Block, Fact, Letter, ListedRequest, Quote, Words } from "./letter.ts";
 
 type Tone = { light: string; dark: string };
 const ground: Tone = { light: "#f3f4f7", dark: "#10141a" };
@@ -105,7 +105,7 @@ function column(heading: string, blocks: readonly Block[], footer: readonly Word
   );
 }
 
-function htmlOfBlock(block: Block): string {
+export function htmlOfBlock(block: Block): string {
   switch (block.kind) {
     case "paragraph":
       return `<p class="ink" style="margin:12px 0 0;${font(16, 24, ink)};${breaking}">${htmlOfWords(block.words)}</p>`;
@@ -121,6 +121,8 @@ function htmlOfBlock(block: Block): string {
       return htmlOfCode(block);
     case "button":
       return htmlOfButton(block);
+    case "request":
+      return htmlOfRequest(block);
     case "commands":
       return htmlOfCommands(block.commands);
     default:
@@ -179,6 +181,37 @@ function htmlOfButton({ label, url }: { label: string; url: string }): string {
   const cell = `<tr><td class="button" align="center" bgcolor="${accent.light}" style="background-color:${accent.light};border-radius:6px;mso-padding-alt:13px 28px">${link}</td></tr>`;
   return `${table("action", "margin-top:16px;border-collapse:separate", cell)}
 <p class="quiet" style="margin:16px 0 0;${font(13, 20, quiet)};overflow-wrap:anywhere;word-break:break-all"><a class="accent" href="${href}" style="color:${accent.light};text-decoration:underline">${href}</a></p>`;
+}
+
+/** The font family stands once, at the table. Some mail programs pass neither size nor colour on to cells. */
+function htmlOfRequest({ title, quotes, facts, code, link }: ListedRequest): string {
+  const small = `font-size:13px;line-height:20px;color:${quiet.light}`;
+  const quoted = quotes.map(({ label, text, isMultiLine }) => {
+    const lines = isMultiLine ? inertLines(text) : [inertPieces(text)];
+    const html = lines.map((line) =>
+      line.length === 0 ? "&nbsp;" : `<bdi>${htmlOfPieces(line)}</bdi>`,
+    );
+    const shown = html.map((line) => `<div dir="auto" style="overflow:hidden">${line}</div>`);
+    return `<div class="quiet" style="${small}">${escapeHtml(label)}</div>\n${shown.join("\n")}`;
+  });
+  const told = facts.map(
+    (fact) => `<div>${escapeHtml(fact.label)}: ${htmlOfWords(fact.words)}</div>`,
+  );
+  const secret =
+    code === null
+      ? ""
+      : `<div>${escapeHtml(code.label)}: <b class="mono" style="font-family:${mono}">${escapeHtml(code.code)}</b></div>\n`;
+  const face = `font-size:15px;line-height:23px;color:${ink.light}`;
+  const rows = [
+    `<tr><td class="ink" style="padding:28px 0 6px;${face};font-weight:600">${escapeHtml(title)}</td></tr>`,
+    `<tr><td class="frame ink" style="padding:12px 16px;background-color:${frame.light};border:1px solid ${hairline.light};border-radius:6px;${face}">${quoted.join("\n")}</td></tr>`,
+    `<tr><td class="ink" style="padding:8px 0 0;${face}">${told.join("\n")}\n${secret}<a class="accent" href="${escapeHtml(link.url)}" style="color:${accent.light};font-weight:600">${escapeHtml(link.label)}</a></td></tr>`,
+  ];
+  return table(
+    "request",
+    `width:100%;table-layout:fixed;border-collapse:separate;text-align:left;font-family:${sans};${breaking}`,
+    rows.join("\n"),
+  );
 }
 
 /** Lines break between words alone, so that no option is torn from its dashes. */

@@ -11,8 +11,18 @@ export type Block =
   /** A secret of its reader, to be typed where the words say. Like the words it is ours. */
   | { kind: "code"; label: string; code: string; words: Words }
   | { kind: "button"; label: string; url: string }
+  /** One of several requests, with all that belongs to it. Rendered in few bytes, because a mail lists many. */
+  | ({ kind: "request" } & ListedRequest)
   /** To be typed as they are. They hold ids and times of ours, never words of others. */
   | { kind: "commands"; commands: readonly string[] };
+
+export type ListedRequest = {
+  title: string;
+  quotes: readonly Quote[];
+  facts: readonly Fact[];
+  code: { label: string; code: string } | null;
+  link: { label: string; url: string };
+};
 
 export type Quote = { label: string; text: string; isMultiLine: boolean };
 export type Fact = { label: string; words: Words; detail?: string };

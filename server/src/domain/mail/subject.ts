@@ -6,8 +6,8 @@ import { toInertText } from "./inert-text.ts";
 const theirsCharactersMax = 70;
 
 /** Such as "Review requested: Pay invoice 4711 to Müller & Söhne". It has no line breaks and no controls. */
-export function subjectOf(ours: string, theirs: string): string {
-  return `${ours}: ${cut(toInertText(theirs.replaceAll(/[\r\n\t]+/g, " ").trim()))}`;
+export function subjectOf(ours: string, theirs: string, joint = ": "): string {
+  return `${ours}${joint}${cut(toInertText(theirs.replaceAll(/[\r\n\t]+/g, " ").trim()))}`;
 }
 
 const characters = new Intl.Segmenter("en", { granularity: "grapheme" });

@@ -2,7 +2,7 @@
 // ours and writing from right to left reorders nothing around it.
 
 import { inertLines, toInertText } from "./inert-text.ts";
-import type { Block, Fact, Letter, Quote, Words } from "./letter.ts";
+import type { Block, Fact, Letter, ListedRequest, Quote, Words } from "./letter.ts";
 
 const columns = 72;
 
@@ -21,21 +21,37 @@ function textOfBlock(block: Block): string[] {
     case "paragraph":
       return wrap(textOfWords(block.words));
     case "quotes":
-      return block.quotes.flatMap((quote, index) => [
-        ...(index === 0 ? [] : [""]),
-        ...textOfQuote(quote),
-      ]);
+      return textOfQuotes(block.quotes);
     case "facts":
       return block.facts.flatMap(textOfFact);
     case "code":
       return [`${block.label}: ${block.code}`, ...wrap(textOfWords(block.words))];
     case "button":
       return [`${block.label}:`, block.url];
+    case "request":
+      return textOfRequest(block);
     case "commands":
       return block.commands.map((command) => `    ${command}`);
     default:
       return block satisfies never;
   }
+}
+
+function textOfRequest({ title, quotes, facts, code, link }: ListedRequest): string[] {
+  return [
+    title,
+    "",
+    ...textOfQuotes(quotes),
+    "",
+    ...facts.flatMap(textOfFact),
+    ...(code === null ? [] : [`${code.label}: ${code.code}`]),
+    `${link.label}:`,
+    link.url,
+  ];
+}
+
+function textOfQuotes(quotes: readonly Quote[]): string[] {
+  return quotes.flatMap((quote, index) => [...(index === 0 ? [] : [""]), ...textOfQuote(quote)]);
 }
 
 function textOfQuote({ label, text, isMultiLine }: Quote): string[] {
