@@ -94,8 +94,8 @@ journey(
   async (there) => {
     const reasoning = "א 100 EUR to Bob, 5 EUR to Eve";
     const page = await ask(there, { summary: "Pay 100 א 200 ב 900 EUR", reasoning });
-    await assertOrder(page, "h1", ["Pay", "100", "א", "200", "ב", "900", "EUR"]);
-    await assertOrder(page, "#reasoning blockquote", ["א", "100", "Bob", "5", "Eve"]);
+    await assertOrder(page, "#summary", ["Pay", "100", "א", "200", "ב", "900", "EUR"]);
+    await assertOrder(page, "#reasoning", ["א", "100", "Bob", "5", "Eve"]);
   },
 );
 
@@ -107,25 +107,20 @@ journey(
       summary,
       reasoning: "שלמו ב-5 מתוך 7 עד https://google.com@evil.com/a היום",
     });
-    await assertOrder(page, "h1", ["a/", "אב", "/5/", "גד", "/b"]);
-    await assertOrder(page, "h1", ["12/", "05/", "2026"]);
-    await assertOrder(page, "h1", ["ann", "@x", ".de"]);
-    await assertOrder(page, "#reasoning blockquote", [
-      "https:",
-      "google.com@",
-      "goes to",
-      "evil.com/a",
-    ]);
-    await assertOrder(page, "h1", ["ادفع", "120.50", "إلى", "a/", "12/", "ann"], "rtl");
+    await assertOrder(page, "#summary", ["a/", "אב", "/5/", "גד", "/b"]);
+    await assertOrder(page, "#summary", ["12/", "05/", "2026"]);
+    await assertOrder(page, "#summary", ["ann", "@x", ".de"]);
+    await assertOrder(page, "#reasoning", ["https:", "google.com@", "goes to", "evil.com/a"]);
+    await assertOrder(page, "#summary", ["ادفع", "120.50", "إلى", "a/", "12/", "ann"], "rtl");
     const hebrew = ["שלמו", "5", "מתוך", "7", "https"];
-    await assertOrder(page, "#reasoning blockquote", hebrew, "rtl");
+    await assertOrder(page, "#reasoning", hebrew, "rtl");
   },
 );
 
 journey("a word with a joiner in it stays one word, in values and in prose", async (there) => {
   const persian = "من می\u200Cخواهم";
   const page = await ask(there, { summary: persian, payload: { text: persian } });
-  for (const within of ["h1", "#payload .scalar"]) {
+  for (const within of ["#summary", "#payload .scalar"]) {
     await assertOrder(page, within, ["من", "می", "خواهم"], "rtl");
     assert.equal(await page.locator(`${within} .faint`).count(), 1);
   }

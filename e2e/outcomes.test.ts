@@ -264,3 +264,24 @@ async function answerOf(url: string) {
   }));
   return { status, headers, text };
 }
+
+for (const [name, viewport] of Object.entries({
+  "a phone": { width: 390, height: 844 },
+  "a desktop": { width: 1280, height: 800 },
+})) {
+  journey(`10. the page on ${name} says how many others wait for its reader`, async (there) => {
+    const { id } = await there.createRequest(request);
+    await there.createRequest(request);
+    const third = await there.createRequest(request);
+    await there.createRequest({ ...request, notify: "bob@example.com" });
+    const { url } = await there.mailedLink("ann@example.com", id);
+    const page = await there.visit(url, { viewport });
+    await page.getByText("2 other requests", { exact: true }).waitFor();
+    await there.cancelRequest(third.id);
+    await decide(page, "Approve", "Yes, approve");
+    await page
+      .getByText("1 other request waits for you in this workspace. The links are in your mail.")
+      .waitFor();
+    await inspect(page, `others-wait-${viewport.width}`);
+  });
+}

@@ -2,10 +2,11 @@
 // it must tell nothing. Data only: a unit test and a journey run it.
 
 export type Trick = {
-  /** The line of the plan it belongs to: order, letters and digits, hidden characters, names. */
-  line: 4 | 5 | 6 | 7;
+  /** What it plays with: folding, room, order, letters and digits, hidden characters, names, figures. */
+  line: 1 | 3 | 4 | 5 | 6 | 7 | 8;
   name: string;
   summary?: string;
+  reasoning?: string;
   agentName?: string;
   payload?: unknown;
   /** What the page says: the name of a button in its list of warnings, or for line 4 what stands behind the value. */
@@ -16,6 +17,62 @@ export type Trick = {
 export const storedOrder = "right-to-left text, in stored order";
 
 export const tricks: readonly Trick[] = [
+  // 1. Folding
+  {
+    line: 1,
+    name: "a command behind a long text",
+    payload: { query: `${"select 1; ".repeat(400)}DROP TABLE users` },
+    tells: /Show the other 2,0[0-9]{2} characters/,
+  },
+  {
+    line: 1,
+    name: "an amount behind hundreds of others",
+    payload: { rows: Array.from({ length: 300 }, (_, at) => at), amount: 1_000_000 },
+    tells: /[0-9]+ values not opened yet/,
+  },
+  {
+    line: 1,
+    name: "an account in one of many orders",
+    payload: Array.from({ length: 200 }, (_, at) => ({
+      order: at,
+      to: at === 199 ? "evil" : "ann",
+    })),
+    tells: /[0-9]+ values not opened yet/,
+  },
+  // 3. Room
+  {
+    line: 3,
+    name: "a reasoning that pushes the payload away",
+    reasoning: "All of this was checked.\n".repeat(70),
+    payload: { amount: 1 },
+    tells: /Show [0-9]+ more lines/,
+  },
+  {
+    line: 3,
+    name: "a summary that fills the screen",
+    summary: "Everything is fine.\n".repeat(25).slice(0, 500),
+    payload: { amount: 1 },
+    tells: /Show [0-9]+ more lines/,
+  },
+  // 8. Figures
+  {
+    line: 8,
+    name: "a number with a zero too many",
+    payload: { amount: 12_480_000 },
+    tells: "12,480,000",
+  },
+  {
+    line: 8,
+    name: "an amount as text",
+    payload: { amount: "1248000.00" },
+    tells: "1,248,000.00",
+  },
+  {
+    line: 8,
+    name: "a number longer than a program can count",
+    payload: { amount: "123456789012345678901" },
+    tells: "123,456,789,012,345,678,901",
+  },
   // 4. Order
   {
     line: 4,

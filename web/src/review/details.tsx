@@ -6,7 +6,8 @@ import { Instant } from "./instant.tsx";
 import { Visible } from "./visible-text.tsx";
 import { words } from "./words.ts";
 
-export function Details({ id, workspaceName, createdAt, reviewerEmail, groupName }: Review) {
+export function Details(review: Review) {
+  const { id, workspaceName, createdAt, reviewerEmail, groupName, othersWaiting } = review;
   return (
     <section className="said" aria-labelledby="details-title">
       <h2 id="details-title">{words.details}</h2>
@@ -22,6 +23,7 @@ export function Details({ id, workspaceName, createdAt, reviewerEmail, groupName
             </span>
           )}
         </Fact>
+        {othersWaiting > 0 && <Fact name={words.alsoWaiting}>{words.others(othersWaiting)}</Fact>}
         <Fact name={words.asked}>
           <Instant at={createdAt} />
         </Fact>

@@ -119,6 +119,9 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
             focus={outcomeElement}
           />
         )}
+        {outcome !== null && review.othersWaiting > 0 && (
+          <p className="others">{words.othersWait(review.othersWaiting)}</p>
+        )}
         {(outcome !== null || isGone) && !deciding.isCounted && (
           <TypedBefore
             note={draft.note}

@@ -1,6 +1,7 @@
 // Every word the review page says in its own voice, in one place. What agents and approvers wrote is never in here.
 
 import type { ReviewOutcome } from "../../../sdk/src/review-contract.ts";
+import { othersWaitingMax } from "../../../server/src/domain/limits.ts";
 
 const headings = {
   APPROVED: "This request was approved",
@@ -32,6 +33,11 @@ export const words = {
   asked: "Asked",
   timeLeft: "Decide by",
   requestId: "Request ID",
+  alsoWaiting: "Also waiting",
+  others: (count: number) =>
+    `${countUpTo(count, othersWaitingMax)} other ${count === 1 ? "request" : "requests"}`,
+  othersWait: (count: number) =>
+    `${countUpTo(count, othersWaitingMax)} other ${count === 1 ? "request waits" : "requests wait"} for you in this workspace. The links are in your mail.`,
   details: "Details",
   you: "You",
   memberOf: "member of",
@@ -326,6 +332,11 @@ export const words = {
       `${count === 1 ? "Hidden character" : `${number(count)} hidden characters`} ${code}${name === null ? "" : `, ${name}`}`,
   },
 } as const;
+
+/** Where counting stops, there may be more. */
+function countUpTo(count: number, max: number): string {
+  return count < max ? number(count) : `${number(max)} or more`;
+}
 
 function changes(count: number): string {
   return `${number(count)} ${count === 1 ? "change" : "changes"}`;

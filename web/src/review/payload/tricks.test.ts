@@ -54,7 +54,10 @@ test("the table is long enough to be worth its name", () => {
   assert.equal(new Set(tricks.map(({ name }) => name)).size, tricks.length);
 });
 
-for (const trick of tricks) {
+/** The others are a matter of drawing, which only a browser does. */
+const linesOfRules: readonly number[] = [4, 5, 6, 7];
+
+for (const trick of tricks.filter(({ line }) => linesOfRules.includes(line))) {
   test(`${trick.name} is told`, () => {
     const { summary = "Pay", agentName = "payer", payload } = trick;
     const text = payload === undefined ? null : JSON.stringify(payload);
