@@ -87,7 +87,13 @@ test("an approval names its reader, is told at once, and wakes the worker", asyn
     note: "Fine.",
     edit: null,
   });
-  assert.deepEqual(Object.keys(reply.json).sort(), ["expiresAt", "now", "outcome", "ticket"]);
+  assert.deepEqual(Object.keys(reply.json).sort(), [
+    "expiresAt",
+    "now",
+    "othersWaiting",
+    "outcome",
+    "ticket",
+  ]);
   assert.ok((outcome?.at ?? "") <= now && now < expiresAt && ticket !== "");
   const { json } = await read(asked);
   assert.deepEqual(

@@ -113,6 +113,7 @@ test("the page holds all that its reader needs, and its data says what was store
     createdAt: json.createdAt,
     expiresAt: json.expiresAt,
     outcome: null,
+    othersWaiting: 0,
   });
   assert.ok(json.createdAt <= now && now < json.expiresAt);
   assert.match(ticket, /^\d+\.[\w-]{43}$/);
@@ -381,7 +382,13 @@ test("the status is what can change, and nothing else", async () => {
   assert.equal(status, 200);
   assert.equal(reply.headers["content-type"], "application/json; charset=utf-8");
   assertGuarded(reply);
-  assert.deepEqual(Object.keys(json).sort(), ["expiresAt", "now", "outcome", "ticket"]);
+  assert.deepEqual(Object.keys(json).sort(), [
+    "expiresAt",
+    "now",
+    "othersWaiting",
+    "outcome",
+    "ticket",
+  ]);
   assert.equal(json.outcome, null);
 });
 

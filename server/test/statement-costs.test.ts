@@ -7,7 +7,7 @@ import { openDatabase, type Queryable, type Transaction } from "../src/storage/d
 import { completeAttempts } from "../src/storage/deliveries.ts";
 import { claim } from "../src/storage/due-webhooks.ts";
 import { readPending } from "../src/storage/pending.ts";
-import { countOthersWaiting } from "../src/storage/reviews.ts";
+import * as reviews from "../src/storage/reviews.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
 // What statements look at is counted, not timed: it must not follow from how much there is, nor grow with its square.
@@ -160,7 +160,7 @@ test("what waits in a workspace is counted without a look at what waits in other
 });
 
 test("how many others wait for a reviewer is counted up to a limit, however many there are", async () => {
-  const { workspaceId, id: approvalId } = await workspaceWithMany();
+  const { workspaceId, id } = await workspaceWithMany();
   // Others have little to decide each, so PostgreSQL expects the same of this one.
   await db.query(
     `insert into approvals (workspace_id, id, summary, approver_email, expires_at)
@@ -168,11 +168,16 @@ test("how many others wait for a reviewer is counted up to a limit, however many
      from generate_series(1, 500) n`,
     [workspaceId],
   );
-  const link = { workspaceId, approvalId, reviewer: { email: "ann@example.com" } };
+  const { rows: found } = await db.query(
+    "select token_digest from reviewers where workspace_id = $1 and approval_id = $2",
+    [workspaceId, id],
+  );
   for (const when of ["before PostgreSQL has looked", "after"]) {
     const rows = await onOneConnection(db, async (client) => {
       const { queryable, plans } = costing(client);
-      assert.equal(await countOthersWaiting(queryable, link), othersWaitingMax);
+      const digest = found[0].token_digest;
+      const link = await reviews.findLink(queryable, digest, { countsOthers: true });
+      assert.equal(link?.othersWaiting, othersWaitingMax);
       return mostRows(plans[0]);
     });
     assert.ok(rows <= othersWaitingMax + 1, `${when}: ${rows} rows`);

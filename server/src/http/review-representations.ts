@@ -7,10 +7,7 @@ import { reviewCodeTriesMax } from "../domain/limits.ts";
 import { issueReviewTicket } from "../domain/review-ticket.ts";
 import type { Review, ReviewLink } from "../storage/reviews.ts";
 
-/** What the page tells beside the rows behind its link. */
-export type ReviewContext = { keyring: Keyring; othersWaiting: number };
-
-export function representReview(review: Review, context: ReviewContext): ReviewPage {
+export function representReview(review: Review, keyring: Keyring): ReviewPage {
   return {
     kind: "review",
     review: {
@@ -24,7 +21,7 @@ export function representReview(review: Review, context: ReviewContext): ReviewP
       recentActions: [...review.recentActions],
       payload: review.payload,
       createdAt: review.createdAt.toISOString(),
-      ...representStatus(review, context),
+      ...representStatus(review, keyring),
     },
   };
 }
@@ -35,15 +32,12 @@ export function representCodeQuestion({ workspaceName, reviewer }: ReviewLink): 
   return { kind: "code", workspaceName, triesLeft };
 }
 
-export function representStatus(
-  link: ReviewLink,
-  { keyring, othersWaiting }: ReviewContext,
-): ReviewStatus {
+export function representStatus(link: ReviewLink, keyring: Keyring): ReviewStatus {
   return {
     now: link.now.toISOString(),
     expiresAt: link.expiresAt.toISOString(),
     outcome: outcomeOf(link),
-    othersWaiting,
+    othersWaiting: link.othersWaiting,
     ticket: issueReviewTicket(keyring, link.reviewer.id, link.now),
   };
 }

@@ -14,7 +14,7 @@ import {
   unknownLink,
 } from "../operations/open-review.ts";
 import type { Database } from "../storage/database.ts";
-import { countOthersWaiting, type ReviewLink } from "../storage/reviews.ts";
+import type { ReviewLink } from "../storage/reviews.ts";
 import type { Assets } from "./assets.ts";
 import { basePathOf } from "./base-path.ts";
 import type { Answer, Call } from "./call.ts";
@@ -22,7 +22,6 @@ import { compressed } from "./compression.ts";
 import { problemOfRefusal, reviewProblem } from "./problems.ts";
 import { deadLinkHtml, faultHtml, type PageFrame, reviewHtml } from "./review-page.ts";
 import {
-  type ReviewContext,
   representCodeQuestion,
   representReview,
   representStatus,
@@ -39,12 +38,13 @@ export type ReviewCalls = {
 
 /** The page behind a link. Changes nothing: whoever follows links, follows them without consequence. */
 export async function show(calls: ReviewCalls, call: Call): Promise<Answer> {
-  const review = await findReview(calls.db, tokenDigestOf(call));
+  const { db, keyring } = calls;
+  const review = await findReview(db, tokenDigestOf(call));
   if (review === null) return showDeadLink(calls, call);
   noteFacts(call, review);
   const data = review.reviewer.needsCode
     ? representCodeQuestion(review)
-    : representReview(review, await contextOf(calls, review));
+    : representReview(review, keyring);
   return compressed(call, page(200, reviewHtml(frameOf(calls), data)));
 }
 
@@ -59,12 +59,12 @@ export function showFault(calls: ReviewCalls, { status, headers = {} }: Answer):
 
 /** What is embedded in the page of a link that needs no code, for the code. */
 export async function open(calls: ReviewCalls, call: Call): Promise<Answer> {
+  const { db, keyring } = calls;
   const opened = await openLink(calls, call);
   if ("refused" in opened) return opened.refused;
-  const review = await findReview(calls.db, tokenDigestOf(call));
+  const review = await findReview(db, tokenDigestOf(call));
   if (review === null) return answerOf(calls, unknownLink());
-  const data = representReview(review, await contextOf(calls, review));
-  return compressed(call, { status: 200, body: JSON.stringify(data) });
+  return compressed(call, { status: 200, body: JSON.stringify(representReview(review, keyring)) });
 }
 
 /** The page asks as soon as it is shown and then now and then, so the first time tells that it was opened. */
@@ -72,7 +72,7 @@ export async function status(calls: ReviewCalls, call: Call): Promise<Answer> {
   const opened = await openLink(calls, call);
   if ("refused" in opened) return opened.refused;
   await noteReviewOpened(calls.db, opened.link);
-  return compressed(call, { status: 200, body: await statusText(calls, opened.link) });
+  return compressed(call, { status: 200, body: statusText(calls, opened.link) });
 }
 
 export async function decide(calls: ReviewCalls, call: Call): Promise<Answer> {
@@ -84,23 +84,23 @@ export async function decide(calls: ReviewCalls, call: Call): Promise<Answer> {
   const decision = parseReviewDecision(call.body);
   if (isRefusal(decision)) return problemOfRefusal(decision);
   const result = await calls.decideApproval(tokenDigest, review, decision);
-  if ("refusal" in result) return compressed(call, await answerOf(calls, result));
-  return compressed(call, { status: 200, body: await statusText(calls, result.decided) });
+  if ("refusal" in result) return compressed(call, answerOf(calls, result));
+  return compressed(call, { status: 200, body: statusText(calls, result.decided) });
 }
 
 type Opened = { link: ReviewLink } | { refused: Answer };
 
 async function openLink(calls: ReviewCalls, call: Call): Promise<Opened> {
   const link = await findReviewLink(calls.db, tokenDigestOf(call));
-  if (link === null) return { refused: await answerOf(calls, unknownLink()) };
+  if (link === null) return { refused: answerOf(calls, unknownLink()) };
   noteFacts(call, link);
   const typed = parseReviewCode(call.body);
   if (isRefusal(typed)) return { refused: problemOfRefusal(typed) };
   const refusal = await refuseWithoutCode(calls, link, typed.code);
-  return refusal === null ? { link } : { refused: await answerOf(calls, refusal) };
+  return refusal === null ? { link } : { refused: answerOf(calls, refusal) };
 }
 
-async function answerOf(calls: ReviewCalls, refused: ReviewRefusal): Promise<Answer> {
+function answerOf({ keyring }: ReviewCalls, refused: ReviewRefusal): Answer {
   switch (refused.refusal) {
     case "not_found":
     case "link_locked":
@@ -110,20 +110,15 @@ async function answerOf(calls: ReviewCalls, refused: ReviewRefusal): Promise<Ans
     case "already_resolved":
     case "stale_view":
       return reviewProblem(refused.refusal, refused.message, {
-        status: representStatus(refused.link, await contextOf(calls, refused.link)),
+        status: representStatus(refused.link, keyring),
       });
     default:
       return refused satisfies never;
   }
 }
 
-async function statusText(calls: ReviewCalls, link: ReviewLink): Promise<string> {
-  return JSON.stringify(representStatus(link, await contextOf(calls, link)));
-}
-
-/** Asked only of links that have shown their code, or need none. */
-async function contextOf({ db, keyring }: ReviewCalls, link: ReviewLink): Promise<ReviewContext> {
-  return { keyring, othersWaiting: await countOthersWaiting(db, link) };
+function statusText({ keyring }: ReviewCalls, link: ReviewLink): string {
+  return JSON.stringify(representStatus(link, keyring));
 }
 
 /** Whatever stands where a token would: what is no token is as unknown as any other. */

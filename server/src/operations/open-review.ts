@@ -17,14 +17,14 @@ export type ReviewRefusal =
 
 /** All that the reader of a link may see, never PENDING past its time. Asks for no code: that is the caller's to do. */
 export function findReview(db: Database, tokenDigest: Buffer): Promise<reviews.Review | null> {
-  return withExpiry(db, () => reviews.find(db, tokenDigest));
+  return withExpiry(db, () => reviews.find(db, tokenDigest, { countsOthers: true }));
 }
 
 export function findReviewLink(
   db: Database,
   tokenDigest: Buffer,
 ): Promise<reviews.ReviewLink | null> {
-  return withExpiry(db, () => reviews.findLink(db, tokenDigest));
+  return withExpiry(db, () => reviews.findLink(db, tokenDigest, { countsOthers: true }));
 }
 
 async function withExpiry<Found extends reviews.ReviewLink>(
