@@ -431,6 +431,9 @@ journey(
     const latin = await ask(there, everywhere("Pay 120.50"), '{"a":{"b":"c"},"n":1}');
     const keys = JSON.stringify({ [hebrew]: { [arabic]: hebrew }, n: 1 });
     const { page } = await ask(there, everywhere(arabic), keys);
+    // For each of them the other one waits by now, which the page says.
+    await latin.page.reload();
+    await button(latin.page, "Reject").waitFor();
     assert.equal(await boxesOf(page), await boxesOf(latin.page));
     const direction = await page.evaluate(
       `getComputedStyle(document.querySelector("#summary bdi")).direction`,
