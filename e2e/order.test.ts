@@ -79,6 +79,13 @@ journey("a value stands in its stored order in every view, and says so", async (
   await assertOrder(page, "#payload", [...pieces, "שלום"]);
 });
 
+journey("marks of direction that belong to such letters turn nothing in a value", async (there) => {
+  const turned = "אב\u200F 12 \u200Fגד 34 הו\u200F 56";
+  const page = await ask(there, { payload: { turned } });
+  assert.equal(await page.getByText("Before you decide").count(), 0);
+  await assertOrder(page, "#payload .scalar", ["אב", "12", "גד", "34", "הו", "56"]);
+});
+
 journey("a changed value and its path stand in their stored order", async (there) => {
   const page = await ask(there, { payload: { "אב/5/גד": "1" } });
   await page.getByRole("button", { name: /^Edit \[/ }).click();

@@ -290,6 +290,7 @@ test("hidden characters that belong where they stand stay as they are, and elsew
     ["pay\u00ADpal", "pay[U+00AD SHY]pal"],
     ["see pay\u00ADpal.com", "see pay[U+00AD SHY]pal.com"],
     ["a\u{E0100}", "a[U+E0100 VS17]"],
+    ["a@b.de🏴\uFE0F", "a@b.de🏴[b.xn--de-re72a][U+FE0F VS16]"],
   ] as const) {
     assert.equal(toVisibleText(text), expected);
   }

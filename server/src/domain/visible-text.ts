@@ -168,7 +168,7 @@ function harmlessOf(
   const after = end < text.length ? String.fromCodePoint(text.codePointAt(end) ?? 0) : "";
   const count = match[0].length / character.length;
   if (!isHarmless(character, count, { ...place, before, after })) return null;
-  // Behind what is marked loudly stands a chip, and then it is no longer beside the letter it belongs to.
+  // Behind a chip it is no longer beside the letter it belongs to.
   if (isChip(last) && !/\s/.test(character)) return null;
   const codePoint = character.codePointAt(0) ?? 0;
   const mark = { kind: "harmless", codePoint, name: nameOf(codePoint) } as const;
@@ -177,7 +177,9 @@ function harmlessOf(
 
 function isChip(segment: Segment | undefined): boolean {
   if (segment === undefined || segment.kind === "text") return false;
-  return segment.kind !== "marked" || !segment.isQuiet;
+  if (segment.kind !== "marked") return true;
+  // What honest digits say stands behind them as well, but a sign that joins them to a word still does.
+  return isSaid(segment) && !(segment.isQuiet && segment.mark.kind === "digits");
 }
 
 function characterBefore(text: string, at: number): string {

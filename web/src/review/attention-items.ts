@@ -5,9 +5,10 @@ import type { JsonPath } from "../../../server/src/domain/json-tree.ts";
 import type { AttentionItem } from "./attention.tsx";
 import type { FieldDraft } from "./draft.ts";
 import { lead } from "./lead.ts";
+import { currentFindings } from "./payload/current-findings.ts";
 import type { DraftState } from "./payload/draft-state.ts";
-import { describeFinding, type Sentence } from "./payload/finding-sentences.ts";
-import { type FindingGroup, findingsOf, type Place } from "./payload/findings.ts";
+import type { Sentence } from "./payload/finding-sentences.ts";
+import type { Place } from "./payload/findings.ts";
 import { keyOf } from "./payload/folding.ts";
 import { pathName } from "./payload/path-name.ts";
 import { words } from "./words.ts";
@@ -70,25 +71,4 @@ export function attentionItems(facts: AttentionFacts): AttentionItem[] {
 /** The editor says more, but with the names of keys, which may be the agent's. */
 function broken({ mistake }: Extract<DraftState, { kind: "refused" }>): string {
   return mistake.isNull === true ? mistake.message : words.approveBlocked.broken;
-}
-
-type Described = Omit<FindingGroup, "listed"> & {
-  listed: { sentence: Sentence; place: Place }[];
-};
-
-/** The list is put together whenever the approver opens something, and found anew only when the payload is another. */
-let known: { review: Review; payload: string | null; groups: Described[] } | null = null;
-
-function currentFindings(review: Review, payload: string | null): Described[] {
-  const isSame = known?.review.id === review.id && known.payload === payload;
-  if (known !== null && isSame) return known.groups;
-  const groups = findingsOf({ ...review, payload }).map(({ listed, ...group }) => ({
-    ...group,
-    listed: listed.map((finding) => ({
-      sentence: describeFinding(finding),
-      place: finding.place,
-    })),
-  }));
-  known = { review, payload, groups };
-  return groups;
 }

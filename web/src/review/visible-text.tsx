@@ -54,7 +54,11 @@ function Foreign({ direction, children }: { direction: "ltr" | "rtl"; children: 
 /** Stands behind a value, outside of its quotes: what runs the other way is told. */
 export function OrderNote({ text }: { text: string }) {
   if (!mixesDirections(text)) return null;
-  return <Chip label={words.order.title} text={words.order.note} isQuiet />;
+  return (
+    <span className="chip chip-quiet" title={words.order.title}>
+      {words.order.note}
+    </span>
+  );
 }
 
 function showAll(segments: readonly Segment[]): ReactNode[] {
@@ -83,7 +87,14 @@ function inStoredOrder(segments: readonly Segment[]): ReactNode[] {
     }
     if (segment.kind !== "text") {
       close();
-      shown.push(<Fragment key={shown.length}>{showSegment(segment)}</Fragment>);
+      // Some that join nothing turn what follows; here they turn nothing.
+      shown.push(
+        isJoint(segment) ? (
+          <bdi key={shown.length}>{showSegment(segment)}</bdi>
+        ) : (
+          <Fragment key={shown.length}>{showSegment(segment)}</Fragment>
+        ),
+      );
       return;
     }
     for (const { text, direction } of piecesInOrder(segment.text)) {

@@ -108,6 +108,11 @@ test("what is ordinary where it stands is no finding", () => {
   }
 });
 
+test("a line break in the agent's name is hidden, as on the page", () => {
+  const [found] = listedOf({ ...ordinary, agentName: "payer\r\nBcc: x" });
+  assert.equal(found && said(describeFinding(found)), "2 hidden characters in the agent’s name");
+});
+
 test("an agent that is called like us, the workspace or the approver is found", () => {
   const trusted = { workspaceName: "Acme", groupName: "Finance", reviewerEmail: "a@b.co" };
   for (const [agentName, sentence] of [

@@ -79,7 +79,9 @@ export function findingsOf(review: ReviewedWords): FindingGroup[] {
     else group.firstMore ??= place();
   };
   for (const { text, ...field } of fieldsOf(review)) {
-    for (const flaw of flawsIn(text, true)) note(flaw, () => ({ kind: "field", ...field }));
+    // The agent's name stands in one line, where a line break is a hidden character.
+    const flaws = flawsIn(text, field.id !== "agent-name");
+    for (const flaw of flaws) note(flaw, () => ({ kind: "field", ...field }));
   }
   const imitation = imitationIn(review.agentName ?? "", review);
   if (imitation !== null) note({ kind: "imitation", imitation }, agentNamePlace);

@@ -1,0 +1,26 @@
+// The warnings about a request as it stands, with the payload as edited.
+
+import { describeFinding, type Sentence } from "./finding-sentences.ts";
+import { type FindingGroup, findingsOf, type Place, type ReviewedWords } from "./findings.ts";
+
+export type DescribedGroup = Omit<FindingGroup, "listed"> & {
+  listed: { sentence: Sentence; place: Place }[];
+};
+
+type Identified = ReviewedWords & { id: string };
+
+/** The list is put together whenever the approver opens something, and found anew only when the payload is another. */
+let known: { id: string; payload: string | null; groups: DescribedGroup[] } | null = null;
+
+export function currentFindings(review: Identified, payload: string | null): DescribedGroup[] {
+  if (known !== null && known.id === review.id && known.payload === payload) return known.groups;
+  const groups = findingsOf({ ...review, payload }).map(({ listed, ...group }) => ({
+    ...group,
+    listed: listed.map((finding) => ({
+      sentence: describeFinding(finding),
+      place: finding.place,
+    })),
+  }));
+  known = { id: review.id, payload, groups };
+  return groups;
+}
