@@ -274,3 +274,141 @@ journey(
     }
   },
 );
+
+const desktop = devices["a desktop"] ?? {};
+
+/** Opens everything, presses Reject on the way, and notes how long the page was busy at a time. */
+const openAndPress = `new Promise((resolve) => {
+  const find = (name) => [...document.querySelectorAll("button")].find((one) => one.textContent === name);
+  const why = () => document.querySelector("#decision .decision-why").textContent;
+  const channel = new MessageChannel();
+  const start = performance.now();
+  const seen = { said: [], longestMs: 0, totalMs: 0, hasAnswered: false };
+  let last = start;
+  let isPressed = false;
+  channel.port1.onmessage = () => {
+    const now = performance.now();
+    seen.longestMs = Math.max(seen.longestMs, now - last);
+    last = now;
+    const isOpening = why().startsWith("Opening …");
+    if (isOpening && !seen.said.includes(why())) seen.said.push(why());
+    if (isOpening && isPressed && document.querySelector("dialog") !== null) seen.hasAnswered = true;
+    if (isOpening && !isPressed && seen.said.length > 1) {
+      find("Reject").click();
+      isPressed = true;
+    }
+    if (find("Open everything") === undefined && !isOpening && isPressed) {
+      seen.totalMs = now - start;
+      resolve(seen);
+    } else setTimeout(() => channel.port2.postMessage(0), 0);
+  };
+  find("Open everything").click();
+  channel.port2.postMessage(0);
+})`;
+
+journey(
+  "while tens of thousands of values open, the page says how far it is and answers",
+  async (there) => {
+    const values = Array.from({ length: 60_000 }, (_, at) => (at % 2 === 0 ? at : `a value ${at}`));
+    const { page } = await ask(there, JSON.stringify({ values, last: 1 }), desktop);
+    // The buttons are inert at first.
+    await choose(page, "Reject");
+    await button(page, "Go back").click();
+    const seen = (await page.evaluate(openAndPress)) as {
+      said: string[];
+      longestMs: number;
+      totalMs: number;
+      hasAnswered: boolean;
+    };
+    for (const said of seen.said) assert.match(said, /^Opening … [0-9,]+ of 60,003/);
+    assert.ok(seen.hasAnswered, "a press was answered before everything was open");
+    const { longestMs, totalMs } = seen;
+    assert.ok(longestMs < totalMs / 4, `busy for ${longestMs} of ${totalMs} ms at a time`);
+  },
+);
+
+journey(
+  "opening can be stopped and gone on with, and folding stops it for a part",
+  async (there) => {
+    const list = (name: string) => Array.from({ length: 40_000 }, (_, at) => `${name} ${at}`);
+    const { page } = await ask(there, JSON.stringify({ a: list("a"), b: list("b") }), desktop);
+    await button(page, "Open everything").click();
+    await button(page, "Stop").click();
+    await button(page, "Open everything").waitFor();
+    await assertWaits(page, "it was stopped");
+    const left = await page.locator(".payload-foot .unopened").innerText();
+    assert.match(left, /values not opened yet$/);
+    await button(page, "Open everything").click();
+    await button(page, "a, 40,000 items").click();
+    await page
+      .getByText(/^Opening …/)
+      .first()
+      .waitFor({ state: "detached" });
+    await assertWaits(page, "a part was folded while it was opened");
+    const inside = await button(page, "a, 40,000 items").count();
+    assert.equal(inside, 0, "the folded part says how much of it was not opened");
+    await button(page, "Open everything").click();
+    await untilApprovable(page);
+    const seen = (await atApprove(page)) ?? assert.fail("Approve was never possible");
+    for (const last of ["a 39999", "b 39999"]) assert.ok(seen.text.includes(last));
+  },
+);
+
+journey("rows say the same far out of sight as in sight", async (there) => {
+  const odd = [
+    "pay\u200Bpal",
+    "p\u0430ypal",
+    " edge ",
+    "",
+    "12",
+    "true",
+    "a  b",
+    "\u05d0\u05d1 1",
+    "line\nline",
+  ];
+  const rows = Array.from({ length: 300 }, (_, at) => ({
+    [`key ${at}`]: odd[at % odd.length],
+    " ": at * 1_000,
+    "": null,
+    deep: [[at % 2 === 0, { x: [] }], -1.5e-7],
+  }));
+  const { page } = await ask(there, JSON.stringify([rows, rows.length]), desktop);
+  await button(page, "Open everything").click();
+  await untilApprovable(page);
+  const chunk = page.locator(".chunk").filter({ hasText: "key 150" });
+  const textOf = () =>
+    page.evaluate(`(() => {
+      const chunk = [...document.querySelectorAll(".chunk")].find((one) => one.textContent.includes("key 150"));
+      const rows = [...chunk.querySelectorAll("li:not(:has(li))")];
+      return rows.map((row) => row.textContent.replaceAll(/\\s/g, ""));
+    })()`);
+  await page.evaluate("scrollTo(0, 0)");
+  await eventually(async () => (await chunk.locator(".tools").count()) === 0, "it is far");
+  const far = await textOf();
+  await chunk.scrollIntoViewIfNeeded();
+  await chunk.locator(".tools").first().waitFor();
+  assert.deepEqual(await textOf(), far);
+  assert.ok((far as string[]).length > 20);
+});
+
+journey("the keyboard finds the tools of every row of a long list", async (there) => {
+  const { page } = await ask(
+    there,
+    JSON.stringify(Array.from({ length: 600 }, (_, at) => at)),
+    desktop,
+  );
+  await button(page, "Open everything").click();
+  await untilApprovable(page);
+  const start = page.locator('[aria-label="Edit [200]"]');
+  await start.scrollIntoViewIfNeeded();
+  await start.focus();
+  for (let at = 201; at < 330; at += 1) {
+    // Copy, where the browser has a clipboard for the page, and then the next row.
+    await page.keyboard.press("Tab");
+    const isCopy = String(await page.evaluate("document.activeElement.ariaLabel")).startsWith(
+      "Copy",
+    );
+    if (isCopy) await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate("document.activeElement.ariaLabel"), `Edit [${at}]`);
+  }
+});

@@ -29,11 +29,7 @@ journey(
     };
     const page = await ask(there, { payload });
     const titles = await warnings(page).getByRole("heading", { level: 3 }).allInnerTexts();
-    assert.deepEqual(titles, [
-      "Turned text",
-      "Hidden characters 60 places",
-      "Look-alike letters",
-    ]);
+    assert.deepEqual(titles, ["Turned text", "Hidden characters 60 places", "Look-alike letters"]);
     await page.getByText("62 things deserve a look first").waitFor();
     const listed = warnings(page).getByRole("button", { name: /^1 hidden character in/ });
     assert.equal(await listed.count(), 3);

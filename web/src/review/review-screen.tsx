@@ -208,7 +208,7 @@ function blockedBy({ state, opening, editing }: Waiting): string | null {
   }
   if (editing > 0) return approveBlocked.editing;
   if (opening.isComplete) return null;
-  return opening.isGrowing ? approveBlocked.opening : approveBlocked.unopened;
+  return opening.progress === null ? approveBlocked.unopened : words.opening(opening.progress);
 }
 
 /** What the approver did themselves is no reason to warn them. */

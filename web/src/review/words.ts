@@ -82,6 +82,9 @@ export const words = {
   showRest: (count: number) => `Show all ${number(count)} that remain`,
   showText: (count: number) => `Show the other ${number(count)} characters`,
   openAll: "Open everything",
+  opening: ({ drawn, all }: { drawn: number; all: number }) =>
+    drawn === all ? "Opening …" : `Opening … ${number(drawn)} of ${number(all)}`,
+  stopOpening: "Stop",
 
   editor: {
     label: "Payload as JSON",
@@ -191,7 +194,6 @@ export const words = {
     broken: "Mend the JSON first: it is broken at the moment.",
     isNull: "The payload cannot become null.",
     unopened: "Open the folded parts first.",
-    opening: "Everything is being opened …",
     editing: "Keep or cancel the value you are editing first.",
     insecure:
       "This page was opened without encryption, so nothing can be decided here. Open the link over https; the operator of this service sets PUBLIC_URL.",

@@ -6,8 +6,9 @@ import { type JsonPath, rootOf, textOf } from "../../../../server/src/domain/jso
 import { CopyButton } from "../../review/payload/copy-button.tsx";
 import { type DraftState, noChanges } from "../../review/payload/draft-state.ts";
 import { useOpening } from "../../review/payload/opening.ts";
+import { OpeningFoot, OpeningProgress } from "../../review/payload/opening-foot.tsx";
 import { RawJson } from "../../review/payload/raw-json.tsx";
-import { type Tree, TreeContext } from "../../review/payload/tree-context.ts";
+import { rowsAtOnce, type Tree, TreeContext } from "../../review/payload/tree-context.ts";
 import { ValueRow } from "../../review/payload/value-row.tsx";
 import { words } from "../../review/words.ts";
 
@@ -60,6 +61,7 @@ function Readable({ text, changes }: { text: string; changes: readonly JsonChang
   const tree = useMemo<Tree>(
     () => ({
       ...opening.rows,
+      ...rowsAtOnce(),
       isEditable: false,
       onReplace: nothing,
       onRestore: nothing,
@@ -71,19 +73,13 @@ function Readable({ text, changes }: { text: string; changes: readonly JsonChang
   );
   return (
     <>
+      <OpeningProgress opening={opening} />
       <TreeContext.Provider value={tree}>
         <ul className="rows rows-root" translate="no">
           <ValueRow path={rootPath} text={textOf(text, rootOf(text))} value={0} changes={changes} />
         </ul>
       </TreeContext.Provider>
-      {opening.unseen > 0 && (
-        <div className="payload-foot">
-          <span className="unopened">{words.foldedPart(opening.unseen)}</span>
-          <button type="button" className="button" onClick={opening.openAll}>
-            {words.openAll}
-          </button>
-        </div>
-      )}
+      <OpeningFoot opening={opening} />
     </>
   );
 }

@@ -1,8 +1,11 @@
 // The name of a value, or its place in a list. Spaces at its edges, which nobody would see, are counted.
 
+import { useMemo } from "react";
 import type { JsonPath } from "../../../../server/src/domain/json-tree.ts";
 import { Chip, Visible } from "../visible-text.tsx";
 import { words } from "../words.ts";
+import { LongText } from "./long-text.tsx";
+import { piecesOf } from "./text-pieces.ts";
 
 export function Key({ path }: { path: JsonPath }) {
   const step = path.at(-1);
@@ -13,10 +16,16 @@ export function Key({ path }: { path: JsonPath }) {
     <span className="key">
       {step === "" && <em className="ours">{words.emptyKey}</em>}
       <EdgeSpaces count={before.length} />
-      {name !== "" && <Visible text={name} isValue />}
+      {name !== "" && <Name text={name} />}
       <EdgeSpaces count={after.length} />
     </span>
   );
+}
+
+/** Names are never folded, however long they are. */
+function Name({ text }: { text: string }) {
+  const pieces = useMemo(() => piecesOf(text), [text]);
+  return pieces.length === 1 ? <Visible text={text} isValue /> : <LongText pieces={pieces} />;
 }
 
 function EdgeSpaces({ count }: { count: number }) {

@@ -1,6 +1,6 @@
 // The payload: readable first, as JSON one press away, and in an editor when there is still something to decide.
 
-import { useId, useMemo, useRef } from "react";
+import { useId, useMemo, useRef, useState } from "react";
 import { type JsonPath, rootOf, textOf } from "../../../../server/src/domain/json-tree.ts";
 import type { FieldDraft } from "../draft.ts";
 import { lead } from "../lead.ts";
@@ -10,8 +10,9 @@ import { type DraftState, noChanges } from "./draft-state.ts";
 import { withRestored, withValue } from "./in-place.ts";
 import { JsonEditing } from "./json-editing.tsx";
 import type { Opening } from "./opening.ts";
+import { OpeningFoot, OpeningProgress } from "./opening-foot.tsx";
 import { RawJson } from "./raw-json.tsx";
-import { type Tree, TreeContext } from "./tree-context.ts";
+import { rowsAtOnce, type Tree, TreeContext } from "./tree-context.ts";
 import { ValueRow } from "./value-row.tsx";
 
 export type PayloadView = "readable" | "raw" | "edit";
@@ -62,6 +63,7 @@ export function PayloadSection(props: PayloadSectionProps) {
         </div>
         <CopyButton label={words.copyPayload} text={() => draft} isWide />
       </div>
+      {shown === "readable" && <OpeningProgress opening={opening} />}
       {shown === "readable" && <Readable {...props} />}
       {shown === "raw" && (
         <RawJson
@@ -73,21 +75,7 @@ export function PayloadSection(props: PayloadSectionProps) {
       )}
       {shown === "edit" && <JsonEditing text={draft} original={original} onChange={onDraft} />}
       {shown !== "raw" && payloadEnd}
-      {shown === "readable" && opening.unseen > 0 && (
-        <div className="payload-foot">
-          <span className="unopened">{words.foldedPart(opening.unseen)}</span>
-          <button
-            type="button"
-            className="button"
-            onClick={() => {
-              opening.openAll();
-              lead("payload");
-            }}
-          >
-            {words.openAll}
-          </button>
-        </div>
-      )}
+      {shown === "readable" && <OpeningFoot opening={opening} onOpenAll={() => lead("payload")} />}
     </section>
   );
 }
@@ -105,6 +93,7 @@ function Readable(props: PayloadSectionProps) {
   // Rows call back long after they were made; they must change the document as it is by then.
   const latest = useRef(props);
   latest.current = props;
+  const [atOnce] = useState(rowsAtOnce);
   const tree = useMemo<Tree>(() => {
     const change = (make: (texts: { text: string; original: string }) => string) => {
       const { original, draft, onDraft } = latest.current;
@@ -112,6 +101,7 @@ function Readable(props: PayloadSectionProps) {
     };
     return {
       ...opening.rows,
+      ...atOnce,
       isEditable,
       onReplace: (path, token) => change((texts) => withValue(texts, path, token)),
       onRestore: (path) => change((texts) => withRestored(texts, path)),

@@ -11,13 +11,10 @@ import { CopyButton } from "./copy-button.tsx";
 import { isContainer, keyOf } from "./folding.ts";
 import { typedOf } from "./in-place.ts";
 import { Key } from "./key.tsx";
+import { indentedLevelsMax, lineName } from "./look.ts";
 import { Scalar, valueToCopy } from "./scalar.tsx";
 import { nameOf, useDrawn, useTree } from "./tree-context.ts";
 import { ValueField } from "./value-field.tsx";
-
-/** Deeper levels are not indented any further; on a phone nothing would be left of the line. */
-const indentedLevelsMax = 8;
-const longCharacters = 48;
 
 /** Drawn again only when its own text, its place or its own changes are others. */
 export const ValueRow = memo(Row, isSameRow);
@@ -45,12 +42,12 @@ function beforeOf(change: JsonChange): string {
 }
 
 function Row(props: RowProps) {
-  const { path, text, changes } = props;
+  const { path, text, value, changes } = props;
   const change = changes.find(
     ({ kind, path: at }) => at.length === path.length && kind !== "removed",
   );
   return (
-    <li className={change === undefined ? "row" : "row row-changed"}>
+    <li className={change === undefined ? "row" : "row row-changed"} data-value={value}>
       {isContainer(rootOf(text)) ? (
         <ContainerRow {...props} change={change} />
       ) : (
@@ -77,7 +74,7 @@ function ScalarRow({ path, text, value, change }: ChangedRowProps) {
     requestAnimationFrame(() => pencil.current?.focus());
   };
   return (
-    <div className={text.length > longCharacters || isEditing ? "line line-long" : "line"}>
+    <div className={isEditing ? "line line-long" : lineName(text)}>
       <Key path={path} />
       <div className="value">
         {isEditing && typed !== null ? (
@@ -136,13 +133,7 @@ function ContainerRow({ path, text, value, changes, change }: ChangedRowProps) {
           <CopyButton label={words.copyValue(name)} text={() => text} />
         </div>
       </div>
-      <ContainerBody
-        path={path}
-        container={container}
-        changes={changes}
-        isIndented={path.length <= indentedLevelsMax}
-        row={showRow}
-      />
+      <ContainerBody path={path} container={container} changes={changes} row={showRow} />
     </>
   );
 }

@@ -1,0 +1,47 @@
+// Tells parts of the page when they come near the window and when they go: one observer for all of them.
+
+import { type RefObject, useEffect, useRef } from "react";
+import { startGrowth } from "./growth.ts";
+
+/** A window's height above and below: whoever scrolls or presses Tab finds the next part ready. */
+const margin = "100% 0px";
+
+type OnNear = (isNear: boolean) => void;
+
+const listeners = new WeakMap<Element, OnNear>();
+/** Many parts may come near at once. */
+const steps = startGrowth(() => {});
+let observer: IntersectionObserver | null = null;
+
+function theObserver(): IntersectionObserver {
+  observer ??= new IntersectionObserver(
+    (entries) => {
+      steps.addAll(
+        entries.map(
+          ({ target, isIntersecting }) =>
+            () =>
+              listeners.get(target)?.(isIntersecting),
+        ),
+      );
+    },
+    { rootMargin: margin },
+  );
+  return observer;
+}
+
+/** `onNear` is called after each change, and once at the beginning; with null nobody is told. */
+export function useNear(part: RefObject<Element | null>, onNear: OnNear | null): void {
+  const latest = useRef(onNear);
+  latest.current = onNear;
+  const isWatched = onNear !== null;
+  useEffect(() => {
+    const element = part.current;
+    if (element === null || !isWatched) return;
+    listeners.set(element, (isNear) => latest.current?.(isNear));
+    theObserver().observe(element);
+    return () => {
+      listeners.delete(element);
+      theObserver().unobserve(element);
+    };
+  }, [isWatched]);
+}

@@ -1,0 +1,37 @@
+// Cuts a long text into pieces that are laid out one by one: a browser takes seconds for megabytes in one piece.
+
+/** Some screens full, and a few milliseconds to lay out. */
+export const charactersPerPiece = 8_000;
+
+export type TextPiece = {
+  text: string;
+  /** The line goes on in the next piece: the break behind it is ours. */
+  isCut: boolean;
+};
+
+/** Put together, the pieces are the text. They end with a line or between two words where there is one to end. */
+export function piecesOf(text: string): TextPiece[] {
+  const pieces: TextPiece[] = [];
+  for (let from = 0; from < text.length; ) {
+    const end = pieceEnd(text, from);
+    const piece = text.slice(from, end);
+    pieces.push({ text: piece, isCut: end < text.length && !piece.endsWith("\n") });
+    from = end;
+  }
+  return pieces;
+}
+
+function pieceEnd(text: string, from: number): number {
+  const end = from + charactersPerPiece;
+  if (end >= text.length) return text.length;
+  const half = from + charactersPerPiece / 2;
+  for (const separator of ["\n", " "]) {
+    const at = text.lastIndexOf(separator, end - 1);
+    if (at >= half) return at + 1;
+  }
+  return isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end;
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
