@@ -218,6 +218,63 @@ async function checkButForContrast(page: Page): Promise<void> {
   });
 }
 
+for (const [width, options] of Object.entries({
+  320: { viewport: { width: 320, height: 568 }, hasTouch: true, isMobile: true },
+  390: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+  1280: { viewport: { width: 1280, height: 800 } },
+})) {
+  journey(
+    `at ${width} px what can be pressed in the payload is as large as a finger`,
+    async (there) => {
+      const payload = {
+        amount: 120.5,
+        essay: "word ".repeat(800),
+        list: [1, { a: [2] }],
+        deep: { deeper: { deepest: { still: { more: { yet: 1 } } } } },
+      };
+      const { page } = await ask(
+        there,
+        { summary: "Pay", notify: "ann@example.com", payload },
+        options,
+      );
+      await button(page, "Edit amount").click();
+      await page.getByRole("textbox", { name: "New value of amount" }).fill("99");
+      const small = () =>
+        page.evaluate(`[...document.querySelectorAll("#payload button")].flatMap((one) => {
+        const { width, height } = one.getBoundingClientRect();
+        return width >= 44 && height >= 44 ? [] : [(one.ariaLabel ?? one.textContent) + " " + width + " x " + height];
+      })`);
+      assert.deepEqual(await small(), []);
+      await button(page, "Keep").click();
+      await button(page, "Restore amount to what the agent sent").waitFor();
+      assert.deepEqual(await small(), []);
+      await assertNoSidewaysScrolling(page);
+      await screenshot(page, `targets-${width}`);
+    },
+  );
+}
+
+journey("long numbers are shown in groups beside the value, and copied without", async (there) => {
+  const payload = `{"amount":1248000.00,"text":"-98765.4","order":"0012345","big":1248000e2,"id":1234}`;
+  const { page } = await ask(
+    there,
+    `{"summary":"Pay","notify":"ann@example.com","payload":${payload}}`,
+  );
+  const notes = await page.evaluate(
+    `[...document.querySelectorAll("#payload .grouped")].map((one) => getComputedStyle(one, "::after").content)`,
+  );
+  assert.deepEqual(notes, ['"· 1,248,000.00"', '"· -98,765.4"']);
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await button(page, "Copy amount").click();
+  assert.equal(await page.evaluate("navigator.clipboard.readText()"), "1248000.00");
+  const selected = await page.evaluate(`(() => {
+    getSelection().selectAllChildren(document.querySelector("#payload .rows-root"));
+    return getSelection().toString();
+  })()`);
+  assert.doesNotMatch(String(selected), /,/);
+  await inspect(page, "grouped");
+});
+
 journey(
   "a payload of 20,000 values and 200 KB is opened, scrolled and edited in place",
   async (there) => {

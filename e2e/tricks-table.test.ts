@@ -36,6 +36,9 @@ async function toldOn(page: Page): Promise<string[]> {
     document.querySelector("main").innerText,
     ...[...document.querySelectorAll("main button, main li, main [title]")].flatMap((one) =>
       [one.textContent, one.ariaLabel ?? "", one.title]),
+    // Drawn by the style, so that nobody copies it with the value.
+    ...[...document.querySelectorAll("[data-grouped]")].map((one) =>
+      getComputedStyle(one, "::before").content + getComputedStyle(one, "::after").content),
   ].map((text) => text.replaceAll(/\\s+/g, " ").trim())`);
   return told as string[];
 }

@@ -77,7 +77,9 @@ export function useOpening(input: OpeningInput): Opening {
   const { rows, openAll, stop, revealAt, onAllDrawn } = parts;
   const unseen = parts.countUnseen();
   const progress = parts.progress();
-  const isComplete = unseen === 0 && progress === null;
+  // A draft that is no JSON cannot be drawn.
+  const isBroken = input.text === null && input.original !== null;
+  const isComplete = unseen === 0 && progress === null && !isBroken;
   return { unseen, progress, isComplete, openAll, stop, revealAt, onAllDrawn, rows };
 }
 

@@ -33,7 +33,7 @@ type PayloadSectionProps = {
 };
 
 /** By it the page can tell whether the reader has come to the end. */
-const payloadEnd = <div id="payload-end" aria-hidden="true" />;
+const payloadEnd = <div id="payload-end" className="payload-end" aria-hidden="true" />;
 
 export function PayloadSection(props: PayloadSectionProps) {
   const { title, original, draft, state, isEditable, view, onView, opening, onDraft } = props;

@@ -57,7 +57,7 @@ function rowOf(drawing: Drawing, path: JsonPath, value: number): HTMLLIElement {
 
 function scalarRow(path: JsonPath, kind: JsonNode["kind"], token: string): HTMLLIElement {
   const step = path.at(-1);
-  const rowName = `row ${lineName(token)}`;
+  const rowName = `row ${lineName(token, step)}`;
   // In a list of numbers one text for each is enough, and there may be millions.
   if (kind === "number" && typeof step === "number") {
     return element("li", rowName, [`${step} ${token}`]);
@@ -66,9 +66,18 @@ function scalarRow(path: JsonPath, kind: JsonNode["kind"], token: string): HTMLL
   const shown = kind === "string" ? textOf(text) : text;
   const notes = notesOn(kind, text);
   const value = element("span", "value", [element("span", `scalar scalar-${kind}`, [shown])]);
+  if (notes.grouped !== null) value.append(groupedNote(notes.grouped));
   if (notes.shown !== null) value.append(element("span", "quiet", [` ${notes.shown}`]));
   if (notes.spoken !== null) value.append(element("span", "sr-only", [` ${notes.spoken}`]));
   return element("li", rowName, [keyOfRow(path), value]);
+}
+
+/** Its text is in the style sheet's hands: it is neither copied nor read aloud with the value. */
+function groupedNote(grouped: string): HTMLElement {
+  const note = element("span", "grouped", []);
+  note.dataset.grouped = grouped;
+  note.ariaHidden = "true";
+  return note;
 }
 
 function keyOfRow(path: JsonPath): Node {
@@ -106,7 +115,7 @@ function containerRow(drawing: Drawing, path: JsonPath, container: number): HTML
   }
   const { signs, said } = containerWords(isObject, count);
   const value = element("span", "value", [element("span", "code", [signs]), ` ${said}`]);
-  const line = element("div", "line line-container", [keyOfRow(path), value]);
+  const line = element("div", "line line-inline line-container", [keyOfRow(path), value]);
   const row = element("li", "row", [line]);
   if (path.length > indentedLevelsMax) {
     value.append(element("span", "level", [words.level(path.length)]));

@@ -37,13 +37,14 @@ type ShortValueProps = { kind: JsonNode["kind"]; text: string; value: number };
 
 function ShortValue({ kind, text, value }: ShortValueProps) {
   useDrawn(value, text);
-  const { shown, spoken } = notesOn(kind, text);
+  const { shown, spoken, grouped } = notesOn(kind, text);
   return (
     <>
       <span className={`scalar scalar-${kind}`}>
         {kind === "string" ? <Visible text={text} isMultiLine isValue /> : text}
       </span>
       {kind === "string" && <OrderNote text={text} />}
+      {grouped !== null && <span className="grouped" data-grouped={grouped} aria-hidden="true" />}
       {shown !== null && <span className="quiet"> {shown}</span>}
       {spoken !== null && <span className="sr-only"> {spoken}</span>}
     </>

@@ -25,9 +25,11 @@ function pieceEnd(text: string, from: number): number {
   const end = from + charactersPerPiece;
   if (end >= text.length) return text.length;
   const half = from + charactersPerPiece / 2;
+  // Only so much is looked at: a text of megabytes may have neither.
+  const secondHalf = text.slice(half, end);
   for (const separator of ["\n", " "]) {
-    const at = text.lastIndexOf(separator, end - 1);
-    if (at >= half) return at + 1;
+    const at = secondHalf.lastIndexOf(separator);
+    if (at >= 0) return half + at + 1;
   }
   return isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end;
 }

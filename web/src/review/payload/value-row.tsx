@@ -74,7 +74,7 @@ function ScalarRow({ path, text, value, change }: ChangedRowProps) {
     requestAnimationFrame(() => pencil.current?.focus());
   };
   return (
-    <div className={isEditing ? "line line-long" : lineName(text)}>
+    <div className={isEditing ? "line" : lineName(text, path.at(-1))}>
       <Key path={path} />
       <div className="value">
         {isEditing && typed !== null ? (
@@ -120,7 +120,7 @@ function ContainerRow({ path, text, value, changes, change }: ChangedRowProps) {
   const name = nameOf(path);
   return (
     <>
-      <div className="line line-container">
+      <div className="line line-inline line-container">
         <Key path={path} />
         <div className="value">
           <ContainerToggle container={container} name={name} />
