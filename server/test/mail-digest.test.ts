@@ -1,4 +1,4 @@
-// A person who is asked very often gets digests: what leaves alone, what is held, and that nothing is lost on the way.
+// A person who is asked very often gets digests: which mails leave alone, which are held, and that none is lost.
 
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
@@ -162,7 +162,7 @@ async function untilNoneDue(address: string, through = db): Promise<Row[]> {
   }, `all mails to ${address} to be settled`);
 }
 
-/** What waits is due now; the rows are moved, not the clock. */
+/** Makes waiting mails due now; the rows are moved, not the clock. */
 async function letTimePass(address: string, through = db): Promise<void> {
   await through.query(
     `update deliveries set due_at = now_ms()
@@ -214,7 +214,7 @@ test("fifty requests in a minute make six mails, every request is in exactly one
   for (const row of rows) assert.deepEqual([row.state, row.outcomes], ["delivered", ["delivered"]]);
 });
 
-test("whoever is asked a few times gets each mail at once and alone, and again after a while", async () => {
+test("a person who is asked a few times gets each mail at once and alone, and again after a while", async () => {
   const { ask, workspaceId } = await setUp();
   const to = newAddress();
   await useUpBurst(ask, to);
@@ -324,7 +324,7 @@ test("a digest that the server wants later is tried again as a whole, and is the
     assert.deepEqual(outcomes, ["deferred"]);
     assert.ok(wait_seconds > 5, `${wait_seconds} s`);
   }
-  // Those that come meanwhile are no part of it: the message must stay the same.
+  // Later requests don't join it: the message must stay the same.
   await ask({ notify: to, count: 2 });
   await untilHeldBeside(to, 2);
   refusals.delete(to);
@@ -403,7 +403,7 @@ test("a digest that is refused for good fails for each of its requests, and the 
   assert.match(again?.headers.get("subject") ?? "", /^Review requested: /, "sent again, alone");
 });
 
-test("what is resolved while it is held is not mailed, nor is what a removed member was asked", async () => {
+test("requests that are resolved while held are not mailed, nor are those of a member who was removed", async () => {
   const { ask, key, workspaceId } = await setUp({ plan: "pro" });
   const to = newAddress();
   const members = [to, newAddress()];
@@ -455,7 +455,7 @@ test("a request with little time waits a tenth of it at most, and takes all that
   const digest = mailsTo(to).at(-1);
   assert.match(digest?.headers.get("subject") ?? "", /^2 requests are waiting/);
   const { token } = await findReviewer(db, hasty ?? "");
-  assert.equal(tokensIn(digest?.text ?? "")[0], token, "what ends first stands first");
+  assert.equal(tokensIn(digest?.text ?? "")[0], token, "the earliest deadline stands first");
 });
 
 test("the worker itself sends a digest when its time has come", async () => {
@@ -723,7 +723,7 @@ test("one workspace's burst delays no other's mail, nor a mail of its own to som
     const first = await dueMails.claim(tx, 6);
     assert.ok(first.mails.some(({ to }) => to === "cid@example.com"));
     await finishAll();
-    // As soon as five have left, what else is for ann is held, a few rows at a time and without anything being sent.
+    // Once five have left, the others for ann are held, a few rows at a time, and nothing is sent for them.
     let claims = 0;
     for (let mails = first.mails; !mails.some(({ to }) => to === "bob@example.com"); claims += 1) {
       assert.ok(claims < 20, "bob waits behind ann");
@@ -745,7 +745,7 @@ test("one workspace's burst delays no other's mail, nor a mail of its own to som
   }
 });
 
-test("a delivery that is held, and one that left in a digest, are told as what they are", async () => {
+test("a delivery shows that it is held, and that it left in a digest", async () => {
   const { ask } = await setUp();
   const to = newAddress();
   await useUpBurst(ask, to);

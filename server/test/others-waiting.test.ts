@@ -62,7 +62,7 @@ test("the page, its status, a decision and a refusal say how many others wait", 
   assert.equal(await othersOf(first), 1);
 });
 
-test("only what waits counts: neither another person's, another workspace's, nor what is over", async () => {
+test("only requests that wait for this person in this workspace count, and none that is over", async () => {
   const team = await makeWorkspace(db);
   const other = await makeWorkspace(db);
   const mine = await ask(team);
@@ -79,7 +79,7 @@ test("only what waits counts: neither another person's, another workspace's, nor
   assert.equal(await othersOf(waiting), 1);
 });
 
-test("what a group was asked counts for whoever was asked and is still in it", async () => {
+test("a group's requests count for members who were asked and are still in it", async () => {
   const team = await makeWorkspace(db, { plan: "pro" });
   const [ann, bob, cid] = ["ann@example.com", "bob@example.com", "cid@example.com"];
   const group = await createGroup(db, {
@@ -97,7 +97,7 @@ test("what a group was asked counts for whoever was asked and is still in it", a
   assert.equal(await othersOf(asked, bob), 1);
   assert.ok(!isRefusal(await addGroupMember(db, group.id, cid)));
   const ofCid = await ask(team, cid);
-  assert.equal(await othersOf(ofCid), 0, "has no link to what was asked before");
+  assert.equal(await othersOf(ofCid), 0, "has no link to earlier requests");
   assert.ok(!isRefusal(await removeGroupMember(db, group.id, ann)));
   assert.equal(await othersOf(own), 0);
 });

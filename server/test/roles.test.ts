@@ -33,6 +33,7 @@ describe("an API process and two workers on one database", { timeout: 120_000 },
   let address: string;
   let api: Program;
   let workers: Program[];
+  let asked = 0;
 
   before(async () => {
     site = await openSite();
@@ -52,11 +53,11 @@ describe("an API process and two workers on one database", { timeout: 120_000 },
 
   test("each of ten requests is told to the receiver promptly, and once", async (t) => {
     // Its first delivery opens connections and compiles code, which is not what is measured.
-    await heardOf(await create(address, site.key));
+    await heardOf(await ask());
     const waits: number[] = [];
     for (let n = 0; n < 10; n += 1) {
       const begun = performance.now();
-      await heardOf(await create(address, site.key));
+      await heardOf(await ask());
       waits.push(Math.round(performance.now() - begun));
     }
     t.diagnostic(`from the call to the receiver: ${waits.join(", ")} ms`);
@@ -78,7 +79,7 @@ describe("an API process and two workers on one database", { timeout: 120_000 },
     await victim?.ended;
     for (let n = 0; n < 3; n += 1) {
       const begun = performance.now();
-      await heardOf(await create(address, site.key));
+      await heardOf(await ask());
       assert.ok(performance.now() - begun < promptMs);
     }
     await untilNothingIsDue(site);
@@ -100,6 +101,12 @@ describe("an API process and two workers on one database", { timeout: 120_000 },
     assertHoldsNone(output, [site.key, secret, ...tokens]);
     for (const line of output.trim().split("\n")) JSON.parse(line);
   });
+
+  /** Somebody else each time: to one person, so many mails would be held for a digest. */
+  function ask(): Promise<string> {
+    asked += 1;
+    return create(address, site.key, { ...minimalBody, notify: `ann.${asked}@example.com` });
+  }
 
   /** The receiver has heard of it. */
   async function heardOf(requestId: string): Promise<void> {

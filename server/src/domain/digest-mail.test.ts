@@ -36,7 +36,7 @@ function manyOf(count: number, summary: string): DigestFacts {
   return { ...facts, requests: Array.from({ length: count }, () => ({ ...first, summary })) };
 }
 
-test("a digest begins with our words, says how many there are, and lists what ends first first", () => {
+test("a digest begins with our words, says how many there are, and lists the earliest deadline first", () => {
   const { subject, text } = digestMail(facts);
   assert.equal(subject, "2 requests are waiting for your decision in Acme Shop");
   assert.equal(
@@ -115,11 +115,7 @@ test("both parts hold the same links, and no word of others becomes one or leave
       assert.ok(!/[\u202E\u2066\u2069]/.test(part));
       assert.ok(!/\bevil\.example\b/.test(part));
     }
-    assert.equal(
-      text.match(/^Your code: /gm)?.length,
-      1,
-      "what an agent wrote stands behind a mark",
-    );
+    assert.equal(text.match(/^Your code: /gm)?.length, 1, "the agent's words stand behind a mark");
   }
 });
 

@@ -1,4 +1,4 @@
-// The mail that asks one person for many decisions at once. Each request in it says what its own mail would say, in
+// The mail that asks one person for many decisions at once. Each request in it says the same as its own mail, in
 // fewer words of ours, and keeps its own link and code.
 
 import { digestHtmlBytesMax, digestRequestsMax } from "./limits.ts";

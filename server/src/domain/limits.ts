@@ -80,7 +80,7 @@ export const mailsPerWorkspaceMax = 4;
 
 /**
  * Mails that ask one person for decisions, in one workspace: this many leave at once, and each uses up one interval.
- * After a burst, one mail an interval leaves, as a digest of what was held since.
+ * After a burst one mail leaves per interval: a digest of the requests held since the last one.
  */
 export const reviewMailBurstMax = 5;
 export const reviewMailIntervalSeconds = 120;
@@ -88,7 +88,7 @@ export const reviewMailIntervalSeconds = 120;
 export const heldTimeShareMax = 0.1;
 /** One digest lists this many requests at most. More leave in further digests, at once. */
 export const digestRequestsMax = 50;
-/** Gmail hides what comes after 102 KB of HTML, and a request at the end of a digest must not be hidden. */
+/** Gmail cuts mails off after 102 KB of HTML, which would hide the requests at the end of a digest. */
 export const digestHtmlBytesMax = 96 * 1024;
 
 /** Retries of mail after a refusal for now or a lost connection: an hour in all. */

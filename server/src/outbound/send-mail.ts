@@ -22,7 +22,7 @@ export type MailMessage = MailContent & {
   /** The message that this one follows, or null. */
   references: string | null;
   date: Date;
-  /** What its text tells the reader in confidence beside each link. */
+  /** The codes that its text tells the reader in confidence, beside each link. */
   reviewCodes: readonly string[];
 };
 

@@ -345,8 +345,8 @@ export async function listAttempts(
   }));
 }
 
-// Whoever still held it, from before its lease ran out, has nothing to say any more. It goes out alone; a digest in which
-// it has left before still lists it.
+// A worker that still held it, from before its lease ran out, can't record anything any more. The mail goes out alone; a
+// digest in which it left before still lists it.
 const beginRound = `
   state = 'due', due_at = now_ms(), finished_at = null, round = round + 1, attempts_before = attempts,
   lease_token = null, leased_until = null, mailbox = case when state = 'delivered' then mailbox end,

@@ -219,7 +219,7 @@ locked as materialized (
     and d.state = 'due' and d.due_at <= now() and (d.leased_until is null or d.leased_until <= now())
   for update skip locked
 ),
--- What was held goes out with all else that is held for the same mailbox, and a digest with all that was in it.
+-- A held mail takes along all others held for its mailbox. A digest is tried again with all its mails.
 together as materialized (
   select d.ctid, held.workspace_id, d.id, d.attempts, d.event_id, d.reviewer_id, held.mailbox as bundle
   from (select distinct workspace_id, mailbox from locked where mailbox is not null and digest_id is null) as held
@@ -481,7 +481,7 @@ export async function readHeld(db: Queryable): Promise<{ count: number; until: D
   return rows[0] ?? { count: 0, until: null };
 }
 
-/** What left in a digest is shown as that digest. */
+/** Shows a mail that left in a digest as that digest. */
 async function withDigests(db: Queryable, sent: SentRow[]): Promise<Mail[]> {
   const inDigests = sent.filter(({ sent_digest_id }) => sent_digest_id !== null);
   if (inDigests.length === 0) return sent.map(toMail);

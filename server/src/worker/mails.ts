@@ -64,7 +64,7 @@ export function mailPump(options: MailOptions): Pump<Job> {
       const claimedAtMs = performance.now();
       const { mails, heldMs, skipped } = await dueMails.claim(inOneStatement(options.db), limit);
       for (const ms of heldMs) options.onRetry(ms);
-      // What was held, skipped or gathered hid what is due behind it.
+      // A claim reads few rows of a workspace. These are out of the way now, so others behind them can be claimed.
       const isMore = mails.some(({ leases }) => leases.length > 1);
       if (isMore || heldMs.length + skipped > 0) pump.wake();
       return mails.map((mail) => ({ ...mail, claimedAtMs }));

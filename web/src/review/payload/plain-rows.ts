@@ -14,6 +14,7 @@ import {
   type JsonNode,
   type JsonPath,
 } from "../../../../server/src/domain/json-tree.ts";
+import { mixesDirections } from "../../../../server/src/domain/writing-order.ts";
 import { Visible } from "../visible-text.tsx";
 import { words } from "../words.ts";
 import { type Chunk, type ChunkList, entriesIn } from "./chunks.ts";
@@ -67,6 +68,9 @@ function scalarRow(path: JsonPath, kind: JsonNode["kind"], token: string): HTMLL
   const notes = notesOn(kind, text);
   const value = element("span", "value", [element("span", `scalar scalar-${kind}`, [shown])]);
   if (notes.grouped !== null) value.append(groupedNote(notes.grouped));
+  if (kind === "string" && mixesDirections(text)) {
+    value.append(element("span", "chip chip-quiet", [words.order.note]));
+  }
   if (notes.shown !== null) value.append(element("span", "quiet", [` ${notes.shown}`]));
   if (notes.spoken !== null) value.append(element("span", "sr-only", [` ${notes.spoken}`]));
   return element("li", rowName, [keyOfRow(path), value]);
