@@ -431,6 +431,8 @@ function makeTree() {
   const tree = mkdtempSync(join(folder, "tree-"));
   cpSync(join(root, "server/bin"), join(tree, "server/bin"), { recursive: true });
   for (const name of ["server/src", "node_modules"]) mkdirSync(join(tree, name));
+  // As the project's own: without it Node takes the program for CommonJS, whatever lies above the tree.
+  writeFileSync(join(tree, "package.json"), JSON.stringify({ type: "module" }));
   const run = async (text: string, environment: Record<string, string> = {}) => {
     const told = `const text: string = "${text}", isStripperLoaded = ${stripperLoaded};`;
     const source = `${told}\nconsole.log(JSON.stringify({ text, isStripperLoaded }));`;
