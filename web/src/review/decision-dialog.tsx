@@ -33,6 +33,7 @@ export function DecisionDialog(props: DecisionDialogProps) {
   const { verdict, changes, note, onNote, problem, sending, onBack, onDecide } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
+  const box = useRef<HTMLInputElement>(null);
   const [titleId, sentenceId, noteId, whyId] = [useId(), useId(), useId(), useId()];
   const [isTicked, setTicked] = useState(false);
   const isReady = useReadySince(isTicked);
@@ -85,6 +86,7 @@ export function DecisionDialog(props: DecisionDialogProps) {
         </p>
         <label className="tick">
           <input
+            ref={box}
             type="checkbox"
             checked={isTicked}
             onChange={(event) => setTicked(event.currentTarget.checked)}
@@ -115,6 +117,8 @@ export function DecisionDialog(props: DecisionDialogProps) {
           aria-describedby={whyId}
           onClick={() => {
             if (canDecide && dialog.current?.open) onDecide();
+            // Out of sight it may look as if nothing could be done.
+            else if (!isTicked) box.current?.focus();
           }}
         >
           {labelOf(sending, words.confirm.yes[kind])}
