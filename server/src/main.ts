@@ -2,7 +2,7 @@
 
 import { readConfig, variables } from "./config.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
-import { toVisibleText } from "./domain/visible-text.ts";
+import { toTerminalText } from "./domain/visible-text.ts";
 import { isOutOfReach, isSignInRefused } from "./storage/database.ts";
 
 // pg throws some faults of signing in where nobody can catch them.
@@ -40,7 +40,7 @@ function fail(error: unknown): never {
 
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof OperatorFault) return `countersign: ${toVisibleText(error.message)}`;
+  if (error instanceof OperatorFault) return `countersign: ${toTerminalText(error.message)}`;
   if (isSignInRefused(error)) {
     return `countersign: the database refuses (${error.message}). Check DATABASE_URL.`;
   }

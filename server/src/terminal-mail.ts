@@ -2,6 +2,7 @@
 // and the code it asks for. Never through the log: they decide, and logs travel.
 
 import { formatReviewCode } from "./domain/review-code.ts";
+import { toTerminalText } from "./domain/visible-text.ts";
 import type { ComposedMail } from "./operations/compose-mail.ts";
 
 /** More than this within a period are counted and not shown, and so is all that comes in the period after. */
@@ -37,7 +38,7 @@ export function makeTerminalMail(
 function describe({ to, subject, reviewUrl, reviewCode }: ComposedMail): string {
   const review = reviewUrl === null ? "" : line("Review", reviewUrl);
   const code = reviewCode === null ? "" : line("Code", formatReviewCode(reviewCode));
-  return `${line("Mail to", to)}${line("Subject", subject)}${review}${code}`;
+  return `${line("Mail to", to)}${line("Subject", toTerminalText(subject))}${review}${code}`;
 }
 
 function line(label: string, text: string): string {

@@ -7,7 +7,7 @@ import type { Cidr } from "../domain/network-address.ts";
 import type { OidcSettings } from "../domain/openid.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { type ChangeRefusal, isRefusal, type Refusal } from "../domain/refusal.ts";
-import { toVisibleText } from "../domain/visible-text.ts";
+import { toTerminalText } from "../domain/visible-text.ts";
 import { listMissingMigrations, migrate } from "../storage/migrations.ts";
 import { openStore, type Store, type StoreOptions } from "../storage/store.ts";
 
@@ -43,7 +43,7 @@ export function onStore<Args extends unknown[], Result>(
       const args = given.slice(0, -1) as Args;
       const config = readConfig();
       const result = await withStore(config, (store) => steps.run({ ...store, config }, ...args));
-      if (isRefusal(result)) throw new OperatorFault(toVisibleText(result.message));
+      if (isRefusal(result)) throw new OperatorFault(toTerminalText(result.message));
       const isJson = command.opts().json === true;
       const text = isJson ? toJsonLine(steps.toJson(result)) : steps.toText(result);
       process.stdout.write(`${text}\n`);
@@ -100,7 +100,7 @@ const toStandardError = {
 /** Rows with a heading, in columns as wide as their widest cell. A cell is one line, whatever stands in it. */
 export function table(heading: string[], rows: string[][], whenEmpty: string): string {
   if (rows.length === 0) return whenEmpty;
-  const lines = [heading, ...rows.map((row) => row.map((cell) => toVisibleText(cell)))];
+  const lines = [heading, ...rows.map((row) => row.map((cell) => toTerminalText(cell)))];
   const widths = heading.map((_, column) =>
     Math.max(...lines.map((line) => line[column]?.length ?? 0)),
   );

@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { isEventKind, testEventKind } from "../domain/event.ts";
 import { eventBody, testEventBody } from "../domain/event-body.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
-import { toVisibleText } from "../domain/visible-text.ts";
+import { toTerminalText } from "../domain/visible-text.ts";
 import {
   resendDelivery,
   resendUnsuccessful,
@@ -143,7 +143,7 @@ function showText({ delivery, digest, attempts, body }: Shown): string {
     `${delivery.id}  ${delivery.state}`,
     `  event        ${delivery.event} of ${delivery.eventAt.toISOString()}`,
     `  request      ${delivery.approvalId ?? "-"}`,
-    `  destination  ${toVisibleText(describeDestination(delivery))}`,
+    `  destination  ${toTerminalText(describeDestination(delivery))}`,
     ...digestText(digest),
     ...(nextAttemptAt === null ? [] : [`  next         ${nextAttemptAt.toISOString()}`]),
     "",
@@ -171,13 +171,13 @@ function digestText(digest: Shown["digest"]): string[] {
 function answerText(attempts: deliveries.Attempt[]): string[] {
   const last = attempts.findLast(({ responseStart }) => (responseStart ?? "") !== "");
   if (last === undefined) return [];
-  const answer = toVisibleText(last.responseStart ?? "", { isMultiLine: true });
+  const answer = toTerminalText(last.responseStart ?? "", { isMultiLine: true });
   return ["", `Answer to attempt ${last.number}:`, answer];
 }
 
 function bodyText(body: string | null): string[] {
   if (body === null) return [];
-  const visible = toVisibleText(body);
+  const visible = toTerminalText(body);
   const note =
     visible === body ? "" : " (what cannot be seen is named; --json has it as it is sent)";
   return ["", `Body${note}:`, visible];

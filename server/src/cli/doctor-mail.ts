@@ -2,7 +2,7 @@
 
 import { isLoopbackUrl } from "../domain/public-url.ts";
 import { parseSmtpUrl } from "../domain/smtp-url.ts";
-import { toVisibleText } from "../domain/visible-text.ts";
+import { toTerminalText } from "../domain/visible-text.ts";
 import type { CommandConfig } from "./command.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";
 
@@ -29,7 +29,7 @@ export async function examineMail({
   const where = `${server.host}:${server.port}`;
   const { outcome, responseStart } = await signIn(smtpUrl, mailFrom);
   if (outcome !== "delivered") {
-    const said = responseStart === null ? "" : ` It said: ${toVisibleText(responseStart.trim())}.`;
+    const said = responseStart === null ? "" : ` It said: ${toTerminalText(responseStart.trim())}.`;
     const todo = advice[outcome] ?? "Check SMTP_URL.";
     return failed("mail", `${where}: ${outcome.replaceAll("_", " ")}.${said} ${todo}`);
   }

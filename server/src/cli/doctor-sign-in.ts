@@ -2,7 +2,7 @@
 // there, and is the one that OIDC_ISSUER names.
 
 import type { OidcSettings } from "../domain/openid.ts";
-import { toVisibleText } from "../domain/visible-text.ts";
+import { toTerminalText } from "../domain/visible-text.ts";
 import type { IssuerAnswer } from "../outbound/examine-issuer.ts";
 import { type Finding, failed, ok } from "./finding.ts";
 
@@ -41,7 +41,7 @@ function flawOf(answer: IssuerAnswer, { issuer }: OidcSettings): string | null {
       return `${document} answers with ${what} instead of a document of OpenID Connect. Check OIDC_ISSUER: it must be the part before /.well-known/.`;
     }
     case "other_issuer":
-      return `the document at ${document} is of another issuer, ${toVisibleText(answer.issuer)}. Set OIDC_ISSUER to exactly what your provider calls "issuer", slashes at the end included.`;
+      return `the document at ${document} is of another issuer, ${toTerminalText(answer.issuer)}. Set OIDC_ISSUER to exactly what your provider calls "issuer", slashes at the end included.`;
     case "incomplete":
       return `${document} lacks ${answer.missing.join(", ")}. Check OIDC_ISSUER: this provider cannot sign people in by OpenID Connect.`;
     default:

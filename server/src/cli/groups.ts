@@ -1,7 +1,7 @@
 // countersign group …
 
 import { Command } from "commander";
-import { toVisibleText } from "../domain/visible-text.ts";
+import { toTerminalText } from "../domain/visible-text.ts";
 import { addGroupMember, createGroup, removeGroupMember } from "../operations/manage-group.ts";
 import * as groups from "../storage/groups.ts";
 import { onStore, type Printed, type ReadCommandConfig, several, table } from "./command.ts";
@@ -37,7 +37,7 @@ export function groupCommand(readConfig: ReadCommandConfig): Command {
         run: (store, id: string, email: string) => addGroupMember(store.db, id, email),
         toJson,
         toText: (group) =>
-          `${toVisibleText(group.name)} now has ${group.members.length} member(s).`,
+          `${toTerminalText(group.name)} now has ${group.members.length} member(s).`,
       },
     ),
   );
@@ -52,7 +52,7 @@ export function groupCommand(readConfig: ReadCommandConfig): Command {
         run: (store, id: string, email: string) => removeGroupMember(store.db, id, email),
         toJson,
         toText: (group) =>
-          `${toVisibleText(group.name)} now has ${group.members.length} member(s).`,
+          `${toTerminalText(group.name)} now has ${group.members.length} member(s).`,
       },
     ),
   );

@@ -1,7 +1,7 @@
 // countersign key …
 
 import { Command } from "commander";
-import { toVisibleText } from "../domain/visible-text.ts";
+import { toTerminalText } from "../domain/visible-text.ts";
 import { issueKey, revokeKey } from "../operations/issue-key.ts";
 import * as apiKeys from "../storage/api-keys.ts";
 import { onStore, type Printed, type ReadCommandConfig, table } from "./command.ts";
@@ -32,7 +32,7 @@ export function keyCommand(readConfig: ReadCommandConfig): Command {
       {
         run: (store, id: string) => revokeKey(store.db, id),
         toJson,
-        toText: (revoked) => `Revoked ${revoked.id} (${toVisibleText(revoked.name)}).`,
+        toText: (revoked) => `Revoked ${revoked.id} (${toTerminalText(revoked.name)}).`,
       },
     ),
   );

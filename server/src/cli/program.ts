@@ -1,7 +1,7 @@
 // The command `countersign`: its commands, and the help that teaches them.
 
 import { Command, CommanderError } from "commander";
-import { toVisibleText } from "../domain/visible-text.ts";
+import { toTerminalText } from "../domain/visible-text.ts";
 import type { ReadCommandConfig } from "./command.ts";
 import { deliveryCommand } from "./deliveries.ts";
 import { doctorCommand } from "./doctor.ts";
@@ -40,7 +40,7 @@ export function buildProgram({ readConfig, serve, variables }: ProgramOptions): 
       writeErr: (text) => void process.stdout.write(text),
       outputError: (text) =>
         void process.stderr.write(
-          `countersign: ${toVisibleText(
+          `countersign: ${toTerminalText(
             text
               .trim()
               .replace(/^error: /, "")

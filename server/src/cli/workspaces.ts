@@ -2,7 +2,7 @@
 
 import { Command } from "commander";
 import { OperatorFault } from "../domain/operator-fault.ts";
-import { toVisibleText } from "../domain/visible-text.ts";
+import { toTerminalText } from "../domain/visible-text.ts";
 import {
   createWorkspace,
   updateWorkspace,
@@ -29,7 +29,7 @@ export function workspaceCommand(readConfig: ReadCommandConfig): Command {
         createWorkspace(store.db, { ...settingsOf(flags), name: flags.name }),
       toJson,
       toText: (workspace) =>
-        `Created workspace ${workspace.id} (${toVisibleText(workspace.name)}, plan ${workspace.plan}).\nNext: countersign key create --workspace ${workspace.id} --name "My agent"`,
+        `Created workspace ${workspace.id} (${toTerminalText(workspace.name)}, plan ${workspace.plan}).\nNext: countersign key create --workspace ${workspace.id} --name "My agent"`,
     }),
   );
   command.addCommand(

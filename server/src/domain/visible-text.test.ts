@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type Segment, segmentsOf, toVisibleText } from "./visible-text.ts";
+import { type Segment, segmentsOf, toTerminalText, toVisibleText } from "./visible-text.ts";
 
 const ordinaryTexts = [
   "naïve",
@@ -511,4 +511,18 @@ test("a run of millions is one chip, and no text is too long to be looked at", (
     assert.ok(segmentsOf(text, { isMultiLine: true }).length > 0);
     assert.ok(segmentsOf(text).length > 0);
   }
+});
+
+test("a terminal gets no character that could act there, not even one that is harmless on a page", () => {
+  for (const text of [
+    "a\r\nb",
+    "می\u200Cخواهم",
+    "\uFEFFa\nb",
+    "1\u202F250\u00A0€ de plus",
+    "ශ්\u200Dරී",
+  ]) {
+    const shown = toTerminalText(text, { isMultiLine: true });
+    assert.doesNotMatch(shown.replaceAll("\n", ""), /[\p{Cc}\p{Cf}]/u, shown);
+  }
+  assert.equal(toTerminalText("a\r\nb", { isMultiLine: true }), "a[U+000D CR]\nb");
 });

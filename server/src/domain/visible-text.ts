@@ -89,6 +89,17 @@ export function toVisibleText(text: string, options: VisibleTextOptions = {}): s
     .join("");
 }
 
+/** For a terminal, where a harmless mark is none: a carriage return there writes over its own line. */
+export function toTerminalText(text: string, options: VisibleTextOptions = {}): string {
+  return segmentsOf(text, options)
+    .map((segment, index, all) =>
+      segment.kind === "marked" && segment.mark.kind === "harmless"
+        ? chipOf(segment)
+        : visibleTextOf(segment, all[index + 1]),
+    )
+    .join("");
+}
+
 /** For comparing only: what is shown must keep them all. */
 export function withoutHidden(text: string): string {
   return unordinary.test(text) ? text.replace(everyHidden(), "") : text;
