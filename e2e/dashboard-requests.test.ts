@@ -13,6 +13,7 @@ import {
 } from "./dashboard-page.ts";
 import { type Journey, journeys } from "./journey.ts";
 import {
+  agentsWords,
   button,
   changesIn,
   choose,
@@ -170,7 +171,7 @@ journey(
     assert.equal(await review.getByText("Refund order 1042").count(), 0);
     await field.fill(code ?? "");
     await button(review, "Open the request").click();
-    await review.getByRole("heading", { name: "Refund order 1042" }).waitFor();
+    await agentsWords(review).getByText("Refund order 1042").waitFor();
     await decide(review, "Reject", "Yes, reject");
     await setReviewCode(page, false);
     const open = await ask("Refund order 1043", "payer");

@@ -37,7 +37,7 @@ async function bring(route: Route): Promise<void> {
 
 async function assertSaysNothingFalse(page: Page): Promise<void> {
   const said = await page.locator("body").innerText();
-  assert.doesNotMatch(said, /Nothing was lost|It was not sent|too late/);
+  assert.doesNotMatch(said, /Nothing was lost|It was not sent|Nothing was decided|too late/);
 }
 
 for (const [name, screen] of Object.entries(screens)) {
@@ -157,7 +157,62 @@ journey(
     }, "it can be sent");
     await confirm(page, "Yes, reject");
     await outcomeOf(page).getByText("Approved by you").waitFor();
-    await page.getByText("Your decision came too late and was not counted.").waitFor();
+    await page.getByText("Your earlier decision counted. The last one came too late.").waitFor();
     assert.equal((await there.readRequest(id)).status, "APPROVED");
   },
 );
+
+journey(
+  "9. a reload after a lost answer calls nothing unsent that counted",
+  lost,
+  async (there) => {
+    const { page } = await open(there, screens["a phone"]);
+    await onDecision(page, async (route) => {
+      await bring(route);
+      await route.abort();
+    });
+    await page.route("**/status", (route) => route.abort());
+    await page.locator('[aria-label="Edit amount"]').click();
+    await page.getByRole("textbox", { name: "New value of amount" }).fill("99.00");
+    await page.keyboard.press("Enter");
+    const dialog = await choose(page, "Approve with changes");
+    await dialog.getByRole("textbox", { name: "Note" }).fill("Use the March budget");
+    await confirm(page, "Yes, approve with changes");
+    await dialog.getByText("We can’t tell whether").waitFor();
+    await page.unroute("**/decision");
+    await page.unroute("**/status");
+    await page.reload();
+    await outcomeOf(page).getByText("Use the March budget").waitFor();
+    assert.equal(await page.getByText("What you had typed").count(), 0);
+    await assertSaysNothingFalse(page);
+  },
+);
+
+const removed: JourneyOptions = { mayBreak: "/review/", mayFail: ["404 /review/"] };
+
+journey("9. who was removed after a lost answer is told nothing false", removed, async (there) => {
+  const group = await there.makeGroup(["ann@example.com", "bob@example.com"]);
+  const { id } = await there.createRequest({
+    summary: "Refund order 1042",
+    notify: `group:${group.key}`,
+    payload: { amount: 120.5 },
+  });
+  const page = await there.visit((await there.mailedLink("ann@example.com", id)).url);
+  await onDecision(page, async (route) => {
+    await bring(route);
+    await route.abort();
+  });
+  await page.route("**/status", (route) => route.abort());
+  const dialog = await choose(page, "Approve");
+  await dialog.getByRole("textbox", { name: "Note" }).fill("Fine");
+  await confirm(page, "Yes, approve");
+  await dialog.getByText("We can’t tell whether").waitFor();
+  await group.removeMember("ann@example.com");
+  await page.unroute("**/status");
+  await page.evaluate(`document.dispatchEvent(new Event("visibilitychange"))`);
+  await page
+    .getByText("It can’t tell you whether your decision counted.")
+    .waitFor({ timeout: 30_000 });
+  await assertSaysNothingFalse(page);
+  assert.equal((await there.readRequest(id)).status, "APPROVED");
+});

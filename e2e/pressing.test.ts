@@ -61,10 +61,14 @@ async function ask(
 let people = 0;
 
 /** For pages side by side: each asks somebody else about a request of its own. */
-async function askAgain(there: Journey, screen: BrowserContextOptions) {
+async function askAgain(
+  there: Journey,
+  screen: BrowserContextOptions,
+  more: Partial<CreateRequest> = {},
+) {
   people += 1;
   const notify = `ann.${people}@example.com`;
-  const { id } = await there.createRequest({ ...payment, notify });
+  const { id } = await there.createRequest({ ...payment, ...more, notify });
   const page = await there.visit((await there.mailedLink(notify, id)).url, screen);
   await button(page, "Approve").waitFor();
   return { id, page };
@@ -190,6 +194,46 @@ for (const [name, what] of Object.entries({
   });
 }
 
+/** Every control that can be seen, one after the other, by where it stands. */
+const walkOn = `(() => {
+  const root = document.querySelector("dialog[open]") ?? document;
+  return [...root.querySelectorAll("button, a, label.tick")]
+    .filter((one) => one.checkVisibility())
+    .map((one) => {
+      const { x, y, width, height } = one.getBoundingClientRect();
+      return { x: x + width / 2, y: y + height / 2 };
+    })
+    .filter(({ x, y }) => x > 0 && y > 0 && x < innerWidth && y < innerHeight)
+    .sort((one, other) => one.y - other.y || one.x - other.x);
+})()`;
+
+for (const name of ["a phone", "a phone of 320 px", "a phone on its side", "a desktop"]) {
+  journey(
+    `2. a machine that walks over all controls each second decides nothing, on ${name}`,
+    async (there) => {
+      const tries = ([1, -1] as const).map(async (direction) => {
+        const { id, page } = await askAgain(there, screens[name] ?? {});
+        await page.evaluate("scrollTo(0, document.body.scrollHeight)");
+        let last: Spot | null = null;
+        for (let count = 0; count < 14; count += 1) {
+          const spots = (await page.evaluate(walkOn)) as Spot[];
+          const order = direction === 1 ? spots : spots.toReversed();
+          const isFurther = ({ y, x }: Spot) =>
+            last === null || direction * (y - last.y || x - last.x) > 0.5;
+          const next: Spot | undefined = order.find(isFurther) ?? order[0];
+          if (next === undefined) break;
+          await press(page, next);
+          last = order.some(isFurther) ? next : null;
+          // The pace is what is tried here.
+          await page.waitForTimeout(1_000);
+        }
+        assert.equal((await there.readRequest(id)).status, "PENDING", `direction ${direction}`);
+      });
+      await Promise.all(tries);
+    },
+  );
+}
+
 journey("2. a machine that presses each visible button in turn decides nothing", async (there) => {
   const { id, page } = await ask(there, payment, phone);
   for (let round = 0; round < 2; round += 1) {
@@ -238,6 +282,55 @@ for (const [name, screen] of Object.entries(portrait)) {
     },
   );
 }
+
+journey("3. no name of an agent pushes the payload off the first screen", async (there) => {
+  for (const agentName of ["W".repeat(100), "p\u0430ypal ".repeat(12).slice(0, 100).trim()]) {
+    for (const screen of Object.values(portrait)) {
+      const { page } = await askAgain(there, screen, { agentName });
+      const bar = await boxOf(page.locator("#decision"));
+      const { y, height } = await boxOf(
+        page.getByRole("heading", { name: "What will be executed" }),
+      );
+      assert.ok(y + height < bar.y, `${agentName}: ${y} of ${bar.y}`);
+      await page.close();
+    }
+  }
+});
+
+journey("3. Approve leads to the end of the JSON view too", async (there) => {
+  const lines = Array.from({ length: 150 }, (_, at) => ({ [`line${at}`]: at }));
+  for (const screen of [phone, screens["a desktop"] ?? {}]) {
+    const { page } = await ask(there, { ...payment, payload: lines }, screen);
+    await button(page, "JSON").click();
+    await choose(page, "Approve");
+  }
+});
+
+journey("3. the second step names values as the page does", async (there) => {
+  const payload = { "\u05E9\u05DC\u05D5\u05DD": { amount: 100 }, "k  two": 1, "k two": 2 };
+  const { page } = await ask(there, { ...payment, payload }, phone);
+  const names = (await choose(page, "Approve")).locator("dl dt");
+  const shown = await names.allInnerTexts();
+  assert.equal(new Set(shown).size, 3, shown.join());
+  const lefts = await page.evaluate(`(() => {
+    const name = document.querySelector("dialog dl dt");
+    const walker = document.createTreeWalker(name, NodeFilter.SHOW_TEXT);
+    const lefts = {};
+    for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+      for (const part of ["\u05E9", "amount"]) {
+        const at = node.data.indexOf(part);
+        if (at < 0) continue;
+        const range = document.createRange();
+        range.setStart(node, at);
+        range.setEnd(node, at + part.length);
+        lefts[part] = range.getBoundingClientRect().left;
+      }
+    }
+    return [lefts["\u05E9"], lefts.amount];
+  })()`);
+  const [outer, inner] = lefts as [number, number];
+  assert.ok(outer < inner, `${outer} ${inner}`);
+});
 
 journey("3. folded prose says how much there is, and opens in place", async (there) => {
   const { page } = await ask(there, payment, phone);

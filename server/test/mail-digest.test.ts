@@ -761,6 +761,8 @@ test("a delivery shows that it is held, and that it left in a digest", async () 
   await letTimePass(to);
   await untilNoneDue(to);
   assert.match(await show(), /delivered\n.*a digest of 2 requests.*delivered/s);
+  const page = await app.inject({ url: `/dev/mail/${held?.id}` });
+  assert.match(page.body, /<span class="ours">2 requests are waiting [^<]+<\/span>/);
   const raw = await app.inject({ url: `/dev/mail/${held?.id}/raw` });
   assert.equal(raw.body, mailsTo(to).at(-1)?.raw, "kept, it is the digest");
   const listed = await dueMails.listSent(db, { limit: 100, beforeId: null });

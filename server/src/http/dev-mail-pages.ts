@@ -126,8 +126,10 @@ function emptyInbox(address: string): string {
 
 /** Our own words come first and end with a colon; what others wrote keeps its direction to itself. */
 function subject(text: string): string {
-  const at = text.indexOf(": ") + 2;
-  return `<span class="ours">${escapeHtml(text.slice(0, at))}</span><bdi>${escapeHtml(text.slice(at))}</bdi>`;
+  const at = text.indexOf(": ");
+  // A digest's subject is ours as a whole.
+  const end = at === -1 ? text.length : at + 2;
+  return `<span class="ours">${escapeHtml(text.slice(0, end))}</span><bdi>${escapeHtml(text.slice(end))}</bdi>`;
 }
 
 /** A frame does not grow with what is in it, so that its height goes by how much that is, on a phone. */

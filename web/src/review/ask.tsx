@@ -16,11 +16,11 @@ export function Ask({ summary, agentName, reasoning }: Review) {
       <div className="quote-row" id="agent-name" tabIndex={-1}>
         <div className="quote-label">{words.agentName}</div>
         {agentName === null ? (
-          <div className="quote-name quiet">{words.agentUnnamed}</div>
+          <div className="quiet">{words.agentUnnamed}</div>
         ) : (
-          <blockquote className="quote-name">
+          <FoldedProse id="agent-name-text" className="name">
             <Visible text={agentName} />
-          </blockquote>
+          </FoldedProse>
         )}
       </div>
       {reasoning !== null && (

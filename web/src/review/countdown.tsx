@@ -1,6 +1,6 @@
 // How long there is left, counted from the service's clock.
 
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import {
   type ClockReading,
   describeLeft,
@@ -8,6 +8,9 @@ import {
   nextChangeMs,
   serviceTime,
 } from "./clock.ts";
+
+/** The service's clock decides, and may be a little behind our count. */
+const askAgainMs = 2_000;
 
 type CountdownProps = {
   reading: ClockReading;
@@ -29,12 +32,15 @@ export function useTimeLeft(reading: ClockReading, expiresAt: string, onOver?: (
   const [, setTicks] = useState(0);
   const left = Date.parse(expiresAt) - serviceTime(reading, performance.now());
   const isOver = left <= 0;
+  const askedAt = useRef(Number.NEGATIVE_INFINITY);
   useEffect(() => {
-    if (isOver) {
+    if (isOver && performance.now() - askedAt.current >= askAgainMs) {
+      askedAt.current = performance.now();
       onOver?.();
-      return;
     }
-    const wait = Math.min(nextChangeMs(left, { isCalm: isCalm() }), left + 50);
+    const wait = isOver
+      ? askAgainMs
+      : Math.min(nextChangeMs(left, { isCalm: isCalm() }), left + 50);
     const timer = setTimeout(() => setTicks((ticks) => ticks + 1), wait);
     return () => clearTimeout(timer);
   });

@@ -84,6 +84,13 @@ export function DecisionDialog(props: DecisionDialogProps) {
         <p className={over > 0 ? "field-error" : "quiet small"} id={`${noteId}-hint`} role="status">
           {noteHint(over)}
         </p>
+      </div>
+      <div className="dialog-buttons">
+        {problem !== null && (
+          <p className="field-error dialog-problem" role="alert">
+            {problem}
+          </p>
+        )}
         <label className="tick">
           <input
             ref={box}
@@ -93,13 +100,6 @@ export function DecisionDialog(props: DecisionDialogProps) {
           />
           <span>{words.confirm.tick[kind]}</span>
         </label>
-        {problem !== null && (
-          <p className="field-error" role="alert">
-            {problem}
-          </p>
-        )}
-      </div>
-      <div className="dialog-buttons">
         <button
           type="button"
           className="button button-back"
@@ -112,7 +112,7 @@ export function DecisionDialog(props: DecisionDialogProps) {
         </button>
         <button
           type="button"
-          className={`button ${verdict === "approve" ? "button-primary" : "button-danger"}`}
+          className={`button button-yes ${verdict === "approve" ? "button-primary" : "button-danger"}`}
           aria-disabled={!canDecide}
           aria-describedby={whyId}
           onClick={() => {

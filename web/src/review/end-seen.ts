@@ -32,6 +32,7 @@ export function leadToEnd(): void {
   const payload = document.getElementById("payload");
   const end = document.getElementById(endId);
   if (payload === null || end === null) return;
+  if (moveInside(end.closest(".raw"))) return;
   const bar = document.getElementById(barId)?.offsetHeight ?? 0;
   const room = innerHeight - bar;
   const top = payload.getBoundingClientRect().top;
@@ -40,6 +41,20 @@ export function leadToEnd(): void {
   const isBegun = top < room / 2;
   // Whole on one screen, it is shown whole.
   const step = isBegun || left < top ? Math.min(left, Math.max(screen, left / 2)) : top - 16;
-  const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  scrollBy({ top: step, behavior: isCalm ? "auto" : "smooth" });
+  scrollBy({ top: step, behavior: behavior() });
+}
+
+/** The JSON view scrolls within its own frame. Answers whether there was any way left to go in it. */
+function moveInside(frame: Element | null): boolean {
+  if (frame === null) return false;
+  const left = frame.scrollHeight - frame.clientHeight - frame.scrollTop;
+  if (left <= 1) return false;
+  frame.scrollIntoView({ block: "nearest" });
+  const step = Math.max(frame.clientHeight * screenShare, left / 2);
+  frame.scrollBy({ top: Math.min(left, step), behavior: behavior() });
+  return true;
+}
+
+function behavior(): ScrollBehavior {
+  return matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
 }

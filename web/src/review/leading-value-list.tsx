@@ -3,7 +3,7 @@
 import { useMemo } from "react";
 import { beginningOf, leadingValues } from "./leading-values.ts";
 import { nameOf } from "./payload/tree-context.ts";
-import { Visible } from "./visible-text.tsx";
+import { InOrder, Visible } from "./visible-text.tsx";
 import { words } from "./words.ts";
 
 const valuesMax = 5;
@@ -17,8 +17,8 @@ export function LeadingValueList({ text }: { text: string }) {
       <dl className="leading">
         {values.map(({ path, text: value }) => (
           <div key={JSON.stringify(path)}>
-            <dt translate="no">
-              <bdi>{nameOf(path)}</bdi>
+            <dt>
+              <InOrder text={nameOf(path)} />
             </dt>
             <dd>
               <Value text={value} />

@@ -12,11 +12,12 @@ import { words } from "./words.ts";
 type OutcomeProps = {
   outcome: ReviewOutcome;
   payload: string | null;
-  isTooLate: boolean;
+  /** What became of a decision of the reader's own that did not count; null when there is none. */
+  tooLate: string | null;
   focus: RefObject<HTMLElement | null>;
 };
 
-export function Outcome({ outcome, payload, isTooLate, focus }: OutcomeProps) {
+export function Outcome({ outcome, payload, tooLate, focus }: OutcomeProps) {
   const { status, at, note, edit } = outcome;
   const changes = useMemo(
     () => (edit === null ? [] : diffJson(payload ?? "null", edit)),
@@ -34,7 +35,7 @@ export function Outcome({ outcome, payload, isTooLate, focus }: OutcomeProps) {
         <Visible text={words.outcome.sentence(outcome)} />
         <Instant at={at} />
       </p>
-      {isTooLate && <p className="outcome-late">{words.tooLate}</p>}
+      {tooLate !== null && <p className="outcome-late">{tooLate}</p>}
       <DecisionDetails note={note} changes={changes} />
     </section>
   );

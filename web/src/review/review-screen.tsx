@@ -108,14 +108,14 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
         <h1 className="heading">{words.heading(outcome?.status ?? null)}</h1>
         {isGone && (
           <p className="banner" role="alert">
-            {words.problem.gone}
+            {deciding.hasSent ? words.problem.goneUntold : words.problem.gone}
           </p>
         )}
         {outcome !== null && (
           <Outcome
             outcome={outcome}
             payload={payload}
-            isTooLate={deciding.isTooLate}
+            tooLate={deciding.tooLate}
             focus={outcomeElement}
           />
         )}
@@ -124,6 +124,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
         )}
         {(outcome !== null || isGone) && !deciding.isCounted && (
           <TypedBefore
+            isDecided={outcome !== null}
             note={draft.note}
             text={draft.state.kind === "unchanged" ? null : draft.text}
             fields={[...draft.fields.values()]}

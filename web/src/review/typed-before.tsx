@@ -1,4 +1,4 @@
-// What the approver had typed when somebody or something else was quicker. It was not sent, and it is not lost.
+// What the approver had typed when somebody or something else was quicker. It is not lost.
 
 import { Fragment } from "react";
 import type { FieldDraft } from "./draft.ts";
@@ -6,17 +6,25 @@ import { CopyButton } from "./payload/copy-button.tsx";
 import { keyOf } from "./payload/folding.ts";
 import { RawJson } from "./payload/raw-json.tsx";
 import { nameOf } from "./payload/tree-context.ts";
-import { Visible } from "./visible-text.tsx";
+import { InOrder, Visible } from "./visible-text.tsx";
 import { words } from "./words.ts";
 
-type TypedBeforeProps = { note: string; text: string | null; fields: readonly FieldDraft[] };
+type TypedBeforeProps = {
+  note: string;
+  text: string | null;
+  fields: readonly FieldDraft[];
+  /** A decision stands above, and this is not part of it. */
+  isDecided: boolean;
+};
 
-export function TypedBefore({ note, text, fields }: TypedBeforeProps) {
+export function TypedBefore({ note, text, fields, isDecided }: TypedBeforeProps) {
   if (note.trim() === "" && text === null && fields.length === 0) return null;
   return (
     <section className="typed" aria-labelledby="typed-title">
       <h2 id="typed-title">{words.outcome.typed}</h2>
-      <p className="quiet">{words.outcome.typedHint}</p>
+      <p className="quiet">
+        {isDecided && words.outcome.typedApart} {words.outcome.typedHint}
+      </p>
       {note.trim() !== "" && (
         <>
           <h3>{words.outcome.typedNote}</h3>
@@ -28,7 +36,9 @@ export function TypedBefore({ note, text, fields }: TypedBeforeProps) {
       )}
       {fields.map(({ path, typed }) => (
         <Fragment key={keyOf(path)}>
-          <h3>{nameOf(path)}</h3>
+          <h3>
+            <InOrder text={nameOf(path)} />
+          </h3>
           <p className="typed-note">
             <Visible text={typed} isMultiLine />
           </p>

@@ -35,8 +35,10 @@ export function useDeciding({ review, code, draft, update }: DecidingOptions) {
   const [verdict, setVerdict] = useState<Verdict | null>(null);
   const [sending, setSending] = useState<Sending>("idle");
   const [problem, setProblem] = useState<string | null>(null);
-  const [isTooLate, setTooLate] = useState(false);
-  const [isCounted, setCounted] = useState(false);
+  /** What to say of a decision that did not count; null when there is none. */
+  const [tooLate, setTooLate] = useState<string | null>(null);
+  /** What was typed is part of what counted, perhaps before this page was loaded again. */
+  const [isCounted, setCounted] = useState(() => isDraftOf(review, draft));
   /** A decision was sent, and nobody has told yet what became of it. */
   const [isUntold, setUntold] = useState(false);
   const everySent = useRef<Sent[]>([]);
@@ -48,12 +50,17 @@ export function useDeciding({ review, code, draft, update }: DecidingOptions) {
     setUntold(false);
     setSending("idle");
     // Any of them may be the one that counted.
-    if (everySent.current.some((sent) => isOwn(outcome, sent))) {
+    const isAnyOwn = everySent.current.some((sent) => isOwn(outcome, sent));
+    if (isAnyOwn) {
       setCounted(true);
       draft.forget();
     }
-    setTooLate(!isOwn(outcome, last));
+    if (isOwn(outcome, last)) setTooLate(null);
+    else setTooLate(isAnyOwn ? words.earlierCounted : words.tooLate);
   }, [outcome]);
+  useEffect(() => {
+    if (isDraftOf(review, draft)) draft.forget();
+  }, []);
   const latest = useRef({ update, code });
   latest.current = { update, code };
   useEffect(() => {
@@ -98,7 +105,8 @@ export function useDeciding({ review, code, draft, update }: DecidingOptions) {
     if (isFailure(answer)) setProblem(answer.message);
     if (status !== null) update(status);
   };
-  return { verdict, sending, problem, isTooLate, isCounted, choose, back, decide };
+  const hasSent = everySent.current.length > 0;
+  return { verdict, sending, problem, tooLate, isCounted, hasSent, choose, back, decide };
 }
 
 type Listener = { onTold: (status: ReviewStatus) => void; onSilence: () => void };
@@ -124,6 +132,14 @@ function askUntilTold(ask: () => Promise<ReviewStatus | Failure>, listener: List
     isStopped = true;
     clearTimeout(timer);
   };
+}
+
+/** Whether what was kept while typing is what counted: the page was loaded again before it heard the answer. */
+function isDraftOf({ outcome }: Review, draft: DraftKeeping): boolean {
+  if (outcome === null) return false;
+  const verdict = outcome.status === "APPROVED" ? "approve" : "reject";
+  const edit = draft.state.kind === "changed" ? draft.text : null;
+  return isOwn(outcome, { verdict, note: draft.note, edit });
 }
 
 /** Whether the decision that counted is the very one that was sent. */

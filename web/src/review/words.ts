@@ -258,7 +258,8 @@ export const words = {
     sentence: outcomeSentence,
     edited: (count: number) => `With ${changes(count)} to what the agent sent:`,
     typed: "What you had typed",
-    typedHint: "It was not sent. Copy what you still need; it is kept in this tab only.",
+    typedApart: "This isn’t part of the decision above.",
+    typedHint: "Copy what you still need; it is kept in this tab only.",
     typedNote: "Note",
     typedPayload: "Edited payload",
   },
@@ -272,10 +273,13 @@ export const words = {
     stillUntold:
       "We still can’t tell whether your decision arrived. Check your connection. We keep checking, and you can send it again: it never counts twice.",
     notArrived: "Your decision hasn’t been counted so far. Send it again.",
-    gone: "This link does not work any more: you may no longer be asked. Nothing was decided.",
+    gone: "This link does not work any more: you may no longer be asked. It can’t tell you what became of the request.",
+    goneUntold:
+      "This link does not work any more: you may no longer be asked. It can’t tell you whether your decision counted.",
     tooLarge: "The edited payload is too large: with everything around it 4 MiB are allowed.",
   },
   tooLate: "Your decision came too late and was not counted.",
+  earlierCounted: "Your earlier decision counted. The last one came too late.",
 
   code: {
     title: "Type the code from the mail",
@@ -289,7 +293,7 @@ export const words = {
     incomplete: "The code has six letters or digits.",
     lockedTitle: "This link is locked",
     locked:
-      "Ten wrong codes were typed, so nothing can be seen or decided with this link any more. Nothing was decided. Have the agent ask again, or somebody else of the group decide.",
+      "Ten wrong codes were typed, so nothing can be seen or decided with this link any more. Have the agent ask again, or somebody else of the group decide.",
   },
 
   time: {
