@@ -24,7 +24,7 @@ const hostCharacters = String.raw`${nameCharacters}[\p{S}--\p{ASCII}]\u200D\u{E0
 const nameEnd = once(() => new RegExp(`[^${nameCharacters}]`, "gv"));
 const hostEnd = once(() => new RegExp(`[^${hostCharacters}]`, "gv"));
 const userInfoEnd = once(
-  () => new RegExp(`[^${hostCharacters}${slashes.slice(4)}:~%!$\\&*+=,;]`, "gv"),
+  () => new RegExp(`[^${hostCharacters}${slashes.slice(4)}:~%!$\\&*+=,;@\\uFF20\\uFE6B]`, "gv"),
 );
 
 /** What a host follows: the slashes of an address, or the @ of a mailbox, but not the one of @somebody. */
@@ -44,22 +44,28 @@ export const mayHoldAddress = once(
 /** In the order in which they stand. The marks never overlap. */
 export function* addressesIn(text: string, evidence: Evidence): Generator<Placed> {
   let end = 0;
+  const whole = { text, evidence, userInfoAt: userInfoFinder(text) };
   for (const match of text.matchAll(addressMark())) {
     if (match.index < end) continue;
-    for (const placed of addressAt(text, match, evidence)) {
+    for (const placed of addressAt(match, whole)) {
       yield placed;
       end = placed.at + placed.text.length;
     }
   }
 }
 
-function* addressAt(text: string, match: RegExpExecArray, evidence: Evidence): Generator<Placed> {
+type Whole = { text: string; evidence: Evidence; userInfoAt: (start: number) => number | null };
+
+function* addressAt(
+  match: RegExpExecArray,
+  { text, evidence, userInfoAt }: Whole,
+): Generator<Placed> {
   const { scheme, slashes: written = "", bare, at } = match.groups ?? {};
   const start = match.index + match[0].length;
   if (at !== undefined) return yield* hostMarks(text, start, { evidence, isWeb: false });
   const isWeb = (scheme ?? bare) !== undefined;
   if (!isWeb && written.length < 2) return;
-  const userEnd = userInfoAt(text, start);
+  const userEnd = userInfoAt(start);
   const hostStart = userEnd ?? start;
   if (isWeb && written !== "//")
     yield* slashMarks(text, { at: start - written.length, written, hostStart });
@@ -72,29 +78,33 @@ function* addressAt(text: string, match: RegExpExecArray, evidence: Evidence): G
   yield* hostMarks(text, hostStart, { evidence, isWeb });
 }
 
-/** Where the host begins in https://name:password@host; null when there is no name before it. */
-function userInfoAt(text: string, start: number): number | null {
-  let end: number | null = null;
-  for (let at = start; at - start < userInfoMax; ) {
-    at = indexOf(userInfoEnd(), text, at);
-    if (!/[@\uFF20\uFE6B]/.test(text[at] ?? "")) break;
-    at += 1;
-    end = at;
-  }
-  return end;
+/**
+ * Finds where the host begins in https://name:password@host; null when there is no name before it. Many addresses may
+ * share one long run of such characters, so the run is measured once.
+ */
+function userInfoFinder(text: string): (start: number) => number | null {
+  let run = { end: -1, host: -1 };
+  return (start) => {
+    if (start > run.end) {
+      const end = indexOf(userInfoEnd(), text, start);
+      const name = text.slice(start, end);
+      const signs = ["@", "\uFF20", "\uFE6B"].map((sign) => name.lastIndexOf(sign));
+      run = { end, host: start + Math.max(...signs) + 1 };
+    }
+    return run.host > start ? run.host : null;
+  };
 }
-
-const userInfoMax = 2_000;
 
 /** A plain name is how programs sign in; one with a dot, a slash or a percent sign poses as the host. */
 function userMark(user: string, at: number, host: string): Placed | null {
-  const [name = ""] = user.slice(0, -1).split(":");
-  const isPlain = name.length <= 64 && !hostLike().test(name) && !name.includes("@");
+  const [name = ""] = user.slice(0, Math.min(user.length - 1, userCharactersMax + 1)).split(":");
+  const isPlain = name.length <= userCharactersMax && !hostLike().test(name) && !name.includes("@");
   if (isPlain) return null;
   const mark = { kind: "leads", to: host, by: "userInfo" } as const;
   return { at, kind: "marked", text: user, mark, isQuiet: false };
 }
 
+const userCharactersMax = 64;
 const hostLike = once(() => new RegExp(`[${dots}][\\p{L}\\p{N}]|[${slashes}%]`, "v"));
 
 /** Browsers take any number of slashes of either kind for two. */
@@ -130,7 +140,7 @@ function separatorMark(text: string, at: number): Placed {
 
 /** The host as it will be called, or as it is written when that is no host. */
 function hostNameAt(text: string, start: number): string {
-  const name = text.slice(start, indexOf(nameEnd(), text, start)).slice(0, hostCharactersMax);
+  const name = startingAt(text, start, nameEnd()).slice(0, hostCharactersMax);
   const url = `http://${name}`;
   return name !== "" && URL.canParse(url) ? new URL(url).hostname : name;
 }
@@ -148,7 +158,7 @@ function* hostMarks(
     const number = numericHostAt(text, start);
     if (number !== null) yield { at: start, ...number };
   }
-  const end = start + (host?.text.length ?? indexOf(hostEnd(), text, start) - start);
+  const end = start + (host?.text.length ?? startingAt(text, start, hostEnd()).length);
   if (isWeb && text[end] === "\\") {
     const mark = { kind: "separator", reads: "/", codePoint: 0x5c } as const;
     yield { at: end, kind: "marked", text: "\\", mark, isQuiet: false };
@@ -157,7 +167,7 @@ function* hostMarks(
 
 /** Such as http://3232235777/ or http://0x7f.1/: the browser makes an address of four numbers of it. */
 function numericHostAt(text: string, start: number): Marked | null {
-  const name = text.slice(start, indexOf(nameEnd(), text, start));
+  const name = startingAt(text, start, nameEnd());
   if (!/^(?:0x[0-9a-f]*|[0-9]+)(?:\.(?:0x[0-9a-f]*|[0-9]+)){0,3}$/i.test(name)) return null;
   if (name.length > 64 || !URL.canParse(`http://${name}`)) return null;
   const to = new URL(`http://${name}`).hostname;
@@ -167,12 +177,9 @@ function numericHostAt(text: string, start: number): Marked | null {
 
 /** The longest piece that is a host; null when it is none, or a plain one. */
 function hostAt(text: string, start: number, evidence: Evidence): Marked | null {
-  const longest = text.slice(start, indexOf(hostEnd(), text, start));
+  const longest = startingAt(text, start, hostEnd());
   if (!beyondAscii.test(longest)) return encodedHostOf(longest, evidence);
-  return (
-    hostOf(longest, evidence) ??
-    hostOf(text.slice(start, indexOf(nameEnd(), text, start)), evidence)
-  );
+  return hostOf(longest, evidence) ?? hostOf(startingAt(text, start, nameEnd()), evidence);
 }
 
 /** No name of a host is longer, and to translate a very long one would take very long. */
@@ -248,6 +255,12 @@ export function mixesScripts(label: string): boolean {
     [...label].filter((letter) => /\p{L}/u.test(letter)).map((letter) => scriptOf(letter)),
   );
   return ["Latin", "Cyrillic", "Greek"].filter((script) => scripts.has(script)).length > 1;
+}
+
+/** The piece up to the first match of a pattern, no longer than it takes to see that it is too long for a host. */
+function startingAt(text: string, start: number, pattern: RegExp): string {
+  const piece = text.slice(start, start + hostCharactersMax + 1);
+  return piece.slice(0, indexOf(pattern, piece, 0));
 }
 
 /** The place of the first match of a pattern from `start` on, or the end of the text. */

@@ -481,6 +481,12 @@ test("a long run of what could be words or hosts takes time by its length alone"
     `：／／${cyrillic}:`,
     `a${cyrillic}`,
     "a@b。",
+    ":／／",
+    "x:／／a",
+    "x:／／a:",
+    "x:／／a@",
+    "://a@",
+    "https:／／a",
     "\u2044",
     "слово ",
     ".",
@@ -490,6 +496,7 @@ test("a long run of what could be words or hosts takes time by its length alone"
       const text = start + piece.repeat(2 ** 16 / piece.length);
       const began = performance.now();
       segmentsOf(text, { isMultiLine: true });
+      segmentsOf(`${text}@b`, { isMultiLine: true });
       const ms = performance.now() - began;
       // Some hundred times what it takes; what is not linear would take minutes.
       assert.ok(ms < 5_000, `${JSON.stringify(start + piece)} took ${ms} ms`);
