@@ -606,6 +606,66 @@ export const tricks: readonly Trick[] = [
     payload: { "to ": 1 },
     tells: /^White space at the edge of the name of .* \(1 space\)$/,
   },
+  {
+    line: 6,
+    name: "a byte order mark before a value",
+    payload: { role: "\uFEFFadmin" },
+    tells: "1 hidden character in role",
+  },
+  {
+    line: 6,
+    name: "a byte order mark before a key",
+    payload: { "\uFEFFamount": 5 },
+    tells: /^1 hidden character in the name of /,
+  },
+  {
+    line: 6,
+    name: "a hair space in a host",
+    payload: { url: "https://pay\u200Apal.com/x" },
+    tells: "1 hidden character in url",
+  },
+  {
+    line: 6,
+    name: "a no-break space in a host",
+    payload: { url: "https://pay\u00A0pal.com/x" },
+    tells: "1 hidden character in url",
+  },
+  {
+    line: 6,
+    name: "a hair space in an account",
+    payload: { iban: "DE89\u200A370400440532013000" },
+    tells: "1 hidden character in iban",
+  },
+  {
+    line: 6,
+    name: "a narrow space in an account",
+    payload: { iban: "DE89\u202F370400440532013000" },
+    tells: "1 hidden character in iban",
+  },
+  {
+    line: 6,
+    name: "a hair space in an amount",
+    payload: { amount: "1\u200A000" },
+    tells: "1 hidden character in amount",
+  },
+  {
+    line: 6,
+    name: "a no-break space for an underscore",
+    payload: { column: "user\u00A0id" },
+    tells: "1 hidden character in column",
+  },
+  {
+    line: 6,
+    name: "a no-break space in a command",
+    payload: { run: "sudo rm\u00A0-rf /srv" },
+    tells: "1 hidden character in run",
+  },
+  {
+    line: 6,
+    name: "a no-break space in a key",
+    payload: { "user\u00A0id": 5 },
+    tells: /^1 hidden character in the name of /,
+  },
 
   // 7. Names that imitate
   {
@@ -702,6 +762,12 @@ export const honestTexts: readonly { name: string; text: string }[] = [
   { name: "Swahili", text: "Tafadhali lipa shilingi 5,000 kwa Juma ng’ombe." },
   { name: "Icelandic", text: "Greiðið 1.000 kr. til Þórðar, þakka þér, Ævar." },
   { name: "Hawaiian", text: "Hoʻokupu 5 i Hawaiʻi, ʻae." },
+  {
+    name: "special spaces",
+    text: "Mr.\u00A0Smith paid 10\u00A0000\u00A0EUR on 5\u00A0May for 3\u2009kg, i.\u00A0e. 20\u202F°C – so\u200A—\u200Ayes.",
+  },
+  { name: "an amount in French", text: "1\u202F250\u202F000,00\u00A0€" },
+  { name: "a name with two initials", text: "А.\u00A0С.\u00A0Пушкин" },
   { name: "Windows text", text: "First line\r\nSecond line\r\n\r\nThird\tcolumn\r\n" },
   { name: "a file with a byte order mark", text: "\uFEFFid;name\n1;Ann" },
   { name: "emoji", text: "Done 👨‍👩‍👧‍👦 ❤️ 1️⃣ 👍🏽 🏳️‍🌈 🇩🇪 ☎︎ ™️ ✅" },

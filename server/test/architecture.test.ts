@@ -414,6 +414,7 @@ const rulesInBrowsers = [
   "mark-piles",
   "marks",
   "punycode",
+  "special-spaces",
   "text-evidence",
   "writing-order",
   "writing-systems",

@@ -3,21 +3,20 @@
 // the same ones elsewhere, are not.
 
 import { once } from "./once.ts";
-import type { Evidence } from "./text-evidence.ts";
+import {
+  isNoBreakSpaceInPlace,
+  isRareSpaceInPlace,
+  noBreakSpaces,
+  rareSpaces,
+  type SpacePlace,
+} from "./special-spaces.ts";
 import { cjk } from "./writing-systems.ts";
 
-export type Neighbours = {
-  /** The characters around it, empty at an edge of the text. */
-  before: string;
-  after: string;
-  /** The text and the place, for rules that look further. */
-  text: string;
-  at: number;
-  isMultiLine: boolean;
-  evidence: Evidence;
-};
+export type Neighbours = SpacePlace & { isMultiLine: boolean };
 
 export function isHarmless(character: string, count: number, around: Neighbours): boolean {
+  // In a key or a name of one word, each hidden character makes it another one.
+  if (!around.isMultiLine && !around.evidence.hasSpaces()) return false;
   if (character === "\u3000") return count <= 2 && isIdeographicSpace(count, around);
   if (count > 1) return false;
   const rule = rules.get(character);
@@ -27,10 +26,8 @@ export function isHarmless(character: string, count: number, around: Neighbours)
 type Rule = (around: Neighbours) => boolean;
 
 const rules = new Map<string, Rule>([
-  ...[..."\u00A0\u202F\u2007\u2008\u2009\u200A"].map((space): [string, Rule] => [
-    space,
-    isBetweenWords,
-  ]),
+  ...[...noBreakSpaces].map((space): [string, Rule] => [space, isNoBreakSpaceInPlace]),
+  ...[...rareSpaces].map((space): [string, Rule] => [space, isRareSpaceInPlace]),
   ["\u00AD", isHyphenation],
   ["\u200B", ({ before, after }) => unspaced().test(before) && unspaced().test(after)],
   ["\u200C", ({ before, after }) => joined().test(before) && joined().test(after)],
@@ -38,17 +35,18 @@ const rules = new Map<string, Rule>([
   ["\u200E", isBesideRightToLeft],
   ["\u200F", isBesideRightToLeft],
   ["\u061C", isBesideRightToLeft],
-  ["\uFEFF", ({ at, after }) => at === 0 && after !== ""],
+  ["\uFEFF", isStartOfFile],
   ["\u180E", ({ before, after }) => mongolian().test(before) && mongolian().test(after)],
   ["\r", ({ isMultiLine, before, after }) => isMultiLine && after === "\n" && before !== "\r"],
 ]);
 
 const visible = once(() => /^[\p{L}\p{M}\p{N}\p{P}\p{S}]/u);
 
-/** Between words, digits and marks, but not where it would part an address, nor at the quotes of a JSON string. */
-function isBetweenWords({ before, after }: Neighbours): boolean {
-  if (/^["/\\@]/.test(before) || /^["/\\@.]/.test(after)) return false;
-  return visible().test(before) && visible().test(after);
+const twoLines = /\S[ \t]{0,8}\r?\n(?:\r?\n){0,4}[ \t]{0,8}\S/;
+
+/** A value of one line is no file. */
+function isStartOfFile({ at, text, isMultiLine }: Neighbours): boolean {
+  return at === 0 && isMultiLine && twoLines.test(text);
 }
 
 function isIdeographicSpace(count: number, { before, after, evidence }: Neighbours): boolean {
@@ -61,9 +59,11 @@ function isIdeographicSpace(count: number, { before, after, evidence }: Neighbou
 const letter = once(() => /^\p{L}/u);
 const tokenCharactersMax = 64;
 
-/** Within a word of prose. Nobody hyphenates an address, an identifier or a name that stands alone. */
-function isHyphenation({ text, at, before, after }: Neighbours): boolean {
-  if (!letter().test(before) || !letter().test(after) || !/\S\s+\S/.test(text)) return false;
+const hyphenatedLettersMin = 8;
+
+/** Within a long word of prose. Nobody hyphenates an address, an identifier or a name that stands alone. */
+function isHyphenation({ text, at, before, after, evidence }: Neighbours): boolean {
+  if (!letter().test(before) || !letter().test(after) || !evidence.hasSpaces()) return false;
   const start =
     text
       .slice(Math.max(0, at - tokenCharactersMax), at)
@@ -74,7 +74,12 @@ function isHyphenation({ text, at, before, after }: Neighbours): boolean {
   const isOneScript =
     /^[\p{Script=Latin}\p{Script=Inherited}\p{Script=Common}]+$/u.test(word) ||
     !/\p{Script=Latin}/u.test(word);
-  return isOneScript && !/[@/\\:_]|[^\p{L}\p{M}\p{P}\u00AD]|\.\p{L}/u.test(word);
+  const letters = word.match(/\p{L}/gu) ?? [];
+  return (
+    letters.length >= hyphenatedLettersMin &&
+    isOneScript &&
+    !/[@/\\:_]|[^\p{L}\p{M}\p{P}\u00AD]|\.\p{L}/u.test(word)
+  );
 }
 
 // Written without spaces, so that programs need to be told where a line may break.
@@ -95,9 +100,13 @@ const mongolian = once(() => /^\p{Script=Mongolian}/u);
 const virama = /^[\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD\u0D4D\u0DCA\u1039\u103A\u17D2]/;
 
 function isJoiner({ before, after }: Neighbours): boolean {
+  if (plainName.test(after)) return false;
   if (virama.test(before)) return !hiddenNext.test(after);
   return (joined().test(before) && virama.test(after)) || arabicLetter().test(before);
 }
+
+/** No joiner belongs beside these. */
+const plainName = /^[\p{Script=Latin}\p{N}_]/u;
 
 const hiddenNext = /^[\u200B-\u200F\u2060-\u2069\u202A-\u202E\uFEFF]/;
 const rightToLeft = String.raw`(?:[\u0590-\u0605\u0608-\u061B\u061D-\u06DC\u06DE-\u070E\u0710-\u088F\u0892-\u08E1\u08E3-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]|[\uD802\uD803\uD83A\uD83B][\uDC00-\uDFFF])`;
@@ -108,6 +117,7 @@ const ahead = new RegExp(`^${between}${rightToLeft}`);
 /** Next to such a letter, or with one sign or space between, or at a Latin word within a text of such letters. */
 function isBesideRightToLeft({ text, at, before, after, evidence }: Neighbours): boolean {
   const isInside = visible().test(before) && visible().test(after);
+  if (plainName.test(before) && plainName.test(after)) return false;
   if (isInside && evidence.isMainlyRightToLeft()) return true;
   return behind.test(text.slice(Math.max(0, at - 3), at)) || ahead.test(text.slice(at + 1, at + 4));
 }
@@ -123,5 +133,5 @@ const han = once(() => /^[\p{Script=Han}\u3001-\u303F\uFF01-\uFF60]/u);
 function isSelected(selector: string, { before }: Neighbours): boolean {
   if (/[\u180B-\u180D\u180F]/.test(selector)) return mongolian().test(before);
   if (/[\uFE0E\uFE0F]/.test(selector) && symbol().test(before)) return true;
-  return han().test(before);
+  return han().test(before) && !plainName.test(before);
 }

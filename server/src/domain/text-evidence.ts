@@ -7,6 +7,10 @@ import { isMainlyRightToLeft } from "./writing-order.ts";
 import { cjk, hasLettersOf, scriptOf } from "./writing-systems.ts";
 
 export type Evidence = {
+  /** Whether ordinary spaces part its words. */
+  hasSpaces: () => boolean;
+  /** Whether it is three words or more, whatever white space is between them. */
+  hasSeveralWords: () => boolean;
   hasCjk: () => boolean;
   isMainlyRightToLeft: () => boolean;
   /** Letters that only Turkish and its kin have. */
@@ -17,6 +21,8 @@ export type Evidence = {
   isIn: (script: string) => boolean;
 };
 
+const severalWords =
+  /^(?:\p{L}[\p{L}\p{M}’'-]{0,40}[.,]?\s){2,40}\p{L}[\p{L}\p{M}’'-]{0,40}[.,!?]?(?:\s|$)/u;
 const turkish = /[ğşİĞŞəƏ]/;
 const foreignWord = once(
   () => /(?<![\p{L}\p{M}])[[\p{L}\p{M}]--\p{Script=Latin}]{2,64}(?![\p{L}\p{M}])/gv,
@@ -27,6 +33,8 @@ export function evidenceOf(text: string): Evidence {
   const hasLetters = new Map<string, boolean>();
   const scriptsIn = once(() => nativeScriptsOf(text));
   return {
+    hasSpaces: once(() => /\S {1,16}\S/.test(text)),
+    hasSeveralWords: once(() => severalWords.test(text)),
     hasCjk: once(() => cjk().test(text)),
     isMainlyRightToLeft: once(() => isMainlyRightToLeft(text)),
     hasTurkish: once(() => turkish.test(text)),

@@ -268,7 +268,15 @@ test("hidden characters that belong where they stand stay as they are, and elsew
     "日本\u3000語\n\u3000次",
     "one\r\ntwo\r\n",
     "שלום\u200F 12",
-    "\uFEFFabc",
+    "\uFEFFabc\nd",
+    "Ann\u00A0Lee is\u00A0here, S.\u00A012, so\u200A—\u200Ayes, 1\u2007000",
+    "1\u00A0250\u202F000,50",
+    "il\u00A0est\u00A0là",
+    "20\u00A0%",
+    "CHF\u00A05",
+    "5\u00A0GB",
+    "№\u00A07",
+    "Voir https://example.com/a\u00A0!",
     "Donau\u00ADdampf\u00ADschiff fahren",
     "葛\u{E0100} ☎\uFE0E",
     "ភាសា\u200Bខ្មែរ",
@@ -293,6 +301,29 @@ test("hidden characters that belong where they stand stay as they are, and elsew
     ["a@b.de🏴\uFE0F", "a@b.de🏴[b.xn--de-re72a][U+FE0F VS16]"],
   ] as const) {
     assert.equal(toVisibleText(text), expected);
+  }
+  for (const [text, expected] of [
+    ["\uFEFFabc", "[U+FEFF BOM]abc"],
+    ["\uFEFFabc\n", "[U+FEFF BOM]abc\n"],
+    ["user\u00A0id", "user[U+00A0 NBSP]id"],
+    ["now rm\u00A0-rf /", "now rm[U+00A0 NBSP]-rf /"],
+    ["to pay\u00A0pal.com now", "to pay[U+00A0 NBSP]pal.com now"],
+    ["to https://pay\u2009pal.com now", "to https://pay[U+2009 THIN SPACE]pal.com now"],
+    ["to DE89\u00A03704 now", "to DE89[U+00A0 NBSP]3704 now"],
+    ["to DE89\u200A370 now", "to DE89[U+200A HAIR SPACE]370 now"],
+    ["1\u200A000", "1[U+200A HAIR SPACE]000"],
+    ["1\u00A00000", "1[U+00A0 NBSP]0000"],
+    ["a\u00A0:b", "a[U+00A0 NBSP]:b"],
+    ["see pay\u00ADpal now", "see pay[U+00AD SHY]pal now"],
+    ["शक्\u200Da", "शक्[U+200D ZWJ]a"],
+    ["שלום לכולם ab\u200Fcd", "שלום לכולם ab[U+200F RLM]cd"],
+    ["１\uFE00", "１[reads 1][U+FE00 VS1]"],
+  ] as const) {
+    assert.equal(toVisibleText(text, { isMultiLine: true }), expected);
+  }
+  for (const text of ["می\u200Cخواهم", "\uFEFFamount", "10\u00A0€", "日本\u3000語"]) {
+    // In a name of one line and one word, such as a key, none of them is.
+    assert.ok(segmentsOf(text).some(({ kind }) => kind === "hidden"));
   }
   const blank = "\r\n".repeat(40);
   assert.equal(toVisibleText(`a${blank}b`, { isMultiLine: true }), "a[80 spaces]b");
@@ -458,6 +489,10 @@ test("a mebibyte takes a moment, whatever is in it", () => {
     "\u200B\u200C",
     "👨\u200D",
     "1\uFE0F",
+    "a\u00ADb",
+    "a\u00A0",
+    "1\u202F",
+    "ש\u200F",
   ]) {
     const text = `\u200B${piece.repeat(2 ** 20 / Buffer.byteLength(piece))}`;
     const start = performance.now();

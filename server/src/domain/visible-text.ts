@@ -178,9 +178,10 @@ function harmlessOf(
   const before = at === 0 ? "" : characterBefore(text, at);
   const after = end < text.length ? String.fromCodePoint(text.codePointAt(end) ?? 0) : "";
   const count = match[0].length / character.length;
-  if (!isHarmless(character, count, { ...place, before, after })) return null;
+  const isBehindChip = isChip(last);
+  if (!isHarmless(character, count, { ...place, before, after, isBehindChip })) return null;
   // Behind a chip it is no longer beside the letter it belongs to.
-  if (isChip(last) && !/\s/.test(character)) return null;
+  if (isBehindChip && !/\s/.test(character)) return null;
   const codePoint = character.codePointAt(0) ?? 0;
   const mark = { kind: "harmless", codePoint, name: nameOf(codePoint) } as const;
   return { kind: "marked", text: match[0], mark, isQuiet: true };
