@@ -498,6 +498,12 @@ export const tricks: readonly Trick[] = [
   },
   {
     line: 5,
+    name: "two keys that differ by a space and an underscore",
+    payload: { user_id: 1, "user id": 2 },
+    tells: /^Two names that look alike: user_id and user id/,
+  },
+  {
+    line: 5,
     name: "a look-alike in a key",
     payload: { "\u0430mount": 1 },
     tells: /only looks like amount: one letter is Cyrillic, in the name of /,

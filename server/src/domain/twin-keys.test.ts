@@ -26,6 +26,12 @@ test("names that look alike are twins", () => {
     ["amount", "\u{1d44e}mount"],
     ["a/b", "a\u2215b"],
     ["", " "],
+    ["user_id", "user id"],
+    ["user_id", "user\u00a0id"],
+    ["user id", "user\u2009id"],
+    ["user_id", "user-id"],
+    ["user_id", "User\u2013Id"],
+    ["created_at", "created\tat"],
     ["a", `a${" ".repeat(40)}`],
   ] as const) {
     assert.deepEqual(twinKeys([one, "between", other]), [[one, other]]);
@@ -39,6 +45,8 @@ test("names that differ for the eye are no twins", () => {
     ["rn", "m"],
     ["cafe", "café"],
     ["ab", "a b"],
+    ["id", "_id", "__id"],
+    ["userid", "user_id"],
     ["сумма", "счёт", "adresse", "Straße"],
     ["👨‍👩‍👧", "👨‍👩‍👦"],
     ["same", "same"],
@@ -57,7 +65,14 @@ test("each further twin is paired with the first", () => {
 });
 
 test("a skeleton is its own skeleton", () => {
-  for (const key of [" A\u200b  B ", "\u0421\u043eP", "e\u200b\u0301", "\ufdfa", "\u0130"]) {
+  for (const key of [
+    " A\u200b  B ",
+    " _a - b_ ",
+    "\u0421\u043eP",
+    "e\u200b\u0301",
+    "\ufdfa",
+    "\u0130",
+  ]) {
     assert.equal(skeletonOf(skeletonOf(key)), skeletonOf(key));
   }
 });

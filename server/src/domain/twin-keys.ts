@@ -1,5 +1,5 @@
-// Finds keys of one object that a reader would take for the same: they differ by white space, case, hidden characters
-// or letters that look alike only. What of a single key cannot be seen is visible-text.ts's business.
+// Finds keys of one object that a reader would take for the same: they differ by white space, case, hidden characters,
+// what parts their words, or letters that look alike only. What of a single key cannot be seen is visible-text.ts's business.
 
 import { readingOf } from "./confusables.ts";
 import { once } from "./once.ts";
@@ -27,7 +27,7 @@ export function skeletonOf(key: string): string {
 }
 
 function isPlain(key: string): boolean {
-  return /^[!-@[-~]*$/.test(key);
+  return /^[!-,.-@[-^`-~]*$/.test(key);
 }
 
 // White space first, because most other white space becomes the usual one then, and compatible forms once more at the
@@ -38,8 +38,9 @@ function foreignSkeletonOf(key: string): string {
   return folded(readingOf(replaced)).normalize("NFKC");
 }
 
+/** A space, an underscore and a hyphen part words alike. Not at the edge: _id is another name than id. */
 function folded(text: string): string {
-  return text.trim().replace(/ {2,}/g, " ").toLowerCase();
+  return text.trim().replace(/ {2,}/g, " ").replace(/[ -]/g, "_").toLowerCase();
 }
 
 const whiteSpace = once(() => /[^\P{White_Space} ]/gu);
