@@ -106,6 +106,8 @@ async function openStage(executablePath: string, options: SiteOptions): Promise<
   }
 }
 
+let visitors = 0;
+
 async function runJourney(
   { site, browser }: Stage,
   options: JourneyOptions,
@@ -113,8 +115,11 @@ async function runJourney(
   t: TestContext,
 ): Promise<void> {
   const contexts: BrowserContext[] = [];
-  const visit = async (url: string, contextOptions?: BrowserContextOptions) => {
-    const context = await openContext(browser, site.url, contextOptions);
+  const visit = async (url: string, contextOptions: BrowserContextOptions = {}) => {
+    visitors += 1;
+    // The site trusts a proxy on its own machine, so each visitor has a network address and limits of their own.
+    const extraHTTPHeaders = { "x-forwarded-for": `198.51.100.${visitors % 250}` };
+    const context = await openContext(browser, site.url, { extraHTTPHeaders, ...contextOptions });
     contexts.push(context);
     const page = await context.newPage();
     await page.goto(url);
