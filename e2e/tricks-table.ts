@@ -318,6 +318,42 @@ export const tricks: readonly Trick[] = [
   },
   {
     line: 5,
+    name: "Burmese letters for the zeros of an amount",
+    payload: { amount: "5ဝဝ" },
+    tells: /only looks like 500: 2 letters are Myanmar, in amount$/,
+  },
+  {
+    line: 5,
+    name: "a Burmese letter for the last zero in a sentence",
+    summary: "pay 50ဝ EUR",
+    tells: /only looks like 500: one letter is Myanmar, in the summary$/,
+  },
+  {
+    line: 5,
+    name: "Malayalam letters for zeros",
+    payload: { amount: "1ഠഠ" },
+    tells: /only looks like 100: /,
+  },
+  {
+    line: 5,
+    name: "an Odia letter for a zero",
+    payload: { amount: "10ଠ" },
+    tells: /only looks like 100: /,
+  },
+  {
+    line: 5,
+    name: "Ethiopic letters for zeros",
+    payload: { amount: "9ዐዐ" },
+    tells: /only looks like 900: /,
+  },
+  {
+    line: 5,
+    name: "a Hebrew letter for a zero",
+    payload: { amount: "10ס" },
+    tells: /only looks like 100: /,
+  },
+  {
+    line: 5,
     name: "a comma that is none",
     payload: { amount: "1\u201A000" },
     tells: /only looks like ,, in amount$/,

@@ -86,7 +86,7 @@ function judgeForeign(
   const hasDigits = traits.some(({ kind }) => kind === "ascii");
   if (foreign.length === 1 && foreign[0]?.isSmallGreek) return null;
   if (hasDigits) {
-    const isOrdinary = evidence.isIn(script) || joinsLatin(script);
+    const isOrdinary = evidence.isIn(script) || (joinsLatin(script) && !foreign.every(isDigitLike));
     if (isOrdinary && !isEnclosed(traits)) return null;
   } else if (evidence.isIn(script) || joinsLatin(script)) return null;
   const reads = hasDigits ? asNumber(readingOf(word)) : readingOf(word);
@@ -123,6 +123,10 @@ function hasStray(traits: readonly Trait[], evidence: Evidence): boolean {
     const isPlain = run.every(({ plain }) => plain !== null);
     return isPlain && (isInside || !run.every(({ script }) => evidence.isIn(script)));
   });
+}
+
+function isDigitLike({ plain }: Foreign): boolean {
+  return /^[OolI]$/.test(plain ?? "");
 }
 
 /** Whether digits stand on both sides of a letter. */
@@ -186,13 +190,16 @@ const pronunciation = /[\u02B0-\u02FF]/;
 // Letters among plain digits
 
 /** A number, an amount or a date in which letters stand for digits. Codes, units and names of roads are none. */
-export function judgeNumber(token: string, reading: string): Judgement | null {
+export function judgeNumber(token: string, evidence: Evidence): Judgement | null {
+  const reading = readingOf(token);
   const isNumber = /[0-9]/.test(reading) && numberShapes.some((shape) => shape.test(reading));
   if (!isNumber || octal.test(reading)) return null;
   const reads = asNumber(reading);
   const foreign = [...token].map(traitOf).filter(isForeign);
   const [first] = foreign;
   if (first !== undefined) {
+    const isNative = ({ script }: Foreign) => joinsLatin(script) && evidence.isIn(script);
+    if (foreign.every(isNative) && !/[0-9]\P{ASCII}+[0-9]/u.test(token)) return null;
     return loud({ kind: "lookAlike", reads, scripts: first.script, count: foreign.length });
   }
   const letters = [...new Set(token.match(/[OolI|]/g) ?? [])].join("");

@@ -17,7 +17,6 @@ import { judgeNumber, judgeWord } from "./lookalike-words.ts";
 import { pilesIn, strayMarkAt } from "./mark-piles.ts";
 import { once } from "./once.ts";
 import type { Evidence } from "./text-evidence.ts";
-import { joinsLatin, scriptOf } from "./writing-systems.ts";
 
 /**
  * In the order in which they stand, each with its place. The evidence is of the whole text that this is a part of, and
@@ -78,7 +77,7 @@ function* marksIn(text: string, evidence: Evidence): Generator<Placed> {
 /** Marks in a text without addresses; `offset` is its place in the whole. */
 function* plainMarks(text: string, offset: number, evidence: Evidence): Generator<Placed> {
   if (!beyondAscii.test(text))
-    return yield* inOrder([numberMarks(text), encodedHosts(text, evidence)], offset);
+    return yield* inOrder([numberMarks(text, evidence), encodedHosts(text, evidence)], offset);
   let end = 0;
   for (const pile of pilesIn(text)) {
     yield* unpiledMarks(text.slice(end, pile.at), offset + end, evidence);
@@ -90,7 +89,7 @@ function* plainMarks(text: string, offset: number, evidence: Evidence): Generato
 
 function unpiledMarks(text: string, offset: number, evidence: Evidence): Generator<Placed> {
   const found = [
-    numberMarks(text),
+    numberMarks(text, evidence),
     foreignNumbers(text, evidence),
     encodedHosts(text, evidence),
     wordMarks(text, evidence),
@@ -113,11 +112,11 @@ function* inOrder(searches: Iterable<Placed>[], offset: number): Generator<Place
 
 // Numbers with letters in them
 
-/** Letters of alphabets like our own that look like a zero or a one. */
+/** Letters of any alphabet that look like a zero or a one. */
 const digitLike = once(() =>
   ["O", "o", "l", "I"]
     .flatMap(charactersLike)
-    .filter((character) => /\p{L}/u.test(character) && !joinsLatin(scriptOf(character)))
+    .filter((character) => /\p{L}/u.test(character))
     .join(""),
 );
 const numberToken = once(() => {
@@ -134,11 +133,11 @@ const letterAtDigit = once(
     new RegExp(`[0-9][\\-.,:'\\/]?[OolI\\|${digitLike()}]|[OolI\\|${digitLike()}][.,']?[0-9]`, "v"),
 );
 
-function* numberMarks(text: string): Generator<Placed> {
+function* numberMarks(text: string, evidence: Evidence): Generator<Placed> {
   if (!letterAtDigit().test(text)) return;
   for (const match of text.matchAll(numberToken())) {
     const token = match.groups?.token ?? "";
-    const judged = judgeNumber(token, readingOf(token));
+    const judged = judgeNumber(token, evidence);
     const at = match.index + match[0].length - token.length;
     if (judged !== null) yield { at, kind: "marked", text: token, ...judged };
   }

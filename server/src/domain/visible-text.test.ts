@@ -186,6 +186,15 @@ test("letters among the digits of a number are marked, and codes, units and list
     ["1\u041E0", "1\u041E0"],
     ["5,\u041E\u041E\u041E рублей слово", "5,\u041E\u041E\u041E"],
     ["1\u05E10", "1\u05E10"],
+    ["5ဝဝ", "5ဝဝ"],
+    ["50ဝ", "50ဝ"],
+    ["pay 50ဝ EUR", "50ဝ"],
+    ["5,ဝဝဝ.00", "5,ဝဝဝ.00"],
+    ["5.ဝဝ", "5.ဝဝ"],
+    ["1ഠഠ", "1ഠഠ"],
+    ["10ଠ", "10ଠ"],
+    ["9ዐዐ", "9ዐዐ"],
+    ["10ס", "10ס"],
   ] as const) {
     const marked = segmentsOf(text).filter(({ kind }) => kind === "marked");
     assert.deepEqual(
@@ -199,6 +208,8 @@ test("letters among the digits of a number are marked, and codes, units and list
     "DE89370400440532013000 GB29NWBK60161331926819 b1946ac92492d2347c6235b4d2611184",
     "550e8400-e29b-41d4-a716-446655440000 2026-11-16T17:00:00Z sha256:l0O1l0",
     "1С и 5б в доме",
+    "סעיף 10ס בחוק",
+    "အခန်း 50ဝ မှာ",
   ]) {
     assert.deepEqual(segmentsOf(text), [{ kind: "text", text }]);
   }
