@@ -492,6 +492,18 @@ export const tricks: readonly Trick[] = [
   },
   {
     line: 5,
+    name: "a line break before the real host",
+    payload: { url: "https://bank.example\n@evil.com/pay" },
+    tells: "An address with a tab or line break in it goes to evil.com, in url",
+  },
+  {
+    line: 5,
+    name: "a tab in a host",
+    payload: { url: "https://bank.example\t.evil.com/pay" },
+    tells: /goes to bank\.example\.evil\.com, in url$/,
+  },
+  {
+    line: 5,
     name: "marks piled on a letter",
     payload: { v: `a${"\u0300\u0301\u0302\u0303\u0304\u0305".repeat(3)}` },
     tells: /^18 marks on one letter \(grave accent, .* and 2 more\), in v$/,
@@ -838,6 +850,10 @@ export const honestTexts: readonly { name: string; text: string }[] = [
   {
     name: "an honest foreign host",
     text: "Siehe https://bücher.example/ und info@müller.example, сайт пример.рф",
+  },
+  {
+    name: "addresses at the ends of lines",
+    text: "See https://example.com\nThanks\nhttps://example.org\n@ann please look\nAnn\thttps://example.com\tpaid",
   },
   {
     name: "shell",

@@ -1,5 +1,5 @@
 // Finds what is odd about the addresses in a text: hosts beyond ASCII with their name on the wire, user names that
-// pose as hosts, slashes that are none, and hosts written as a number.
+// pose as hosts, slashes that are none, hosts written as a number, and tabs and line breaks that programs drop.
 
 import { readingOf } from "./confusables.ts";
 import { judgeWord } from "./lookalike-words.ts";
@@ -65,6 +65,8 @@ function* addressAt(
   if (at !== undefined) return yield* hostMarks(text, start, { evidence, isWeb: false });
   const isWeb = (scheme ?? bare) !== undefined;
   if (!isWeb && written.length < 2) return;
+  const broken = brokenAt(text, start);
+  if (broken !== null) return yield { at: start, ...broken };
   const userEnd = userInfoAt(start);
   const hostStart = userEnd ?? start;
   if (isWeb && written !== "//")
@@ -76,6 +78,38 @@ function* addressAt(
       : userMark(text.slice(start, userEnd), start, hostNameAt(text, userEnd));
   if (user !== null) yield user;
   yield* hostMarks(text, hostStart, { evidence, isWeb });
+}
+
+const brokenCharactersMax = 2_000;
+// What goes on behind a line break must begin with a sign that ends no sentence and begins none. Behind a tab a host
+// will do, but not a word, which is the next column of a table.
+const brokenAddress =
+  /^(?<seen>[^\s/\\?#"'<>]{1,300})(?<breaks>\t{1,8}(?=[@.:]|[A-Za-z0-9-]{1,63}\.[A-Za-z])|[\t\n]{1,8}(?=[@.:]))(?<rest>[^\s"'<>]{1,300}(?:[\t\n]{1,8}[@.:][^\s"'<>]{1,300}){0,4})/;
+
+/** Programs drop tabs and line breaks from an address, so one that seems to end there may go on. */
+function brokenAt(text: string, start: number): Marked | null {
+  const match = brokenAddress.exec(text.slice(start, start + brokenCharactersMax));
+  const { seen = "", breaks = "", rest = "" } = match?.groups ?? {};
+  // @ann in the next line is a person.
+  if (seen === "" || (/^@[^.:/?#]*$/.test(rest) && text.length > start + (match?.[0].length ?? 0)))
+    return null;
+  const to = calledHost(seen + rest.replaceAll(/[\t\n]/g, ""));
+  if (to === null || to.includes("..") || to === calledHost(seen)) return null;
+  const mark = { kind: "leads", to, by: "break" } as const;
+  return { kind: "marked", text: seen + breaks, mark, isQuiet: false };
+}
+
+function calledHost(address: string): string | null {
+  const url = `http://${address}`;
+  return URL.canParse(url) ? new URL(url).hostname : null;
+}
+
+/** Whether the line before this place ends in an address that the next line could go on with. */
+export function isBreakInAddress(text: string, at: number): boolean {
+  return (
+    /^\r?\n[\t\n]{0,8}[@.:]/.test(text.slice(at, at + 11)) &&
+    /:[/\\]{2}[^\s/\\?#"'<>]{1,300}$/.test(text.slice(Math.max(0, at - 310), at))
+  );
 }
 
 /**

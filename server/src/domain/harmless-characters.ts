@@ -2,6 +2,7 @@
 // joiners of Persian and Sinhala, the line ends of Windows. Alone in their place they are ordinary; runs of them, and
 // the same ones elsewhere, are not.
 
+import { isBreakInAddress } from "./addresses.ts";
 import { once } from "./once.ts";
 import {
   isNoBreakSpaceInPlace,
@@ -37,10 +38,15 @@ const rules = new Map<string, Rule>([
   ["\u061C", isBesideRightToLeft],
   ["\uFEFF", isStartOfFile],
   ["\u180E", ({ before, after }) => mongolian().test(before) && mongolian().test(after)],
-  ["\r", ({ isMultiLine, before, after }) => isMultiLine && after === "\n" && before !== "\r"],
+  ["\r", isWindowsLineEnd],
 ]);
 
 const visible = once(() => /^[\p{L}\p{M}\p{N}\p{P}\p{S}]/u);
+
+function isWindowsLineEnd({ text, at, before, after, isMultiLine }: Neighbours): boolean {
+  const isLineEnd = isMultiLine && after === "\n" && before !== "\r";
+  return isLineEnd && !isBreakInAddress(text, at);
+}
 
 const twoLines = /\S[ \t]{0,8}\r?\n(?:\r?\n){0,4}[ \t]{0,8}\S/;
 

@@ -12,8 +12,8 @@ export type Mark =
   | { kind: "styled"; reads: string }
   /** A host beyond ASCII, its name on the wire, and what it reads as: the plain host that it imitates, if any. */
   | { kind: "host"; ascii: string; reads: string | null }
-  /** An address that leads elsewhere than it seems: by its user name, its slashes or a host written as a number. */
-  | { kind: "leads"; to: string; by: "userInfo" | "slashes" | "number" }
+  /** An address that leads elsewhere than it seems: by its user name, its slashes, a host as a number, or a break. */
+  | { kind: "leads"; to: string; by: "userInfo" | "slashes" | "number" | "break" }
   /** A character that looks like the / or . or : of an address or a path. */
   | { kind: "separator"; reads: string; codePoint: number }
   /** More marks on one letter than any language needs. */

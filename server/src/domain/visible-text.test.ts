@@ -248,6 +248,48 @@ test("an address that leads elsewhere than it seems says where", () => {
   }
 });
 
+test("an address that goes on behind a tab or a line break says where it leads", () => {
+  const lines = { isMultiLine: true };
+  for (const [text, expected] of [
+    [
+      "https://bank.example\n@evil.com/pay",
+      "https://bank.example\n[goes to evil.com]@evil.com/pay",
+    ],
+    [
+      "https://bank.example:443\n\n@evil.com",
+      "https://bank.example:443\n\n[goes to evil.com]@evil.com",
+    ],
+    [
+      "https://bank.example\t.evil.com/pay",
+      "https://bank.example\t[goes to bank.example.evil.com].evil.com/pay",
+    ],
+    [
+      "https://bank.example\n.evil.com/pay",
+      "https://bank.example\n[goes to bank.example.evil.com].evil.com/pay",
+    ],
+    [
+      "to https://bank.exam\tple.evil.com now",
+      "to https://bank.exam\t[goes to bank.example.evil.com]ple.evil.com now",
+    ],
+    [
+      "https://bank.example\n:x\n@evil.com/",
+      "https://bank.example\n[goes to evil.com]:x\n@evil.com/",
+    ],
+    ["https://bank.example\r\n@evil.com", "https://bank.example[U+000D CR]\n@evil.com"],
+  ] as const) {
+    assert.equal(toVisibleText(text, lines), expected);
+  }
+  for (const text of [
+    "See https://example.com\nThanks, Ann",
+    "https://example.com\n\nhttps://example.org\n@ann please look",
+    "https://example.com/a\n.gitignore and https://example.com.\n... and more",
+    "name\turl\tnote\nAnn\thttps://example.com\tpaid\nBob\thttps://example.org\thttps://a.example",
+    "https://example.com\n: yes\n",
+  ]) {
+    assert.deepEqual(segmentsOf(text, lines), [{ kind: "text", text }]);
+  }
+});
+
 test("piles of marks are counted, and what is struck through is told", () => {
   for (const [text, expected] of [
     ["x\u0300\u0301\u0302\u0303y", "x\u0300\u0301\u0302\u0303[4 marks on one letter]y"],
@@ -539,6 +581,9 @@ test("a long run of what could be words or hosts takes time by its length alone"
     "x:／／a@",
     "://a@",
     "https:／／a",
+    "://a\t.",
+    "://a\n@b.c",
+    "://aaaaaaaa\n@b.c\r\n",
     "\u2044",
     "слово ",
     ".",

@@ -138,6 +138,7 @@ export const words = {
       userInfo: " isn’t the site. The address goes to ",
       slashes: "An address with odd slashes goes to ",
       number: " is the network address ",
+      break: "An address with a tab or line break in it goes to ",
     },
     backslash: "A backslash in an address works as a slash",
     pile: (count: number, names: string) =>

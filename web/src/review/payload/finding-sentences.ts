@@ -80,9 +80,12 @@ function describeHost(text: string, { ascii, reads }: Extract<Mark, { kind: "hos
   return [quoted(text), found.looksLike, quoted(reads), ...goes];
 }
 
-function leadsBefore(piece: Sentence[number], by: "userInfo" | "slashes" | "number"): Sentence {
+function leadsBefore(
+  piece: Sentence[number],
+  by: "userInfo" | "slashes" | "number" | "break",
+): Sentence {
   const { leads } = words.found;
-  return by === "slashes" ? [leads.slashes] : [piece, leads[by]];
+  return by === "slashes" || by === "break" ? [leads[by]] : [piece, leads[by]];
 }
 
 function describePlace(place: Place): Sentence {
