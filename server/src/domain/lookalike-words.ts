@@ -59,8 +59,12 @@ function judgeDigits(word: string, traits: readonly Trait[], evidence: Evidence)
   const script = digits[0]?.script ?? "";
   const isOne = digits.every((digit) => digit.script === script);
   const mark: Mark = { kind: "digits", reads: readingOfDigits(word), script };
-  const isOrdinary = isOne && !/[0-9]/.test(word) && evidence.hasLetters(script);
+  const isOrdinary = isOne && !/[0-9]/.test(word) && isWrittenIn(script, evidence);
   return { mark, isQuiet: isOrdinary };
+}
+
+function isWrittenIn(script: string, evidence: Evidence): boolean {
+  return evidence.hasLetters(script) || evidence.hasCurrencyOf(script);
 }
 
 const anyDigit = once(() => /\p{Nd}/gu);
@@ -87,11 +91,17 @@ function judgeForeign(
   if (foreign.length === 1 && foreign[0]?.isSmallGreek) return null;
   if (hasDigits) {
     const isOrdinary = evidence.isIn(script) || (joinsLatin(script) && !foreign.every(isDigitLike));
-    if (isOrdinary && !isEnclosed(traits)) return null;
+    if (isOrdinary && (!hidesInNumber(traits) || licencePlate.test(word))) return null;
   } else if (evidence.isIn(script) || joinsLatin(script)) return null;
-  const reads = hasDigits ? asNumber(readingOf(word)) : readingOf(word);
-  return loud({ kind: "lookAlike", reads, scripts: script, count: foreign.length });
+  const isNumber = hasDigits && foreign.every(isDigitLike) && !licencePlate.test(word);
+  const reads = isNumber ? asNumber(readingOf(word)) : readingOf(word);
+  const mark: Mark = { kind: "lookAlike", reads, scripts: script, count: foreign.length };
+  return { mark, isQuiet: !isNumber && houseNumber.test(word) };
 }
+
+const licencePlate = /^[АВЕКМНОРСТУХ]{1,2}[0-9]{3,4}(?:[АВЕКМНОРСТУХ]{1,2}[0-9]{0,3})?$/;
+/** Such as 5А: a house, a class, a flat. */
+const houseNumber = /^[0-9]{1,4}[\u0400-\u04FF]$/;
 
 function judgeMixed(word: string, traits: readonly Trait[], evidence: Evidence): Judgement | null {
   const foreign = traits.filter(isForeign);
@@ -129,9 +139,9 @@ function isDigitLike({ plain }: Foreign): boolean {
   return /^[OolI]$/.test(plain ?? "");
 }
 
-/** Whether digits stand on both sides of a letter. */
-function isEnclosed(traits: readonly Trait[]): boolean {
-  return runsOfForeign(traits).some(({ isInside }) => isInside);
+/** Whether letters that look like digits have digits on both sides. */
+function hidesInNumber(traits: readonly Trait[]): boolean {
+  return runsOfForeign(traits).some(({ run, isInside }) => isInside && run.every(isDigitLike));
 }
 
 type Foreign = Extract<Trait, { kind: "foreign" }>;

@@ -17,6 +17,8 @@ export type Evidence = {
   hasTurkish: () => boolean;
   /** Whether there are letters of this script at all. */
   hasLetters: (script: string) => boolean;
+  /** Whether there is the sign of a currency of the people who write this script. */
+  hasCurrencyOf: (script: string) => boolean;
   /** Whether there is a word of this script that nobody could read as a Latin one. */
   isIn: (script: string) => boolean;
 };
@@ -25,7 +27,7 @@ const severalWords =
   /^(?:\p{L}[\p{L}\p{M}’'-]{0,40}[.,]?\s){2,40}\p{L}[\p{L}\p{M}’'-]{0,40}[.,!?]?(?:\s|$)/u;
 const turkish = /[ğşİĞŞəƏ]/;
 const foreignWord = once(
-  () => /(?<![\p{L}\p{M}])[[\p{L}\p{M}]--\p{Script=Latin}]{2,64}(?![\p{L}\p{M}])/gv,
+  () => /(?<![\p{L}\p{M}])[[\p{L}\p{M}]--\p{Script=Latin}]{1,64}(?![\p{L}\p{M}])/gv,
 );
 const letters = once(() => /\p{L}/gu);
 
@@ -43,16 +45,32 @@ export function evidenceOf(text: string): Evidence {
       hasLetters.set(script, known);
       return known;
     },
+    hasCurrencyOf: (script) => currencyOf.get(script)?.test(text) ?? false,
     isIn: (script) => scriptsIn().has(script),
   };
 }
+
+const currencyOf = new Map(
+  [
+    ["₹", "Devanagari Gujarati Gurmukhi Kannada Malayalam Oriya Tamil Telugu"],
+    ["৳", "Bengali"],
+    ["฿", "Thai"],
+    ["₭", "Lao"],
+    ["៛", "Khmer"],
+    ["﷼", "Arabic"],
+  ].flatMap(([sign = "", scripts = ""]) =>
+    scripts.split(" ").map((script): [string, RegExp] => [script, new RegExp(sign)]),
+  ),
+);
 
 function nativeScriptsOf(text: string): Set<string> {
   const found = new Set<string>();
   for (const [word] of text.matchAll(foreignWord())) {
     const inWord = word.match(letters()) ?? [];
     const script = scriptOf(inWord[0] ?? "");
-    const isNative = inWord.some((letter) => !looksPlain(letter));
+    // A Greek letter alone is a symbol, while в, и and я are words.
+    const isWord = inWord.length > 1 || script === "Cyrillic";
+    const isNative = isWord && inWord.some((letter) => !looksPlain(letter));
     if (isNative && !found.has(script) && inWord.every((letter) => scriptOf(letter) === script)) {
       found.add(script);
     }

@@ -187,6 +187,8 @@ test("letters among the digits of a number are marked, and codes, units and list
     ["5,\u041E\u041E\u041E рублей слово", "5,\u041E\u041E\u041E"],
     ["1\u05E10", "1\u05E10"],
     ["5ဝဝ", "5ဝဝ"],
+    ["в 1\u041E0\u0420", "1\u041E0\u0420"],
+    ["5\u041E", "5\u041E"],
     ["50ဝ", "50ဝ"],
     ["pay 50ဝ EUR", "50ဝ"],
     ["5,ဝဝဝ.00", "5,ဝဝဝ.00"],
@@ -209,9 +211,24 @@ test("letters among the digits of a number are marked, and codes, units and list
     "550e8400-e29b-41d4-a716-446655440000 2026-11-16T17:00:00Z sha256:l0O1l0",
     "1С и 5б в доме",
     "סעיף 10ס בחוק",
+    "а/м Х123ОР77, О123ОО77 и д. 12В",
+    "в СССР",
+    "МТС и КАСКО",
     "အခန်း 50ဝ မှာ",
   ]) {
     assert.deepEqual(segmentsOf(text), [{ kind: "text", text }]);
+  }
+});
+
+test("letters of a code stay letters, and a house number is quiet", () => {
+  assert.equal(toVisibleText("Х123ОР77"), "Х123ОР77[only looks like X123OP77]");
+  assert.equal(toVisibleText("О123ОО77"), "О123ОО77[only looks like O123OO77]");
+  assert.equal(toVisibleText("α СССР"), "α СССР[only looks like CCCP]");
+  for (const text of ["5А", "12В"]) assert.equal(toVisibleText(text), text);
+  for (const text of ["₹ १२३", "₹१,२३०"]) {
+    assert.ok(
+      segmentsOf(text).every((one) => one.kind === "text" || ("isQuiet" in one && one.isQuiet)),
+    );
   }
 });
 
