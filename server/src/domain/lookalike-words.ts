@@ -20,6 +20,7 @@ type Trait =
 
 export function judgeWord(word: string, evidence: Evidence): Judgement | null {
   const traits = [...word].map(traitOf);
+  if (raisedInNumber.test(word)) return loud({ kind: "styled", reads: readingOf(word) });
   if (traits.some(isStyled)) return judgeStyled(word, traits, evidence);
   if (traits.some(({ kind }) => kind === "digit")) return judgeDigits(word, traits, evidence);
   if (traits.some(isForeign)) return judgeForeign(word, traits, evidence);
@@ -28,13 +29,16 @@ export function judgeWord(word: string, evidence: Evidence): Judgement | null {
     : null;
 }
 
+/** Raised and lowered digits end a number, as in 10²; within one they are read as a part of it. */
+const raisedInNumber = /[0-9][\u00B2\u00B3\u00B9\u2070\u2074-\u2079\u2080-\u2089]+[0-9]/;
+
 // Wide, mathematical and other forms of plain letters
 
 function judgeStyled(word: string, traits: readonly Trait[], evidence: Evidence): Judgement | null {
   const styled = traits.filter(isStyled);
   const isOnly = (form: string) => styled.every((trait) => trait.form === form);
   const letters = traits.filter(({ kind }) => kind !== "neutral").length;
-  if (isOnly("circled") && styled.length === letters) return null;
+  if (isOnly("circled") && styled.length === letters && !circledNumber.test(word)) return null;
   if (litre.test(word)) return null;
   const mark: Mark = { kind: "styled", reads: readingOf(word) };
   if (isOnly("wide")) {
@@ -45,6 +49,8 @@ function judgeStyled(word: string, traits: readonly Trait[], evidence: Evidence)
   return { mark, isQuiet: isNumeral || letters === 1 };
 }
 
+/** No list has a zero behind its other points. */
+const circledNumber = /[\u2460-\u24EA]\u24EA/;
 const litre = /^[0-9]*[cdkmµμ]?\u2113$/;
 
 function mixesWidths(word: string): boolean {

@@ -268,19 +268,27 @@ function isAsciiNameCode(code: number): boolean {
 
 /** They belong to Chinese, Japanese and Korean text. */
 const wideSeparators = "／＼：．，。｡﹕﹒﹐";
+const arabicSeparators = "\u066B\u066C";
+const separatorReadings = new Map([
+  ["。", "."],
+  ["｡", "."],
+  ["\u066B", "."],
+  ["\u066C", ","],
+]);
 const oddSeparator = once(() => {
   const alike = ["/", "\\", ":", ".", ","].flatMap(charactersLike);
   const signs = alike.filter((character) => !/[\p{L}\p{M}\p{N}]/u.test(character));
-  return new RegExp(`[${signs.join("")}${wideSeparators}\u2024\uFE13\uFE68]`, "gu");
+  return new RegExp(`[${signs.join("")}${wideSeparators}\u2024\uFE13\uFE68\u066B\u066C]`, "gu");
 });
 
 function* separatorMarks(text: string, evidence: Evidence): Generator<Placed> {
   for (const { 0: sign, index } of text.matchAll(oddSeparator())) {
     const before = text[index - 1] ?? "";
     const after = text[index + sign.length] ?? "";
-    const reads = sign === "。" || sign === "｡" ? "." : readingOf(sign);
+    const reads = separatorReadings.get(sign) ?? readingOf(sign);
     if (!isSeparator(reads, before, after)) continue;
     if (wideSeparators.includes(sign) && evidence.hasCjk()) continue;
+    if (arabicSeparators.includes(sign) && evidence.hasLetters("Arabic")) continue;
     const mark = { kind: "separator", reads, codePoint: sign.codePointAt(0) ?? 0 } as const;
     yield { at: index, kind: "marked", text: sign, mark, isQuiet: false };
   }

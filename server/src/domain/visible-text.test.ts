@@ -220,6 +220,21 @@ test("letters among the digits of a number are marked, and codes, units and list
   }
 });
 
+test("signs and forms of digits within a number are marked", () => {
+  for (const [text, expected] of [
+    ["1\u066C000", "1\u066C[not a plain ,]000"],
+    ["1\u066B5", "1\u066B[not a plain .]5"],
+    ["1²0", "1²0[reads 120]"],
+    ["pay 1₀₀0 now", "pay 1₀₀0[reads 1000] now"],
+    ["⑩⓪⓪", "⑩⓪⓪[reads 1000]"],
+  ] as const) {
+    assert.equal(toVisibleText(text), expected);
+  }
+  for (const text of ["10², 5 m², x²3, CO₂", "①②③, ⓪①", "1\u066C000 ریال"]) {
+    assert.equal(toVisibleText(text), text);
+  }
+});
+
 test("letters of a code stay letters, and a house number is quiet", () => {
   assert.equal(toVisibleText("Х123ОР77"), "Х123ОР77[only looks like X123OP77]");
   assert.equal(toVisibleText("О123ОО77"), "О123ОО77[only looks like O123OO77]");
