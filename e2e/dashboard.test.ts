@@ -67,6 +67,7 @@ journey(
     );
     assert.match(mail.text, /invited/i);
     const page = await there.visit(`${there.site.url}/app`);
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
     await inspect(page, "dashboard-sign-in", atTheDoor);
     await signInByCode(there, page, "new-viewer@example.com");
     await button(page, "Join").waitFor();
