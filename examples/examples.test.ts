@@ -56,6 +56,12 @@ async function makeForwarder(workspaceId: string) {
   const receiver = { url: "" };
   const forwarder = http.createServer((incoming, outgoing) => {
     const { method, headers } = incoming;
+    // The receiver has not started yet: the service will try again.
+    if (receiver.url === "") {
+      incoming.resume();
+      outgoing.writeHead(502).end();
+      return;
+    }
     const passed = http.request(receiver.url, { method, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 0);
       answer.pipe(outgoing);
