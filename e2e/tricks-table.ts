@@ -54,6 +54,18 @@ export const tricks: readonly Trick[] = [
     payload: { amount: 1 },
     tells: /Show [0-9]+ more lines/,
   },
+  {
+    line: 5,
+    name: "a host behind a name and a password",
+    payload: { url: "https://ann:secret@google.com@evil.com/pay" },
+    tells: /goes to evil\.com/,
+  },
+  {
+    line: 5,
+    name: "a password that poses as the host",
+    payload: { url: "https://ann:google.com@evil.com/pay" },
+    tells: /goes to evil\.com/,
+  },
   // 8. Figures
   {
     line: 8,

@@ -132,13 +132,19 @@ function userInfoFinder(text: string): (start: number) => number | null {
 /** A plain name is how programs sign in; one with a dot, a slash or a percent sign poses as the host. */
 function userMark(user: string, at: number, host: string): Placed | null {
   const [name = ""] = user.slice(0, Math.min(user.length - 1, userCharactersMax + 1)).split(":");
-  const isPlain = name.length <= userCharactersMax && !hostLike().test(name) && !name.includes("@");
-  if (isPlain) return null;
+  const isPlain = name.length <= userCharactersMax && !hostLike().test(name);
+  // The last @ counts: what stands before it, a password included, must not look like the host.
+  const before = user.slice(0, -1);
+  const [head, tail] = [before.slice(0, searchedMax), before.slice(-searchedMax)];
+  const posesAsHost = head.includes("@") || tail.includes("@") || /\.\p{L}{2,24}$/u.test(tail);
+  if (isPlain && !posesAsHost) return null;
   const mark = { kind: "leads", to: host, by: "userInfo" } as const;
   return { at, kind: "marked", text: user, mark, isQuiet: false };
 }
 
 const userCharactersMax = 64;
+/** At either end: many addresses may share one long run. */
+const searchedMax = 254;
 const hostLike = once(() => new RegExp(`[${dots}][\\p{L}\\p{N}]|[${slashes}%]`, "v"));
 
 /** Browsers take any number of slashes of either kind for two. */
