@@ -135,7 +135,7 @@ journey(
 );
 
 journey(
-  "9. whoever changes their mind after a lost answer learns which decision counted",
+  "9. a reader who changes their mind after a lost answer learns which decision counted",
   lost,
   async (there) => {
     const { id, page } = await open(there, screens["a desktop"]);

@@ -3,7 +3,7 @@
 import { type RefObject, useEffect, useRef } from "react";
 import { startGrowth } from "./growth.ts";
 
-/** A window's height above and below: whoever scrolls or presses Tab finds the next part ready. */
+/** A window's height above and below: a reader who scrolls or presses Tab finds the next part ready. */
 const margin = "100% 0px";
 
 type OnNear = (isNear: boolean) => void;
