@@ -5,7 +5,7 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { until } from "../server/test/test-worker.ts";
+import { until } from "../server/test/patience.ts";
 import {
   assertClean,
   checkAccessibility,
@@ -70,7 +70,7 @@ const withScript = (text: string) =>
 
 async function assertNoticed(page: Page, pattern: RegExp): Promise<void> {
   const isThere = () => problemsOf(page.context()).some((problem) => pattern.test(problem));
-  await until(isThere, String(pattern), 10_000);
+  await until(isThere, String(pattern));
   await assert.rejects(assertClean(page), pattern);
   await page.context().close();
 }
@@ -130,7 +130,7 @@ test("a failing answer that belongs to the journey is let pass, and only that", 
   skip,
 }, async () => {
   const page = await open(`${fine}<img alt="" src="/missing.png">`);
-  await until(() => problemsOf(page.context()).length > 0, "the missing image is noticed", 10_000);
+  await until(() => problemsOf(page.context()).length > 0, "the missing image is noticed");
   await assertClean(page, { mayFail: ["404 /missing"] });
   await assert.rejects(assertClean(page, { mayFail: ["409 /missing"] }), /status of 404/);
   await assert.rejects(assertClean(page, { mayFail: ["404 /other"] }), /status of 404/);

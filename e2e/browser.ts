@@ -12,6 +12,7 @@ import {
   chromium,
   type Page,
 } from "playwright-core";
+import { hangMs } from "../server/test/patience.ts";
 
 export const switches = [
   "--no-sandbox",
@@ -30,7 +31,6 @@ const usualContext: BrowserContextOptions = {
   locale: "en-GB",
   timezoneId: "Asia/Kolkata",
 };
-const actionTimeoutMs = 15_000;
 const accessibilityTags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 /**
@@ -74,7 +74,7 @@ export async function openContext(
   options: BrowserContextOptions = {},
 ): Promise<BrowserContext> {
   const context = await browser.newContext({ ...usualContext, ...options });
-  context.setDefaultTimeout(actionTimeoutMs);
+  context.setDefaultTimeout(hangMs);
   await record(context, new URL(siteUrl).origin);
   return context;
 }

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { makeSignInLink } from "../server/src/operations/sign-in.ts";
+import { until } from "../server/test/patience.ts";
 import { makeMember } from "../server/test/test-dashboard.ts";
 import { testKeyring } from "../server/test/test-service.ts";
-import { until } from "../server/test/test-worker.ts";
 import type { Allowances } from "./browser.ts";
 import type { Journey } from "./journey.ts";
 import { inspect } from "./review-page.ts";

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { until } from "../server/test/patience.ts";
 import { makeMember } from "../server/test/test-dashboard.ts";
 import { makeWorkspace } from "../server/test/test-service.ts";
-import { until } from "../server/test/test-worker.ts";
 import {
   atTheDoor,
   copyBox,

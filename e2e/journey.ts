@@ -28,9 +28,9 @@ import { isRefusal } from "../server/src/domain/refusal.ts";
 import { digestOfReviewToken } from "../server/src/domain/review-link.ts";
 import type { WorkspaceSettings } from "../server/src/domain/workspace-settings.ts";
 import { createGroup, removeGroupMember } from "../server/src/operations/manage-group.ts";
+import { testHangMs, until } from "../server/test/patience.ts";
 import type { ReceivedMail } from "../server/test/test-mailbox.ts";
 import { makeWorkspace } from "../server/test/test-service.ts";
-import { until } from "../server/test/test-worker.ts";
 import {
   type Allowances,
   assertClean,
@@ -40,8 +40,6 @@ import {
   screenshot,
 } from "./browser.ts";
 import { type Site, type SiteOptions, startSite } from "./site.ts";
-
-const journeyTimeoutMs = 90_000;
 
 export type Journey = {
   site: Site;
@@ -83,7 +81,7 @@ export function journeys(siteOptions: SiteOptions = {}) {
   });
   return (name: string, ...rest: [Walk] | [JourneyOptions, Walk]): void => {
     const [options, walk] = rest.length === 1 ? [{}, rest[0]] : rest;
-    test(name, { skip, timeout: journeyTimeoutMs }, async (t) => {
+    test(name, { skip, timeout: testHangMs }, async (t) => {
       opening ??= openStage(executablePath, siteOptions);
       await runJourney(await opening, options, walk, t);
     });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
-import { until } from "../server/test/test-worker.ts";
+import { until } from "../server/test/patience.ts";
 import { type Allowances, assertClean, checkAccessibility, screenshot } from "./browser.ts";
 
 type FirstStep = "Approve" | "Approve with changes" | "Reject";
@@ -15,21 +15,17 @@ const pressMs = 8_000;
 /** The first step. Its buttons do nothing in their first moment, so whoever is too quick presses again. */
 export async function choose(page: Page, name: FirstStep): Promise<Locator> {
   const dialog = page.locator("dialog");
-  await until(
-    async () => {
-      // Once the second step is there, nothing behind it can be pressed.
-      if (await dialog.isVisible()) return true;
-      await firstStep(page, name)
-        .click({ timeout: pressMs })
-        .catch(() => {});
-      return dialog.waitFor({ timeout: pressAgainMs }).then(
-        () => true,
-        () => false,
-      );
-    },
-    `${name} leads to the second step`,
-    45_000,
-  );
+  await until(async () => {
+    // Once the second step is there, nothing behind it can be pressed.
+    if (await dialog.isVisible()) return true;
+    await firstStep(page, name)
+      .click({ timeout: pressMs })
+      .catch(() => {});
+    return dialog.waitFor({ timeout: pressAgainMs }).then(
+      () => true,
+      () => false,
+    );
+  }, `${name} leads to the second step`);
   return dialog;
 }
 
@@ -117,7 +113,7 @@ export async function eventually(
   look: () => Promise<boolean> | boolean,
   what: string,
 ): Promise<void> {
-  await until(look, what, 20_000);
+  await until(look, what);
 }
 
 /** Each width and each colour scheme is looked at by axe-core once; a person who wants to see them sees all four. */

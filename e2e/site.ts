@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Database, openDatabase } from "../server/src/storage/database.ts";
+import { until } from "../server/test/patience.ts";
 import { makeTestDatabase } from "../server/test/test-database.ts";
 import { type ReceivedMail, startMailserver } from "../server/test/test-mailbox.ts";
 import {
@@ -14,7 +15,6 @@ import {
   startProgram,
   untilWritten,
 } from "../server/test/test-program.ts";
-import { until } from "../server/test/test-worker.ts";
 
 export type SiteOptions = {
   /** Serves it behind a reverse proxy under this path, such as "/approvals". */

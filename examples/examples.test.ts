@@ -11,8 +11,9 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { Countersign } from "../sdk/src/index.ts";
 import { serve } from "../sdk/test/served.ts";
+import { until } from "../server/test/patience.ts";
 import { makeWorkspace } from "../server/test/test-service.ts";
-import { makeEndpoint, startWorker, until } from "../server/test/test-worker.ts";
+import { makeEndpoint, startWorker } from "../server/test/test-worker.ts";
 import {
   askedFor,
   type Environment,

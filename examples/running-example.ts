@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
-import { until } from "../server/test/test-worker.ts";
+import { until } from "../server/test/patience.ts";
 
 export type Environment = Record<string, string>;
 

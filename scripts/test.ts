@@ -1,10 +1,10 @@
-// Runs every test against one real PostgreSQL and ends with a line that counts them.
+// Runs every test against one real PostgreSQL. It ends with the slowest tests, how free the machine was, and how many passed.
 // `npm test -- FILE…` runs some files only; TEST_DATABASE_URL runs them on another PostgreSQL (its role must be
 // allowed to create databases). Browser tests run in a Chromium that is looked for once, before all of them
 // (e2e/chromium.ts); where there is none they count as skipped, and the last lines say so.
 
 import { glob, mkdtemp, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { basename, join, relative } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
@@ -13,16 +13,16 @@ import { type ChromiumSearch, findChromium } from "../e2e/chromium.ts";
 import { useEmbeddedPostgres } from "../server/src/storage/embedded-postgres.ts";
 import { migrate } from "../server/src/storage/migrations.ts";
 import { templateName, withDatabase } from "../server/test/test-database.ts";
+import { measureFreeCores } from "./machine.ts";
 
 const root = join(import.meta.dirname, "..");
-const testTimeoutMs = 120_000;
-/**
- * Browsers keep processors busy, other tests mostly wait for timers, mails and processes, so both kinds run side by side.
- * With more files at a time, tests that look at the clock no longer keep to their limits on two processors.
- */
-const browserFilesAtOnce = 2;
-const otherFilesAtOnce = 1;
+const slowestShown = 20;
 
+const startedMs = performance.now();
+const freeCores = await measureFreeCores();
+// The limits of the tests were written for two free cores. The files that run below read this variable.
+process.env.TEST_SLOWNESS = String(Math.max(1, 2 / freeCores));
+const { testHangMs } = await import("../server/test/patience.ts");
 const files = await findFiles();
 const chromium = files.some(needsBrowser) ? await searchChromium() : null;
 process.env.TEST_CHROMIUM = chromium?.path ?? "";
@@ -115,39 +115,73 @@ async function searchChromium(): Promise<ChromiumSearch> {
 
 async function runTests(): Promise<boolean> {
   const others = files.filter((file) => !needsBrowser(file));
-  const counted = await Promise.all([
-    runFiles(files.filter(needsBrowser), browserFilesAtOnce),
-    runFiles(others, otherFilesAtOnce),
+  // Browsers keep a core each busy. Other tests mostly wait for timers, mails and processes, so they run beside them.
+  const results = await Promise.all([
+    runFiles(files.filter(needsBrowser), Math.max(1, Math.round(freeCores))),
+    runFiles(others, Math.max(1, Math.round(freeCores / 2))),
   ]);
-  const counts = { passed: 0, failed: 0, skipped: 0 };
-  for (const { passed, failed, skipped } of counted) {
-    counts.passed += passed;
-    counts.failed += failed;
-    counts.skipped += skipped;
-  }
-  if (chromium?.path === null) process.stdout.write(`${chromium.reason}\n`);
-  const skipped = counts.skipped === 0 ? "" : `, ${counts.skipped} skipped`;
-  process.stdout.write(`${counts.passed} passed, ${counts.failed} failed${skipped}\n`);
-  return counts.failed === 0 && counts.passed > 0;
+  const sum = (count: (result: Result) => number) =>
+    results.map(count).reduce((one, other) => one + other);
+  const [passed, failed, skipped] = [
+    sum((result) => result.passed),
+    sum((result) => result.failed),
+    sum((result) => result.skipped),
+  ];
+  if (chromium?.path === null) tell(chromium.reason);
+  tellSlowest(results.flatMap(({ tests }) => tests));
+  await tellMachine();
+  const seconds = Math.round((performance.now() - startedMs) / 1_000);
+  const skips = skipped === 0 ? "" : `, ${skipped} skipped`;
+  tell(
+    `${passed} passed, ${failed} failed${skips} in ${Math.floor(seconds / 60)} min ${seconds % 60} s`,
+  );
+  return failed === 0 && passed > 0;
 }
 
-type Counts = { passed: number; failed: number; skipped: number };
+type TestTime = { name: string; file: string; ms: number };
+type Result = { passed: number; failed: number; skipped: number; tests: TestTime[] };
 
-async function runFiles(paths: string[], concurrency: number): Promise<Counts> {
-  const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
-  if (paths.length === 0) return counts;
-  const stream = run({ files: paths, concurrency, timeout: testTimeoutMs });
+async function runFiles(paths: string[], concurrency: number): Promise<Result> {
+  const result: Result = { passed: 0, failed: 0, skipped: 0, tests: [] };
+  if (paths.length === 0) return result;
+  const stream = run({ files: paths, concurrency, timeout: testHangMs });
   stream.on("test:fail", ({ details, todo }) => {
     // A suite or file fails with its tests, which are counted themselves.
-    if (details.type !== "suite" && todo === undefined) counts.failed += 1;
+    if (details.type !== "suite" && todo === undefined) result.failed += 1;
+  });
+  stream.on("test:complete", ({ name, file, details }) => {
+    if (details.type === "suite" || file === undefined || name === file) return;
+    result.tests.push({ name, file: relative(root, file), ms: details.duration_ms });
   });
   stream.on("test:summary", (summary) => {
     // The summary without a file is the one of the whole run.
     if (summary.file !== undefined) return;
-    counts.passed = summary.counts.passed;
-    counts.skipped = summary.counts.skipped;
-    if (!summary.success) counts.failed = Math.max(1, counts.failed);
+    result.passed = summary.counts.passed;
+    result.skipped = summary.counts.skipped;
+    if (!summary.success) result.failed = Math.max(1, result.failed);
   });
   for await (const text of stream.compose(new spec())) process.stdout.write(text);
-  return counts;
+  return result;
+}
+
+function tellSlowest(tests: TestTime[]): void {
+  const slowest = tests.toSorted((one, other) => other.ms - one.ms).slice(0, slowestShown);
+  tell(`The ${slowest.length} slowest tests:`);
+  for (const { name, file, ms } of slowest) {
+    tell(`${(ms / 1_000).toFixed(1).padStart(7)} s  ${file}: ${name}`);
+  }
+}
+
+/** A failure on a busy machine is a failure; this tells where the time went. */
+async function tellMachine(): Promise<void> {
+  const cores = availableParallelism();
+  const atEnd = await measureFreeCores();
+  const isBusy = Math.min(freeCores, atEnd) < 0.75 * cores;
+  tell(
+    `The machine was ${isBusy ? "busy with other work" : "quiet"}: ${freeCores.toFixed(1)} of ${cores} cores were free at the start, ${atEnd.toFixed(1)} at the end.`,
+  );
+}
+
+function tell(line: string): void {
+  process.stdout.write(`${line}\n`);
 }

@@ -7,8 +7,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { serve } from "../../sdk/test/served.ts";
+import { until } from "../../server/test/patience.ts";
 import { makeWorkspace } from "../../server/test/test-service.ts";
-import { makeEndpoint, startReceiver, startWorker, until } from "../../server/test/test-worker.ts";
+import { makeEndpoint, startReceiver, startWorker } from "../../server/test/test-worker.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 // Within the package, so that its own name and what is installed for it are found.

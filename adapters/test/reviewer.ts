@@ -3,8 +3,9 @@
 import type { ApprovalRequest, Countersign, WebhookData } from "../../sdk/src/index.ts";
 import { Countersign as Client, constructEvent } from "../../sdk/src/index.ts";
 import type { Served } from "../../sdk/test/served.ts";
+import { until } from "../../server/test/patience.ts";
 import { makeWorkspace } from "../../server/test/test-service.ts";
-import { makeEndpoint, startReceiver, startWorker, until } from "../../server/test/test-worker.ts";
+import { makeEndpoint, startReceiver, startWorker } from "../../server/test/test-worker.ts";
 
 export const notify = "ann@example.com";
 

@@ -8,9 +8,10 @@ import { addMember } from "../../server/src/operations/add-member.ts";
 import { issueKey } from "../../server/src/operations/issue-key.ts";
 import { disableEndpoint } from "../../server/src/operations/manage-endpoint.ts";
 import { createGroup } from "../../server/src/operations/manage-group.ts";
+import { until } from "../../server/test/patience.ts";
 import { environmentOn } from "../../server/test/test-program.ts";
 import { makeWorkspace } from "../../server/test/test-service.ts";
-import { makeEndpoint, startReceiver, startWorker, until } from "../../server/test/test-worker.ts";
+import { makeEndpoint, startReceiver, startWorker } from "../../server/test/test-worker.ts";
 import type { Meanwhile } from "./code-block.ts";
 
 export type DocumentedService = {

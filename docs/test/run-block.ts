@@ -6,11 +6,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { dirname, join } from "node:path";
-import { until } from "../../server/test/test-worker.ts";
+import { hangMs, until } from "../../server/test/patience.ts";
 import type { CodeBlock } from "./code-block.ts";
 import type { Page } from "./documented-service.ts";
-
-const blockTimeoutMs = 60_000;
 
 const endings: Record<string, string> = { ts: "ts", js: "mjs", python: "py", go: "go", sh: "sh" };
 
@@ -125,7 +123,7 @@ function start([command, ...args]: [string, ...string[]], { folder, environment 
   };
   child.stdout.on("data", take);
   child.stderr.on("data", take);
-  const timer = setTimeout(() => endGroup(child), blockTimeoutMs);
+  const timer = setTimeout(() => endGroup(child), hangMs);
   const read = () => output;
   const ended = new Promise<Ended>((resolve, reject) => {
     child.on("error", reject);
@@ -196,14 +194,10 @@ async function receive(
     early = how;
   });
   try {
-    const forged = await until(
-      () => {
-        if (early !== null) throw new Error(`${page}:${line} ended:\n${early.output}`);
-        return forge(port);
-      },
-      `${page}:${line} listens`,
-      blockTimeoutMs,
-    );
+    const forged = await until(() => {
+      if (early !== null) throw new Error(`${page}:${line} ended:\n${early.output}`);
+      return forge(port);
+    }, `${page}:${line} listens`);
     assert.equal(forged.status, 400, `${page}:${line} must refuse what is not signed`);
     await breakOff(port);
     await place.page.deliverApproval();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
 import { serve } from "../../sdk/test/served.ts";
+import { until } from "../../server/test/patience.ts";
 import { makeWorkspace } from "../../server/test/test-service.ts";
 import { callTool, connect, type Way, ways } from "./conversing.ts";
 
@@ -21,10 +22,6 @@ async function converse(context: TestContext, way: Way) {
   const call = (name: string, args: Record<string, unknown>, options = {}) =>
     callTool(client, name, args, options);
   return { client, call };
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 for (const way of ways) {

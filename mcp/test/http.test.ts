@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
 import { apiKeyRandomBytes, formatApiKey } from "../../server/src/domain/api-key.ts";
 import { revokeKey } from "../../server/src/operations/issue-key.ts";
+import { until } from "../../server/test/patience.ts";
 import { decide, findReviewer } from "../../server/test/test-review.ts";
 import {
   makeWorkspace,
@@ -57,10 +58,6 @@ function callText(name: string, args: string): string {
 /** Of a stream with one message. */
 function dataOf(text: string): string {
   return /^data: (.*)$/m.exec(text)?.[1] ?? "";
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 test("a missing, malformed, unknown or revoked key is 401, whatever the message", async () => {

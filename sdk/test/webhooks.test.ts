@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
+import { until } from "../../server/test/patience.ts";
 import { makeWorkspace } from "../../server/test/test-service.ts";
-import { makeEndpoint, startReceiver, startWorker, until } from "../../server/test/test-worker.ts";
+import { makeEndpoint, startReceiver, startWorker } from "../../server/test/test-worker.ts";
 import { Countersign, constructEvent, WebhookVerificationError, webhooks } from "../src/index.ts";
 import { serve } from "./served.ts";
 

@@ -9,7 +9,6 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
 import type { Command } from "commander";
 import { buildProgram } from "../src/cli/program.ts";
 import { findSecretKey, parseKeyring } from "../src/domain/keyring.ts";
@@ -17,12 +16,12 @@ import { unseal } from "../src/domain/sealed-secret.ts";
 import { secretRecordOf } from "../src/operations/manage-endpoint.ts";
 import { type Database, openDatabase } from "../src/storage/database.ts";
 import * as endpoints from "../src/storage/endpoints.ts";
+import { hangMs, until } from "./patience.ts";
 import { postmasterPid } from "./postmaster.ts";
 import { makeTestDatabase, type TestDatabase, withDatabase } from "./test-database.ts";
 import { makeWorkspace, minimalBody } from "./test-service.ts";
 
 const program = join(import.meta.dirname, "..", "bin", "countersign.mjs");
-const waitMs = 60_000;
 /** Each costs a start of Node; more at once than this only wait for each other. */
 const commandsAtOnce = 3;
 const unreachableUrl = "postgres://nobody@127.0.0.1:1/nothing";
@@ -614,7 +613,7 @@ function execute(environment: Environment, words: string[]): Promise<Outcome> {
       NODE_COMPILE_CACHE: join(folder, compileCacheFolder),
       ...environment,
     };
-    const options = { cwd: folder, env, timeout: waitMs };
+    const options = { cwd: folder, env, timeout: hangMs };
     execFile(process.execPath, [program, ...words], options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
       resolve({ code, stdout, stderr });
@@ -711,7 +710,7 @@ async function startServer(): Promise<{ address: string; stop(): Promise<void> }
   return {
     address: find() ?? "",
     stop: async () => {
-      const ended = once(child, "close", { signal: AbortSignal.timeout(waitMs) });
+      const ended = once(child, "close", { signal: AbortSignal.timeout(hangMs) });
       child.kill("SIGTERM");
       assert.deepEqual(await ended, [0, null]);
     },
@@ -726,12 +725,4 @@ async function statusOf(address: string, key: string): Promise<number> {
   });
   await response.text();
   return response.status;
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + waitMs;
-  while (!condition()) {
-    assert.ok(performance.now() < deadline, `waited in vain for ${condition}`);
-    await pause(10);
-  }
 }

@@ -39,6 +39,7 @@ import { inTransaction, openDatabase } from "../src/storage/database.ts";
 import * as deliveries from "../src/storage/deliveries.ts";
 import * as storedEndpoints from "../src/storage/endpoints.ts";
 import { KeyUse } from "../src/storage/key-use.ts";
+import { until } from "./patience.ts";
 import { makeTestDatabase } from "./test-database.ts";
 import {
   makeWorkspace,
@@ -48,7 +49,7 @@ import {
   testAssets,
   testPublicUrl,
 } from "./test-service.ts";
-import { makeEndpoint, startWorker, until } from "./test-worker.ts";
+import { makeEndpoint, startWorker } from "./test-worker.ts";
 
 const service = await startService();
 const { db } = service;

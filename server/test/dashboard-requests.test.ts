@@ -11,6 +11,7 @@ import * as requests from "../src/http/dashboard/requests.ts";
 import type { DashboardCalls, DashboardRefusal, MemberVisit } from "../src/http/dashboard/visit.ts";
 import { createGroup } from "../src/operations/manage-group.ts";
 import * as activity from "../src/storage/activity.ts";
+import { until } from "./patience.ts";
 import { makeMember } from "./test-dashboard.ts";
 import { decide, findReviewer, getReview, listReviewers, postReview } from "./test-review.ts";
 import {
@@ -20,7 +21,7 @@ import {
   testAssets,
   testPublicUrl,
 } from "./test-service.ts";
-import { makeEndpoint, startReceiver, startWorker, until } from "./test-worker.ts";
+import { makeEndpoint, startReceiver, startWorker } from "./test-worker.ts";
 
 let dues = 0;
 const service = await startService();

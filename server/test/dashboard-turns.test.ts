@@ -17,10 +17,10 @@ import { changeMemberRole, removeMember } from "../src/operations/manage-members
 import { inTransaction } from "../src/storage/database.ts";
 import * as endpoints from "../src/storage/endpoints.ts";
 import * as members from "../src/storage/members.ts";
+import { until } from "./patience.ts";
 import { makeMember } from "./test-dashboard.ts";
 import { bodies, contentsOf, makeFurnished } from "./test-furnished.ts";
 import { startService, testAssets, testPublicUrl } from "./test-service.ts";
-import { until } from "./test-worker.ts";
 
 const service = await startService();
 const { db } = service;

@@ -10,6 +10,7 @@ import { addGroupMember, createGroup, removeGroupMember } from "../src/operation
 import * as approvalResolution from "../src/storage/approval-resolution.ts";
 import { inOneStatement, inTransaction } from "../src/storage/database.ts";
 import * as groups from "../src/storage/groups.ts";
+import { until } from "./patience.ts";
 import {
   type Choice,
   decide,
@@ -24,7 +25,7 @@ import {
   sameOriginHeaders,
 } from "./test-review.ts";
 import { makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
-import { makeEndpoint, type Receiver, startReceiver, startWorker, until } from "./test-worker.ts";
+import { makeEndpoint, type Receiver, startReceiver, startWorker } from "./test-worker.ts";
 
 let dues = 0;
 const service = await startService({ onDue: () => (dues += 1) });

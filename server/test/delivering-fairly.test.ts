@@ -9,8 +9,9 @@ import {
   webhooksPerWorkspaceMax,
 } from "../src/domain/limits.ts";
 import type { Database } from "../src/storage/database.ts";
+import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
-import { makeEndpoint, type Receiver, startReceiver, startWorker, until } from "./test-worker.ts";
+import { makeEndpoint, type Receiver, startReceiver, startWorker } from "./test-worker.ts";
 
 let wake = () => {};
 const service = await startService({ onDue: () => wake() });
@@ -219,7 +220,7 @@ test("a backlog to a healthy endpoint is worked off, each delivery once", async 
   const endpoint = await makeEndpoint(db, workspaceId, healthy.url);
   await makeBacklog(db, workspaceId, endpoint.id, 2_000);
   worker.wake();
-  await until(() => healthy.heard.length >= 2_000, "the backlog", 100_000);
+  await until(() => healthy.heard.length >= 2_000, "the backlog");
   await until(async () => {
     const { rows } = await db.query(
       "select count(*)::int as due from deliveries where endpoint_id = $1 and state = 'due'",

@@ -8,9 +8,10 @@ import { addMember } from "../src/operations/add-member.ts";
 import { createGroup, removeGroupMember } from "../src/operations/manage-group.ts";
 import { resendDelivery } from "../src/operations/resend-delivery.ts";
 import { MailSender } from "../src/outbound/send-mail.ts";
+import { until } from "./patience.ts";
 import { startMailserver } from "./test-mailbox.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
-import { startWorker, testPublicUrl, until } from "./test-worker.ts";
+import { startWorker, testPublicUrl } from "./test-worker.ts";
 
 let wake = () => {};
 const service = await startService({ onDue: () => wake() });

@@ -6,6 +6,7 @@ import { expireApprovals } from "../src/operations/expire-approvals.ts";
 import { disableEndpoint, rotateEndpointSecret } from "../src/operations/manage-endpoint.ts";
 import * as approvalResolution from "../src/storage/approval-resolution.ts";
 import { inOneStatement } from "../src/storage/database.ts";
+import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 import {
   type Heard,
@@ -13,7 +14,6 @@ import {
   type Receiver,
   startReceiver,
   startWorker,
-  until,
 } from "./test-worker.ts";
 import { isSignedByStandard, isSignedWith } from "./webhook-verifier.ts";
 

@@ -4,10 +4,11 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { disableEndpoint, enableEndpoint } from "../src/operations/manage-endpoint.ts";
+import { until } from "./patience.ts";
 import { startMailserver } from "./test-mailbox.ts";
 import { assertRefused, environmentOn, jsonOf, runCommand, textOf } from "./test-program.ts";
 import { makeWorkspace, minimalBody, startService, type TestService } from "./test-service.ts";
-import { makeEndpoint, startReceiver, startWorker, until } from "./test-worker.ts";
+import { makeEndpoint, startReceiver, startWorker } from "./test-worker.ts";
 
 const quiet = await startService();
 let wake = () => {};

@@ -16,8 +16,9 @@ import { createGroup } from "../src/operations/manage-group.ts";
 import { buildRawMail } from "../src/outbound/send-mail.ts";
 import { inTransaction } from "../src/storage/database.ts";
 import { insertEndpointNotice } from "../src/storage/deliveries.ts";
+import { until } from "./patience.ts";
 import { makeWorkspace, startNode, startService, testKeyring } from "./test-service.ts";
-import { makeEndpoint, startWorker, testPublicUrl, until } from "./test-worker.ts";
+import { makeEndpoint, startWorker, testPublicUrl } from "./test-worker.ts";
 
 const from = { name: "Countersign", address: "countersign@approvals.example" };
 const origin = { keyring: testKeyring, publicUrl: testPublicUrl };

@@ -29,10 +29,10 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { OperatorFault } from "../src/domain/operator-fault.ts";
 import { type EmbeddedPostgres, useEmbeddedPostgres } from "../src/storage/embedded-postgres.ts";
+import { hangMs, until } from "./patience.ts";
 import { postmasterPid } from "./postmaster.ts";
 
 const NOBODY = 65534;
-const WAIT_MS = 30_000;
 const MODULE = fileURLToPath(new URL("../src/storage/embedded-postgres.ts", import.meta.url));
 const isRoot = process.geteuid?.() === 0;
 const isLinux = process.platform === "linux";
@@ -403,9 +403,9 @@ function spawnChild(dataDir: string, purpose: string, uid?: number): ChildProces
 
 async function startChild(dataDir: string, purpose: string, uid?: number): Promise<Child> {
   const child = spawnChild(dataDir, purpose, uid);
-  const [connection] = await once(child, "message", { signal: AbortSignal.timeout(WAIT_MS) });
+  const [connection] = await once(child, "message", { signal: AbortSignal.timeout(hangMs) });
   const release = async () => {
-    const ended = once(child, "exit", { signal: AbortSignal.timeout(WAIT_MS) });
+    const ended = once(child, "exit", { signal: AbortSignal.timeout(hangMs) });
     child.send("release");
     assert.deepEqual(await ended, [0, null]);
   };
@@ -439,14 +439,6 @@ function killPostmaster(dataDir: string): void {
   const pid = postmasterPid(dataDir);
   assert.ok(pid !== null && pid > 0, "there is a server to kill");
   process.kill(pid, "SIGKILL");
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + WAIT_MS;
-  while (!condition()) {
-    assert.ok(performance.now() < deadline, `waited in vain for ${condition}`);
-    await pause(5);
-  }
 }
 
 function isFault(text: RegExp) {

@@ -11,6 +11,7 @@ import {
   resendUnsuccessful,
   sendTestEvent,
 } from "../src/operations/resend-delivery.ts";
+import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 import {
   makeEndpoint,
@@ -18,7 +19,6 @@ import {
   startReceiver,
   startWorker,
   testPublicUrl,
-  until,
 } from "./test-worker.ts";
 import { isSignedByStandard, isSignedWith } from "./webhook-verifier.ts";
 

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { expiryBatch } from "../src/domain/limits.ts";
 import type { Database } from "../src/storage/database.ts";
+import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
-import { makeEndpoint, startReceiver, startWorker, type TestWorker, until } from "./test-worker.ts";
+import { makeEndpoint, startReceiver, startWorker, type TestWorker } from "./test-worker.ts";
 
 const service = await startService();
 const { db } = service;
@@ -47,7 +48,7 @@ test("what has run out while nobody worked is expired by several workers, each o
     [endpoint.id],
   );
   workers.push(...[1, 2, 3].map(() => startWorker(service.database)));
-  await until(async () => (await countOf(workspaceId)).pending === 0, "all to be expired", 60_000);
+  await until(async () => (await countOf(workspaceId)).pending === 0, "all to be expired");
   assert.deepEqual(await countOf(workspaceId), {
     pending: 0,
     expired: count,

@@ -5,6 +5,7 @@ import { after, test } from "node:test";
 import { deriveReviewCode } from "../src/domain/review-code.ts";
 import { deriveReviewToken } from "../src/domain/review-link.ts";
 import { registerEndpoint } from "../src/operations/manage-endpoint.ts";
+import { until } from "./patience.ts";
 import { decisionBody, findReviewer, getReview, openReview, postReview } from "./test-review.ts";
 import { makeWorkspace, startService } from "./test-service.ts";
 
@@ -13,10 +14,6 @@ const service = await startService({ logDestination: { write: (line) => void lin
 after(() => service.stop());
 
 const listening = service.app.listen({ port: 0, host: "127.0.0.1" });
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
-}
 
 type Line = Record<string, unknown>;
 const logged = (): Line[] => lines.map((line) => JSON.parse(line) as Line);

@@ -24,11 +24,12 @@ import { inOneStatement, inTransaction, openDatabase } from "../src/storage/data
 import { insertEndpointNotice } from "../src/storage/deliveries.ts";
 import * as dueMails from "../src/storage/due-mails.ts";
 import { type CrashPoint, startCrashingWorker } from "./crashing-worker.ts";
+import { until } from "./patience.ts";
 import { type ReceivedMail, startMailserver } from "./test-mailbox.ts";
 import { environmentOn, runCommand, textOf } from "./test-program.ts";
 import { findReviewer, getReview, openReview, reviewDataOf } from "./test-review.ts";
 import { makeWorkspace, minimalBody, startService, testKeyring } from "./test-service.ts";
-import { makeEndpoint, startWorker, testPublicUrl, until } from "./test-worker.ts";
+import { makeEndpoint, startWorker, testPublicUrl } from "./test-worker.ts";
 
 // As in the process that is killed: the same mail must have the same bytes.
 const from = { name: "", address: "approvals@countersign.example" };

@@ -7,6 +7,7 @@ import { after, test } from "node:test";
 import type { DashboardApi } from "../../sdk/src/dashboard-contract.ts";
 import { passkeyNameCharactersMax, passkeysPerPersonMax } from "../src/domain/limits.ts";
 import { MailSender } from "../src/outbound/send-mail.ts";
+import { until } from "./patience.ts";
 import {
   callDashboard,
   cookieOf,
@@ -19,7 +20,7 @@ import {
 import { startMailserver } from "./test-mailbox.ts";
 import { type Authenticator, type Bent, makeAuthenticator } from "./test-passkey.ts";
 import { makeWorkspace, startService, testPublicUrl } from "./test-service.ts";
-import { startWorker, until } from "./test-worker.ts";
+import { startWorker } from "./test-worker.ts";
 
 const { origin, hostname } = new URL(testPublicUrl);
 

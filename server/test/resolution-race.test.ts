@@ -5,8 +5,9 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import * as approvalResolution from "../src/storage/approval-resolution.ts";
 import { inOneStatement } from "../src/storage/database.ts";
+import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
-import { makeEndpoint, startReceiver, startWorker, until } from "./test-worker.ts";
+import { makeEndpoint, startReceiver, startWorker } from "./test-worker.ts";
 
 const service = await startService();
 const otherNode = await startNode(service.database);

@@ -10,8 +10,9 @@ import { createGroup } from "../src/operations/manage-group.ts";
 import { updateWorkspace } from "../src/operations/manage-workspace.ts";
 import { resendDelivery } from "../src/operations/resend-delivery.ts";
 import { findSent } from "../src/storage/due-mails.ts";
+import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService, testKeyring } from "./test-service.ts";
-import { startWorker, testPublicUrl, until } from "./test-worker.ts";
+import { startWorker, testPublicUrl } from "./test-worker.ts";
 
 let wake = () => {};
 const log: string[] = [];

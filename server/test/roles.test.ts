@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { deriveReviewToken } from "../src/domain/review-link.ts";
 import { type Database, openDatabase } from "../src/storage/database.ts";
+import { until } from "./patience.ts";
 import { makeTestDatabase, type TestDatabase } from "./test-database.ts";
 import { type Mailserver, startMailserver } from "./test-mailbox.ts";
 import {
@@ -18,7 +19,7 @@ import {
   untilWritten,
 } from "./test-program.ts";
 import { makeWorkspace, minimalBody, testKeyring } from "./test-service.ts";
-import { makeEndpoint, type Receiver, startReceiver, until } from "./test-worker.ts";
+import { makeEndpoint, type Receiver, startReceiver } from "./test-worker.ts";
 
 /** Well under the six seconds after which a worker would look by itself. */
 const promptMs = 3_000;

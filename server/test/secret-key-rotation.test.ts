@@ -4,6 +4,7 @@ import { after, test } from "node:test";
 import { type Keyring, parseKeyring } from "../src/domain/keyring.ts";
 import type { ComposedMail } from "../src/operations/compose-mail.ts";
 import { listSecretKeyIds } from "../src/storage/endpoints.ts";
+import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService, testKeyring } from "./test-service.ts";
 import {
   makeEndpoint,
@@ -11,7 +12,6 @@ import {
   startWorker,
   type TestWorkerOptions,
   testPublicUrl,
-  until,
 } from "./test-worker.ts";
 import { isSignedWith } from "./webhook-verifier.ts";
 

@@ -10,9 +10,9 @@ import {
 import { type Cidr, nearbyCidrs, parseCidrs } from "../src/domain/network-address.ts";
 import { deriveSignInCode } from "../src/domain/sign-in.ts";
 import { makeSignInLink } from "../src/operations/sign-in.ts";
+import { until } from "./patience.ts";
 import { callDashboard, cookieOf, fromOurPage, makeMember, signIn } from "./test-dashboard.ts";
 import { makeWorkspace, startNode, startService, testKeyring } from "./test-service.ts";
-import { until } from "./test-worker.ts";
 
 const service = await startService();
 const { db, keyring } = service;

@@ -23,12 +23,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Me } from "../../sdk/src/dashboard-contract.ts";
 import { openDatabase } from "../src/storage/database.ts";
+import { hangMs, testHangMs, until } from "./patience.ts";
 import { isAlive, postmasterPid } from "./postmaster.ts";
 import { makeTestDatabase, testDatabaseUrl, withDatabase } from "./test-database.ts";
 import { makeWorkspace, minimalBody } from "./test-service.ts";
 
 const root = join(import.meta.dirname, "..", "..");
-const waitMs = 60_000;
 /** A stop takes some milliseconds. This is far more, and far less than the 30 s of a waiting caller. */
 const stopMs = 10_000;
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
@@ -468,7 +468,7 @@ function start(
     env: { PATH, NODE_COMPILE_CACHE, PORT: "0", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const ended = once(child, "close", { signal: AbortSignal.timeout(2 * waitMs) });
+  const ended = once(child, "close", { signal: AbortSignal.timeout(testHangMs) });
   const program: Program = {
     child,
     pid: child.pid ?? 0,
@@ -494,7 +494,7 @@ async function addressOf(program: Program): Promise<string> {
   await until(() => find() !== undefined || hasEnded(program));
   const address = find();
   assert.ok(address !== undefined, `it ended while it started: ${program.errors}`);
-  const deadline = performance.now() + waitMs;
+  const deadline = performance.now() + hangMs;
   while ((await fetch(`${address}/readyz`)).status !== 200) {
     assert.ok(performance.now() < deadline, `it never became ready: ${program.output}`);
     await pause(20);
@@ -591,12 +591,4 @@ function copyOfTemplate(): string {
   const dataDir = newDataDir();
   execFileSync("cp", ["-a", template, dataDir]);
   return dataDir;
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + waitMs;
-  while (!condition()) {
-    assert.ok(performance.now() < deadline, `waited in vain for ${condition}`);
-    await pause(5);
-  }
 }

@@ -7,11 +7,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
+import { hangMs, testHangMs, until } from "./patience.ts";
 import { testKeyring } from "./test-service.ts";
-import { until } from "./test-worker.ts";
 
 const program = join(import.meta.dirname, "..", "bin", "countersign.mjs");
-const waitMs = 60_000;
 /** Each costs a start of Node; more at once than this only wait for each other. */
 const commandsAtOnce = 3;
 
@@ -54,7 +53,7 @@ export async function runCommand(environment: Environment, words: string[]): Pro
 
 function execute(environment: Environment, words: string[]): Promise<Outcome> {
   return new Promise((resolve) => {
-    const options = { cwd: folder, env: withPath(environment), timeout: waitMs };
+    const options = { cwd: folder, env: withPath(environment), timeout: hangMs };
     execFile(process.execPath, [program, ...words], options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
       resolve({ code, stdout, stderr });
@@ -95,7 +94,7 @@ export function startProgram(environment: Environment): Program {
     env: { PORT: "0", ...withPath(environment) },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const ended = once(child, "close", { signal: AbortSignal.timeout(2 * waitMs) });
+  const ended = once(child, "close", { signal: AbortSignal.timeout(testHangMs) });
   const started: Program = {
     child,
     output: "",
@@ -114,14 +113,10 @@ export function startProgram(environment: Environment): Program {
 
 /** Waits for the program to write something, and fails early when it ends instead. */
 export function untilWritten(started: Program, pattern: RegExp): Promise<RegExpExecArray> {
-  return until(
-    () => {
-      assert.equal(started.child.exitCode, null, `it ended: ${started.errors}${started.output}`);
-      return pattern.exec(started.output);
-    },
-    String(pattern),
-    waitMs,
-  );
+  return until(() => {
+    assert.equal(started.child.exitCode, null, `it ended: ${started.errors}${started.output}`);
+    return pattern.exec(started.output);
+  }, String(pattern));
 }
 
 /**

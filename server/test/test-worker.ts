@@ -122,18 +122,3 @@ export async function makeEndpoint(
   if (isRefusal(endpoint)) throw new Error(endpoint.message);
   return { id: endpoint.id, secret: endpoint.secret, workspaceId };
 }
-
-/** Waits until something holds. A deadline instead of a guess: slow machines wait longer, no test sleeps in vain. */
-export async function until<Value>(
-  look: () => Promise<Value | false | null | undefined> | Value | false | null | undefined,
-  what: string,
-  timeoutMs = 40_000,
-): Promise<Value> {
-  const end = performance.now() + timeoutMs;
-  for (;;) {
-    const value = await look();
-    if (value !== false && value !== null && value !== undefined) return value;
-    if (performance.now() > end) throw new Error(`waited ${timeoutMs} ms in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}

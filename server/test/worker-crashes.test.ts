@@ -16,6 +16,7 @@ import {
   crashingWorkerName,
   startCrashingWorker,
 } from "./crashing-worker.ts";
+import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService, testKeyring } from "./test-service.ts";
 import {
   makeEndpoint,
@@ -23,7 +24,6 @@ import {
   startWorker,
   type TestWorkerOptions,
   testPublicUrl,
-  until,
 } from "./test-worker.ts";
 import { isSignedWith } from "./webhook-verifier.ts";
 
@@ -101,15 +101,11 @@ async function setUp(t: TestContext) {
       return { stop: stopOnce };
     },
     readDelivery,
-    untilState: (to: "endpoint" | "mailbox", state: string, timeoutMs?: number) =>
-      until(
-        async () => {
-          const delivery = await readDelivery(to);
-          return delivery?.state === state && delivery;
-        },
-        `the delivery to be ${state}`,
-        timeoutMs,
-      ),
+    untilState: (to: "endpoint" | "mailbox", state: string) =>
+      until(async () => {
+        const delivery = await readDelivery(to);
+        return delivery?.state === state && delivery;
+      }, `the delivery to be ${state}`),
     async readOutcomes(deliveryId: string): Promise<(string | null)[]> {
       const { rows } = await db.query(
         "select outcome from attempts where delivery_id = $1 order by number",
@@ -217,7 +213,7 @@ describe("a worker", { concurrency: 3 }, () => {
     await assertKilled(doomed);
     const killedAtMs = performance.now();
     scene.startNext();
-    const delivery = await scene.untilState("endpoint", "delivered", 60_000);
+    const delivery = await scene.untilState("endpoint", "delivered");
     const seconds = (performance.now() - killedAtMs) / 1_000;
     assert.ok(seconds > leaseSeconds - 10, `taken over after ${seconds} s, before the lease's end`);
     assert.ok(seconds < 60, `taken over after ${seconds} s`);
@@ -239,7 +235,7 @@ describe("a worker", { concurrency: 3 }, () => {
     await scene.untilState("endpoint", "delivered");
     await next.stop();
     const tooLateMs = leaseSeconds * 1_000 - webhookTimeoutMs - 1_000;
-    await until(() => performance.now() - stoppedAtMs > tooLateMs, "time to pass", 30_000);
+    await until(() => performance.now() - stoppedAtMs > tooLateMs, "time to pass");
     stopped.signal("SIGCONT");
     // It lives and works: what comes now it delivers. What it had claimed it has passed by then.
     const id = await scene.create();

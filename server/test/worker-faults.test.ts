@@ -18,6 +18,7 @@ import {
   flawsOf,
   readDeliveries,
 } from "./delivery-audit.ts";
+import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService, testKeyring } from "./test-service.ts";
 import {
   makeEndpoint,
@@ -26,7 +27,6 @@ import {
   type TestWorker,
   type TestWorkerOptions,
   testPublicUrl,
-  until,
 } from "./test-worker.ts";
 
 type Answer = NonNullable<Parameters<typeof startReceiver>[0]>;
@@ -95,17 +95,13 @@ async function setUp(
     },
     countHeard: () => scene.receivers.reduce((sum, { heard }) => sum + heard.length, 0),
     /** Until no delivery to an endpoint is due, under way or open any more. */
-    async untilDone(timeoutMs?: number): Promise<void> {
-      await until(
-        async () => {
-          const { rows } = await db.query(
-            "select from deliveries where endpoint_id is not null and state = 'due' limit 1",
-          );
-          return rows.length === 0;
-        },
-        "everything to be delivered",
-        timeoutMs,
-      );
+    async untilDone(): Promise<void> {
+      await until(async () => {
+        const { rows } = await db.query(
+          "select from deliveries where endpoint_id is not null and state = 'due' limit 1",
+        );
+        return rows.length === 0;
+      }, "everything to be delivered");
     },
     audit: async (): Promise<Audit> => ({
       approvalIds,
@@ -207,7 +203,7 @@ describe("many deliveries", () => {
       await pause(random() * 200);
     }
     await killing;
-    await scene.untilDone(40_000);
+    await scene.untilDone();
     await stopHurrying();
     const audit = await scene.audit();
     assert.deepEqual(flawsOf(audit), []);
@@ -233,7 +229,7 @@ describe("many deliveries", () => {
       cuts += await cut("countersign worker");
       if (scene.countHeard() > 250) break;
     }
-    await scene.untilDone(30_000);
+    await scene.untilDone();
     await stopHurrying();
     const audit = await scene.audit();
     assert.deepEqual(flawsOf(audit), []);
