@@ -19,15 +19,25 @@ let asked = 0;
 
 type Asked = Pick<Trick, "summary" | "agentName" | "reasoning" | "payload">;
 
-async function ask({ createRequest, mailedLink, visit }: Journey, words: Asked): Promise<Page> {
-  asked += 1;
-  // One trick is to be called like the approver.
-  const isNamesake = words.agentName?.includes("ann@example.com") ?? false;
-  const notify = isNamesake ? "ann@example.com" : `approver-${asked}@example.com`;
-  await createRequest(JSON.stringify({ summary: "Pay the invoice", ...words, notify }));
-  const page = await visit((await mailedLink(notify)).url, screens[asked % screens.length]);
-  await button(page, "Reject").waitFor();
-  return page;
+/** Opens one request after the other in the same two browsers: a fresh one would compile the page's script anew. */
+function makeAsk({ createRequest, mailedLink, visit }: Journey): (words: Asked) => Promise<Page> {
+  const pages: Page[] = [];
+  return async (words) => {
+    asked += 1;
+    // One trick is to be called like the approver.
+    const isNamesake = words.agentName?.includes("ann@example.com") ?? false;
+    const notify = isNamesake ? "ann@example.com" : `approver-${asked}@example.com`;
+    const { id } = await createRequest(
+      JSON.stringify({ summary: "Pay the invoice", ...words, notify }),
+    );
+    const { url } = await mailedLink(notify, id);
+    const which = asked % screens.length;
+    const page = pages[which] ?? (await visit(url, screens[which]));
+    pages[which] = page;
+    if (page.url() !== url) await page.goto(url);
+    await button(page, "Reject").waitFor();
+    return page;
+  };
 }
 
 /** What a person reads, and what is read aloud to somebody who cannot see. */
@@ -53,21 +63,22 @@ test("there are at least 60 tricks, and 30 honest texts in 15 languages", () => 
 for (const line of new Set(tricks.map((trick) => trick.line))) {
   const these = tricks.filter((trick) => trick.line === line);
   journey(`${line}. the page tells about each of ${these.length} tricks`, async (there) => {
+    const ask = makeAsk(there);
     for (const { name, tells, ...words } of these) {
-      const page = await ask(there, words);
+      const page = await ask(words);
       const told = await toldOn(page);
       const isTold = told.some((text) =>
         typeof tells === "string" ? text.includes(tells) : tells.test(text),
       );
       assert.ok(isTold, `${name}: nothing tells ${tells}:\n${told[0]}`);
-      await page.close();
     }
   });
 }
 
 journey("6. the page tells nothing about any honest text, wherever it stands", async (there) => {
+  const ask = makeAsk(there);
   for (const { name, text } of honestTexts) {
-    const page = await ask(there, {
+    const page = await ask({
       summary: text.slice(0, 500),
       reasoning: text,
       payload: { value: text, list: [text] },
@@ -75,6 +86,5 @@ journey("6. the page tells nothing about any honest text, wherever it stands", a
     assert.equal(await page.getByText("Before you decide").count(), 0, name);
     assert.equal(await page.getByText(/deserves? a look first/).count(), 0, name);
     assert.equal(await page.locator("main .chip:not(.chip-quiet)").count(), 0, name);
-    await page.close();
   }
 });
