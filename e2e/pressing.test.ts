@@ -2,6 +2,7 @@
 // a payload that was never on the screen. With fingers on a phone, upright and on its side, and with a mouse on a desktop.
 
 import assert from "node:assert/strict";
+import { describe } from "node:test";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import type { CreateRequest } from "../sdk/src/contract.ts";
 import { type Journey, journeys } from "./journey.ts";
@@ -102,26 +103,93 @@ async function spotsOn(locator: Locator): Promise<Spot[]> {
 const pacesMs = [40, 350, 1_000];
 const pressesPerPace = 5;
 
-for (const [name, screen] of Object.entries(screens)) {
-  journey(`2. no sequence of presses on one place decides, on ${name}`, async (there) => {
-    const tries = (["Approve", "Reject"] as const).flatMap((verdict) =>
-      [0, 1, 2].map(async (at) => {
-        const { id, page } = await askAgain(there, screen);
-        const spot = (await spotsOn(firstStep(page, verdict)))[at];
-        assert.ok(spot !== undefined);
-        for (const paceMs of pacesMs) {
-          for (let count = 0; count < pressesPerPace; count += 1) {
-            await press(page, spot);
-            // The pace is what is tried here: nothing is waited for.
-            await page.waitForTimeout(paceMs);
-          }
-        }
-        assert.equal((await there.readRequest(id)).status, "PENDING", `${verdict} at ${at}`);
-      }),
-    );
-    await Promise.all(tries);
-  });
+/** Clicks what is there, again and again, in the order of the page or from behind. */
+const clicker = (what: string, order: string) => `(async () => {
+  for (let round = 0; round < 5; round += 1) {
+    for (const one of [...document.querySelectorAll(${JSON.stringify(what)})]${order}) one.click();
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
+})()`;
 
+/** Every control that can be seen, one after the other, by where it stands. */
+const walkOn = `(() => {
+  const root = document.querySelector("dialog[open]") ?? document;
+  return [...root.querySelectorAll("button, a, label.tick")]
+    .filter((one) => one.checkVisibility())
+    .map((one) => {
+      const { x, y, width, height } = one.getBoundingClientRect();
+      return { x: x + width / 2, y: y + height / 2 };
+    })
+    .filter(({ x, y }) => x > 0 && y > 0 && x < innerWidth && y < innerHeight)
+    .sort((one, other) => one.y - other.y || one.x - other.x);
+})()`;
+
+// They mostly wait for the next press, so they run side by side.
+describe("pressing at a pace", { concurrency: 4 }, () => {
+  for (const [name, screen] of Object.entries(screens)) {
+    journey(`2. no sequence of presses on one place decides, on ${name}`, async (there) => {
+      const tries = (["Approve", "Reject"] as const).flatMap((verdict) =>
+        [0, 1, 2].map(async (at) => {
+          const { id, page } = await askAgain(there, screen);
+          const spot = (await spotsOn(firstStep(page, verdict)))[at];
+          assert.ok(spot !== undefined);
+          for (const paceMs of pacesMs) {
+            for (let count = 0; count < pressesPerPace; count += 1) {
+              await press(page, spot);
+              // The pace is what is tried here: nothing is waited for.
+              await page.waitForTimeout(paceMs);
+            }
+          }
+          assert.equal((await there.readRequest(id)).status, "PENDING", `${verdict} at ${at}`);
+        }),
+      );
+      await Promise.all(tries);
+    });
+  }
+
+  for (const [name, what] of Object.entries({
+    "every button": "button",
+    "everything that can be clicked": "button, a, label, input, [role=button], [tabindex]",
+  })) {
+    journey(`2. a script that clicks ${name} every second decides nothing`, async (there) => {
+      const tries = ["", ".reverse()"].map(async (order) => {
+        const { id, page } = await askAgain(there, phone);
+        await page.evaluate(clicker(what, order));
+        assert.equal((await there.readRequest(id)).status, "PENDING", `in order${order}`);
+      });
+      await Promise.all(tries);
+    });
+  }
+
+  for (const name of ["a phone", "a phone of 320 px", "a phone on its side", "a desktop"]) {
+    journey(
+      `2. a machine that walks over all controls each second decides nothing, on ${name}`,
+      async (there) => {
+        const tries = ([1, -1] as const).map(async (direction) => {
+          const { id, page } = await askAgain(there, screens[name] ?? {});
+          await page.evaluate("scrollTo(0, document.body.scrollHeight)");
+          let last: Spot | null = null;
+          for (let count = 0; count < 14; count += 1) {
+            const spots = (await page.evaluate(walkOn)) as Spot[];
+            const order = direction === 1 ? spots : spots.toReversed();
+            const isFurther = ({ y, x }: Spot) =>
+              last === null || direction * (y - last.y || x - last.x) > 0.5;
+            const next: Spot | undefined = order.find(isFurther) ?? order[0];
+            if (next === undefined) break;
+            await press(page, next);
+            last = order.some(isFurther) ? next : null;
+            // The pace is what is tried here.
+            await page.waitForTimeout(1_000);
+          }
+          assert.equal((await there.readRequest(id)).status, "PENDING", `direction ${direction}`);
+        });
+        await Promise.all(tries);
+      },
+    );
+  }
+});
+
+for (const [name, screen] of Object.entries(screens)) {
   journey(
     `2. the second step's button lies where none of the first was, on ${name}`,
     async (there) => {
@@ -172,73 +240,12 @@ const whatLiesOn = (boxes: Box[]) => `(async () => {
   return [...found];
 })()`;
 
-/** Clicks what is there, again and again, in the order of the page or from behind. */
-const clicker = (what: string, order: string) => `(async () => {
-  for (let round = 0; round < 5; round += 1) {
-    for (const one of [...document.querySelectorAll(${JSON.stringify(what)})]${order}) one.click();
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-  }
-})()`;
-
-for (const [name, what] of Object.entries({
-  "every button": "button",
-  "everything that can be clicked": "button, a, label, input, [role=button], [tabindex]",
-})) {
-  journey(`2. a script that clicks ${name} every second decides nothing`, async (there) => {
-    const tries = ["", ".reverse()"].map(async (order) => {
-      const { id, page } = await askAgain(there, phone);
-      await page.evaluate(clicker(what, order));
-      assert.equal((await there.readRequest(id)).status, "PENDING", `in order${order}`);
-    });
-    await Promise.all(tries);
-  });
-}
-
-/** Every control that can be seen, one after the other, by where it stands. */
-const walkOn = `(() => {
-  const root = document.querySelector("dialog[open]") ?? document;
-  return [...root.querySelectorAll("button, a, label.tick")]
-    .filter((one) => one.checkVisibility())
-    .map((one) => {
-      const { x, y, width, height } = one.getBoundingClientRect();
-      return { x: x + width / 2, y: y + height / 2 };
-    })
-    .filter(({ x, y }) => x > 0 && y > 0 && x < innerWidth && y < innerHeight)
-    .sort((one, other) => one.y - other.y || one.x - other.x);
-})()`;
-
-for (const name of ["a phone", "a phone of 320 px", "a phone on its side", "a desktop"]) {
-  journey(
-    `2. a machine that walks over all controls each second decides nothing, on ${name}`,
-    async (there) => {
-      const tries = ([1, -1] as const).map(async (direction) => {
-        const { id, page } = await askAgain(there, screens[name] ?? {});
-        await page.evaluate("scrollTo(0, document.body.scrollHeight)");
-        let last: Spot | null = null;
-        for (let count = 0; count < 14; count += 1) {
-          const spots = (await page.evaluate(walkOn)) as Spot[];
-          const order = direction === 1 ? spots : spots.toReversed();
-          const isFurther = ({ y, x }: Spot) =>
-            last === null || direction * (y - last.y || x - last.x) > 0.5;
-          const next: Spot | undefined = order.find(isFurther) ?? order[0];
-          if (next === undefined) break;
-          await press(page, next);
-          last = order.some(isFurther) ? next : null;
-          // The pace is what is tried here.
-          await page.waitForTimeout(1_000);
-        }
-        assert.equal((await there.readRequest(id)).status, "PENDING", `direction ${direction}`);
-      });
-      await Promise.all(tries);
-    },
-  );
-}
-
 journey("2. a machine that presses each visible button in turn decides nothing", async (there) => {
   const { id, page } = await ask(there, payment, phone);
   for (let round = 0; round < 2; round += 1) {
     const count = await page.getByRole("button").count();
     for (let at = 0; at < count; at += 1) {
+      // One that cannot be pressed just now is passed over, as a machine in a hurry would.
       await page
         .getByRole("button")
         .nth(at)
