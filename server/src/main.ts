@@ -3,10 +3,14 @@
 import { readConfig, variables } from "./config.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
 import { toTerminalText } from "./domain/visible-text.ts";
-import { isOutOfReach, isSignInRefused } from "./storage/database.ts";
+import { isOutOfReach, isSignInRefused, isUnavailable } from "./storage/database.ts";
 
-// pg throws some faults of signing in where nobody can catch them.
-process.on("uncaughtException", fail);
+let isServing = false;
+// pg may throw a lost connection or a refused sign-in where nobody can catch it. The next call learns of it by itself.
+process.on("uncaughtException", (error) => {
+  if (isServing && isUnavailable(error)) warn(error);
+  else fail(error);
+});
 // Whoever read our output has gone away (`… | head`): a server stops as if told to, a command just ends.
 process.stdout.on("error", () => process.emit("SIGTERM", "SIGTERM"));
 
@@ -24,6 +28,7 @@ try {
 async function runService({ isJson }: { isJson: boolean }): Promise<void> {
   const { serve } = await import("./serve.ts");
   const config = readConfig();
+  isServing = true;
   await serve(isJson ? { ...config, logFormat: "json" } : config);
 }
 
@@ -34,8 +39,12 @@ async function runCommand(): Promise<void> {
 }
 
 function fail(error: unknown): never {
-  process.stderr.write(`${messageOf(error)}\n`);
+  warn(error);
   process.exit(1);
+}
+
+function warn(error: unknown): void {
+  process.stderr.write(`${messageOf(error)}\n`);
 }
 
 function messageOf(error: unknown): string {

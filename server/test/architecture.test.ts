@@ -182,6 +182,14 @@ test("TypeScript is erasable: no enum, namespace, parameter property, decorator 
   allows(isErasable, source("a.ts", "/** @see b */\nconst a = 'ann@example.com enum A {';"));
 });
 
+test("every connection to the database is of the kind whose loss ends no process", () => {
+  holds(opensDatabaseClients);
+  breaks(opensDatabaseClients, source("cli/a.ts", "const client = new pg.Client(connection);"));
+  breaks(opensDatabaseClients, source("storage/a.ts", "const pool = new pg.Pool(connection);"));
+  breaks(opensDatabaseClients, source("storage/a.ts", `import { Client } from "pg";`));
+  allows(opensDatabaseClients, source("cli/a.ts", `import type pg from "pg";`));
+});
+
 test("the environment is read in config.ts alone", () => {
   holds(readsEnvironmentInConfig);
   breaks(readsEnvironmentInConfig, source("http/a.ts", "const port = process.env.PORT;"));
@@ -550,6 +558,17 @@ function isErasable(files: SourceFile[]): string[] {
       .filter(([, pattern]) => pattern.test(code))
       .map(([what]) => `${file.path} holds ${what}, which Node cannot strip`);
   });
+}
+
+/** config.ts lets pg read an address, and connects to nothing. */
+const clientMakers = ["config.ts", "storage/database.ts", "storage/database-client.ts"];
+
+function opensDatabaseClients(files: SourceFile[]): string[] {
+  const making = /\bnew\s+pg\s*\.\s*(Client|Pool)\b|import\s*\{[^}]*\}\s*from\s*"pg"/;
+  return serverSources(files)
+    .filter(({ path }) => !isTest(path) && !clientMakers.includes(path.slice(serverSource.length)))
+    .filter(({ text }) => making.test(text))
+    .map(({ path }) => `${path} opens a connection: only openDatabase and DatabaseClient may`);
 }
 
 function readsEnvironmentInConfig(files: SourceFile[]): string[] {

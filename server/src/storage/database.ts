@@ -1,6 +1,7 @@
 // The one pool of connections, what a transaction is, and which faults mean "the database is out of reach".
 
 import pg from "pg";
+import { DatabaseClient } from "./database-client.ts";
 
 /** Reads may go through anything that can run a query. */
 export type Queryable = Pick<pg.ClientBase, "query">;
@@ -33,6 +34,7 @@ export function openDatabase({
 }: DatabaseOptions): Database {
   const pool = new pg.Pool({
     ...withSessionSettings(connection, [...noWholeTables, ...(walksIndexes ? indexWalks : [])]),
+    Client: DatabaseClient,
     max: connectionsMax,
     application_name: connection.application_name ?? "countersign",
     connectionTimeoutMillis: connectionTimeoutMs,
@@ -41,7 +43,7 @@ export function openDatabase({
     statement_timeout: queryTimeoutMs,
     keepAlive: true,
   });
-  // Without a listener the restart of PostgreSQL would end the process.
+  // Without a listener, a restart of PostgreSQL would end the process.
   pool.on("error", (error) => {
     if (!pool.ending) onIdleFault(error);
   });
@@ -89,11 +91,6 @@ export async function inTransaction<Result>(
 ): Promise<Result> {
   const client = await db.connect();
   let fault: Error | undefined;
-  // A connection that breaks says so here as well as to whoever waits for an answer; unheard it would end the process.
-  const onBroken = (error: Error) => {
-    fault = error;
-  };
-  client.on("error", onBroken);
   try {
     await client.query("begin");
     const result = await work(client as unknown as Transaction);
@@ -106,7 +103,6 @@ export async function inTransaction<Result>(
     });
     throw error;
   } finally {
-    client.off("error", onBroken);
     // A connection that broke is closed; one whose statement was merely refused is as good as before.
     client.release(fault !== undefined && isOutOfReach(fault) ? fault : undefined);
   }
@@ -126,6 +122,7 @@ const unreachableSocketCodes = new Set([
   "EHOSTUNREACH",
   "ENETUNREACH",
   "EPIPE",
+  "ERR_STREAM_DESTROYED",
   "ETIMEDOUT",
 ]);
 

@@ -1,8 +1,9 @@
 // One connection per process that hears what other nodes announce. Announcements only ever wake somebody who
 // would look anyway: whoever listens also polls, more often while the connection is lost.
 
-import pg from "pg";
+import type pg from "pg";
 import { withSessionSettings } from "./database.ts";
+import { DatabaseClient } from "./database-client.ts";
 
 const reconnectDelayMs = 1_000;
 const connectTimeoutMs = 5_000;
@@ -46,7 +47,7 @@ export class Listener {
   }
 
   async #listen(): Promise<void> {
-    const client = new pg.Client({
+    const client = new DatabaseClient({
       ...withSessionSettings(this.#connection),
       application_name: "countersign listen",
       keepAlive: true,
@@ -55,7 +56,6 @@ export class Listener {
     client.on("notification", ({ channel, payload }) => {
       for (const handler of this.#handlers.get(channel) ?? []) handler(payload ?? "");
     });
-    client.on("error", () => {});
     client.on("end", () => this.#lost(client));
     try {
       await client.connect();

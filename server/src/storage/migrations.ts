@@ -3,9 +3,10 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import pg from "pg";
+import type pg from "pg";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { type Queryable, withSessionSettings } from "./database.ts";
+import { DatabaseClient } from "./database-client.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "migrations");
 const namePattern = /^[0-9]{4}_[a-z0-9_]+\.sql$/;
@@ -19,7 +20,7 @@ export async function migrate(connection: pg.ClientConfig): Promise<string[]> {
   const migrations = await readMigrations();
   // A connection of its own, without the pool's time limits: a migration may take long, and so may
   // waiting for another node's. Closing it gives the lock back in every case.
-  const client = new pg.Client({
+  const client = new DatabaseClient({
     ...withSessionSettings(connection),
     application_name: "countersign migrate",
   });
@@ -75,7 +76,8 @@ async function apply(client: Queryable, { name, sql, checksum }: Migration): Pro
     await client.query("insert into migrations (name, checksum) values ($1, $2)", [name, checksum]);
     await client.query("commit");
   } catch (error) {
-    await client.query("rollback");
+    // On a lost connection there is nothing to roll back, and the first fault tells more.
+    await client.query("rollback").catch(() => {});
     throw error;
   }
 }

@@ -4,6 +4,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { OperatorFault } from "../../domain/operator-fault.ts";
+import { DatabaseClient } from "../database-client.ts";
 import { type Cluster, superuserName } from "./cluster.ts";
 import { ensurePostmaster, faultWithLog, type Postmaster, stopPostmaster } from "./postmaster.ts";
 import { isAlive } from "./programs.ts";
@@ -101,7 +102,7 @@ async function tryToBegin(
 
 function newSession(cluster: Cluster, postmaster: Postmaster, purpose: Purpose): Session {
   const place = { host: postmaster.socketDirectory, port: postmaster.port };
-  const client = new pg.Client({
+  const client = new DatabaseClient({
     ...place,
     user: superuserName,
     password: cluster.superuserPassword,
@@ -110,8 +111,6 @@ function newSession(cluster: Cluster, postmaster: Postmaster, purpose: Purpose):
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: queryTimeoutMs,
   });
-  // A lost connection is noticed by its "end"; without this its "error" would end the process.
-  client.on("error", () => {});
   const role = { user: roleName, password: cluster.rolePassword, database: roleName };
   return { client, connection: { ...place, ...role } };
 }
