@@ -3,6 +3,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Keyring } from "./domain/keyring.ts";
+import { largeStatementsMax, largeStatementsPerHolderMax } from "./domain/limits.ts";
 import { type Cidr, makeAddressPolicy, nearbyCidrs } from "./domain/network-address.ts";
 import type { OidcClient } from "./domain/openid.ts";
 import type { RateLimit } from "./domain/rate-limit.ts";
@@ -17,8 +18,10 @@ import { makeKeyUse } from "./operations/note-key-use.ts";
 import { makeReadApproval } from "./operations/read-approval.ts";
 import { examineMembersWebhookUrl } from "./outbound/resolve-host.ts";
 import type { Database } from "./storage/database.ts";
+import { asHolder } from "./storage/holder.ts";
 import type { Listener } from "./storage/listener.ts";
 import { ResolutionWatch } from "./storage/resolution-watch.ts";
+import { Turnstile } from "./storage/turnstile.ts";
 
 export type ServiceOptions = {
   db: Database;
@@ -49,7 +52,9 @@ export type ServiceOptions = {
 export type Service = { app: FastifyInstance; resolutions: ResolutionWatch };
 
 export function assembleService(options: ServiceOptions): Service {
-  const { db, listener, keyring, origin, assets, onDue, devMail } = options;
+  const { db, listener, keyring, origin, assets, devMail } = options;
+  // What a worker does then, it does for everybody.
+  const onDue = () => asHolder(null, options.onDue);
   const { clock = () => performance.now() } = options;
   const resolutions = new ResolutionWatch(db, listener);
   const background = makeBackground(options.log);
@@ -59,6 +64,11 @@ export function assembleService(options: ServiceOptions): Service {
     db,
     createApproval: makeCreateApproval(db, keyring, onDue),
     readApproval: makeReadApproval(db),
+    largeCreates: new Turnstile({
+      placesMax: largeStatementsMax,
+      perHolderMax: largeStatementsPerHolderMax,
+      keptFree: 0,
+    }),
     resolutions,
     keyring,
     decideApproval: makeDecideApproval(db, keyring, onDue),

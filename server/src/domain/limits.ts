@@ -38,6 +38,22 @@ export const gatheredReadBytesMax = 512 * 1024;
 export const gatheredItemsMax = 64;
 export const gatheredBatchesInFlightMax = 2;
 export const gatheredWaitingMax = 10_000;
+/** One holder may have so many calls in the queue. A holder is a workspace, or a network whose workspace isn't known. */
+export const gatheredWaitingPerHolderMax = 2_500;
+/** A call that has waited longer than this is turned away instead of asked. */
+export const gatheredWaitMs = 15_000;
+/** Large statements at a time, and how many of them may be one holder's. */
+export const largeStatementsMax = 3;
+export const largeStatementsPerHolderMax = 2;
+/** Large creates of one workspace that wait for their turn: each keeps its body in memory. */
+export const largeWaitingPerHolderMax = 64;
+
+/** The share of the pool's connections that one holder may use, and the share that only others may use then. */
+export const connectionsPerHolderShare = 0.5;
+export const connectionsKeptFreeShare = 0.2;
+export const connectionWaitersPerHolderMax = 1_000;
+/** Credentials whose workspace a process remembers, to give each workspace its turn. */
+export const holdersRememberedMax = 50_000;
 
 export const groupMembersMax = 100;
 export const webhookUrlCharactersMax = 2_000;

@@ -14,6 +14,7 @@ import { authenticate } from "./authenticate.ts";
 import { basePathOf, withoutBasePath } from "./base-path.ts";
 import { makeBrokenRequestAnswer } from "./broken-requests.ts";
 import { type Answer, type Call, repeated, type StreamedAnswer } from "./call.ts";
+import { Holders } from "./holders.ts";
 import { dashboardHeaders, reviewHeaders } from "./page-headers.ts";
 import {
   crossOrigin,
@@ -115,8 +116,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
     this_machine: guardThisMachine,
     anyone: null,
   };
+  const holders = new Holders();
   for (const route of routes) {
-    addRoute(app, route, { guard: guards[route.access], log, trustedProxies });
+    addRoute(app, route, { guard: guards[route.access], holders, log, trustedProxies });
   }
   return app;
 }
@@ -177,12 +179,15 @@ function makeDashboardGuard({ origin }: AppOptions): Guard {
   };
 }
 
-type Trust = Pick<AppOptions, "trustedProxies">;
+type RouteParts = {
+  guard: Guard | null;
+  holders: Holders;
+} & Pick<AppOptions, "log" | "trustedProxies">;
 
 function addRoute(
   app: FastifyInstance,
   route: Route,
-  { guard, log, trustedProxies }: { guard: Guard | null; log: Logger } & Trust,
+  { guard, holders, log, trustedProxies }: RouteParts,
 ): void {
   const { onFault, bodyBytesMax: bodyLimit } = route;
   app.route({
@@ -198,7 +203,7 @@ function addRoute(
           },
         }),
     handler: async (request, reply) =>
-      send(reply, await route.handle(toCall(request, reply, trustedProxies))),
+      send(reply, await holders.carryOut(route, toCall(request, reply, trustedProxies))),
   });
 }
 

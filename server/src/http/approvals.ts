@@ -1,7 +1,7 @@
 // The calls about approvals, which are named requests on the wire: parse, call an operation, answer.
 
 import type { Approval } from "../domain/approval.ts";
-import { gatheredCreateBytesMax, waitersMax } from "../domain/limits.ts";
+import { gatheredCreateBytesMax, largeWaitingPerHolderMax, waitersMax } from "../domain/limits.ts";
 import { parseNewApproval } from "../domain/new-approval.ts";
 import { isRefusal, type Refusal } from "../domain/refusal.ts";
 import { cancelApproval } from "../operations/cancel-approval.ts";
@@ -9,8 +9,10 @@ import type { CreateApproval } from "../operations/create-approval.ts";
 import { listApprovals, type ReadApproval } from "../operations/read-approval.ts";
 import { unknownKey } from "../operations/unknown-key.ts";
 import * as apiKeys from "../storage/api-keys.ts";
-import type { Database } from "../storage/database.ts";
+import { type Database, DatabaseBusy } from "../storage/database.ts";
+import { asHolder } from "../storage/holder.ts";
 import type { ResolutionWatch } from "../storage/resolution-watch.ts";
+import type { Turnstile } from "../storage/turnstile.ts";
 import type { Answer, Call } from "./call.ts";
 import {
   filterOf,
@@ -28,14 +30,23 @@ export type ApprovalCalls = {
   createApproval: CreateApproval;
   readApproval: ReadApproval;
   resolutions: ResolutionWatch;
+  /** Reading and writing a large body keeps the process busy: a few at a time, in fair turns. */
+  largeCreates: Turnstile;
 };
 
-export async function create({ db, createApproval }: ApprovalCalls, call: Call): Promise<Answer> {
+export async function create(calls: ApprovalCalls, call: Call): Promise<Answer> {
+  if (call.body.length <= gatheredCreateBytesMax) return createNow(calls, call);
   // Reading a large body costs time that only a known caller may take.
-  const isLarge = call.body.length > gatheredCreateBytesMax;
-  if (isLarge && (await apiKeys.findWorkspaceId(db, call.keyDigest)) === null) {
-    return problemOfRefusal(unknownKey());
+  const workspaceId = await apiKeys.findWorkspaceId(calls.db, call.keyDigest);
+  if (workspaceId === null) return problemOfRefusal(unknownKey());
+  const { largeCreates } = calls;
+  if (largeCreates.waitingOf(workspaceId) >= largeWaitingPerHolderMax) {
+    throw new DatabaseBusy("too many large requests of one workspace wait");
   }
+  return largeCreates.pass(workspaceId, () => asHolder(workspaceId, () => createNow(calls, call)));
+}
+
+async function createNow({ db, createApproval }: ApprovalCalls, call: Call): Promise<Answer> {
   const approval = parseNewApproval(call.body);
   if (isRefusal(approval)) return refuseKnownCaller(db, call, approval);
   const idempotencyKey = idempotencyKeyOf(call);

@@ -4,7 +4,11 @@ import { createHash, randomBytes } from "node:crypto";
 import type { Approval, Approver } from "../domain/approval.ts";
 import { toJsonText } from "../domain/json-text.ts";
 import type { Keyring } from "../domain/keyring.ts";
-import { gatheredCreateBytesMax } from "../domain/limits.ts";
+import {
+  gatheredCreateBytesMax,
+  largeStatementsMax,
+  largeStatementsPerHolderMax,
+} from "../domain/limits.ts";
 import type { NewApproval } from "../domain/new-approval.ts";
 import { isRefusal, type Refusal, refuse } from "../domain/refusal.ts";
 import {
@@ -23,6 +27,7 @@ import {
 } from "../storage/database.ts";
 import { gather } from "../storage/gathering.ts";
 import * as groups from "../storage/groups.ts";
+import { currentHolder } from "../storage/holder.ts";
 import { findWithExpiry } from "./expire-approvals.ts";
 import { unknownKey } from "./unknown-key.ts";
 
@@ -49,13 +54,20 @@ export function makeCreateApproval(
   const secretKeyId = keyring.current.id;
   const carryOut = (rows: creation.NewApprovalRow[]) => insertBatch(db, rows, secretKeyId);
   const insertGathered = gather(carryOut);
-  const insertLarge = gather(carryOut, { itemsMax: 1 });
+  const insertAlone = gather(carryOut, {
+    itemsMax: 1,
+    batchesInFlightMax: largeStatementsMax,
+    perHolderMax: largeStatementsPerHolderMax,
+  });
   return async (input) => {
     const asked = await findAsked(db, input);
     if (isRefusal(asked)) return (await findReplay(db, input)) ?? asked;
     const row = toRow(input, asked, keyring);
-    const insert = input.body.length > gatheredCreateBytesMax ? insertLarge : insertGathered;
-    const result = await insert(row);
+    const isLarge = input.body.length > gatheredCreateBytesMax;
+    // A large create keeps its workspace's quota locked until it is written. A small one of the same workspace would wait
+    // for it, and everybody in its batch too.
+    const travelsAlone = isLarge || insertAlone.isBusyFor(currentHolder());
+    const result = await (travelsAlone ? insertAlone(row) : insertGathered(row));
     if (result.kind === "created") onDue();
     return conclude(db, input, asked, result);
   };
@@ -138,11 +150,11 @@ async function insertBatch(
     return await insertRows(db, rows, secretKeyId);
   } catch (error) {
     if (!isRefusedByData(error)) throw error;
-    return rows.map((row) => insertAlone(db, row, secretKeyId));
+    return rows.map((row) => insertRow(db, row, secretKeyId));
   }
 }
 
-async function insertAlone(
+async function insertRow(
   db: Database,
   row: creation.NewApprovalRow,
   secretKeyId: string,

@@ -2,8 +2,12 @@
 
 import * as apiKeys from "../storage/api-keys.ts";
 import { type Database, inOneStatement } from "../storage/database.ts";
+import { asHolder } from "../storage/holder.ts";
 import { KeyUse } from "../storage/key-use.ts";
 
 export function makeKeyUse(db: Database): KeyUse {
-  return new KeyUse((digests) => apiKeys.noteUse(inOneStatement(db), digests));
+  // Begun by whichever call came first, and written for all.
+  return new KeyUse((digests) =>
+    asHolder(null, () => apiKeys.noteUse(inOneStatement(db), digests)),
+  );
 }

@@ -1,6 +1,7 @@
 // Reads approvals for the holder of an API key. A write at times: whatever has run out is expired first,
 // so that nobody ever reads PENDING past the end.
 
+import { largeStatementsMax, largeStatementsPerHolderMax } from "../domain/limits.ts";
 import { type Refusal, refuse } from "../domain/refusal.ts";
 import * as apiKeys from "../storage/api-keys.ts";
 import * as approvals from "../storage/approvals.ts";
@@ -22,7 +23,11 @@ export function makeReadApproval(db: Database): ReadApproval {
   const findAlone = gather(
     (lookups: { workspaceId: string; id: string }[]) =>
       Promise.all(lookups.map(({ workspaceId, id }) => findWithExpiry(db, workspaceId, id))),
-    { itemsMax: 1 },
+    {
+      itemsMax: 1,
+      batchesInFlightMax: largeStatementsMax,
+      perHolderMax: largeStatementsPerHolderMax,
+    },
   );
   return async (lookup) => {
     const result = await findGathered(lookup);

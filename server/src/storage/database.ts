@@ -1,7 +1,15 @@
 // The one pool of connections, what a transaction is, and which faults mean "the database is out of reach".
 
 import pg from "pg";
+import type { Holder } from "../domain/fair-queue.ts";
+import {
+  connectionsKeptFreeShare,
+  connectionsPerHolderShare,
+  connectionWaitersPerHolderMax,
+} from "../domain/limits.ts";
 import { DatabaseClient } from "./database-client.ts";
+import { currentHolder } from "./holder.ts";
+import { Turnstile } from "./turnstile.ts";
 
 /** Reads may go through anything that can run a query. */
 export type Queryable = Pick<pg.ClientBase, "query">;
@@ -32,7 +40,7 @@ export function openDatabase({
   walksIndexes = false,
   onIdleFault,
 }: DatabaseOptions): Database {
-  const pool = new pg.Pool({
+  const pool = new SharedPool({
     ...withSessionSettings(connection, [...noWholeTables, ...(walksIndexes ? indexWalks : [])]),
     Client: DatabaseClient,
     max: connectionsMax,
@@ -48,6 +56,70 @@ export function openDatabase({
     if (!pool.ending) onIdleFault(error);
   });
   return pool;
+}
+
+type Connected = (
+  fault: Error | undefined,
+  client: pg.PoolClient | undefined,
+  release: (fault?: Error | boolean) => void,
+) => void;
+
+/**
+ * A pool in which no holder can take all connections: each has a share, and waits for its own turn. pg-pool's queue is
+ * first come, first served, so callers wait in front of it.
+ */
+class SharedPool extends pg.Pool {
+  readonly #turnstile: Turnstile;
+  readonly #users = new WeakMap<pg.ClientBase, { holder: Holder }>();
+
+  constructor(options: pg.PoolConfig & { max: number }) {
+    super(options);
+    this.#turnstile = new Turnstile({
+      placesMax: options.max,
+      perHolderMax: Math.max(1, Math.floor(options.max * connectionsPerHolderShare)),
+      keptFree: Math.floor(options.max * connectionsKeptFreeShare),
+    });
+    this.on("release", (_fault, client) => {
+      const user = this.#users.get(client);
+      if (user === undefined) return;
+      this.#users.delete(client);
+      // After pg-pool has put it back: the next user is to get this one, not to open another.
+      process.nextTick(() => this.#turnstile.leave(user.holder));
+    });
+  }
+
+  override connect(): Promise<pg.PoolClient>;
+  override connect(connected: Connected): void;
+  override connect(connected?: Connected): unknown {
+    if (connected !== undefined) return this.#connect(connected);
+    return new Promise((resolve, reject) => {
+      this.#connect((fault, client) => {
+        if (client === undefined) reject(fault);
+        else resolve(client);
+      });
+    });
+  }
+
+  #connect(connected: Connected): void {
+    const holder = currentHolder();
+    const refuse = (why: string) => connected(new DatabaseBusy(why), undefined, () => {});
+    if (this.#turnstile.waitingOf(holder) >= connectionWaitersPerHolderMax) {
+      refuse("too many calls of one holder wait for a connection");
+      return;
+    }
+    const impatience = setTimeout(() => {
+      leaveQueue();
+      refuse("no connection became free in good time");
+    }, connectionTimeoutMs).unref();
+    const leaveQueue = this.#turnstile.queue(holder, () => {
+      clearTimeout(impatience);
+      super.connect((fault, client, release) => {
+        if (client === undefined) this.#turnstile.leave(holder);
+        else this.#users.set(client, { holder });
+        connected(fault, client, release);
+      });
+    });
+  }
 }
 
 const neededSettings = [
@@ -113,14 +185,18 @@ export function inOneStatement(db: Database): Transaction {
   return db as unknown as Transaction;
 }
 
-const unreachableSocketCodes = new Set([
+const goneSocketCodes = new Set([
   "ECONNREFUSED",
-  "ECONNRESET",
   "ENOENT",
   "ENOTFOUND",
   "EAI_AGAIN",
   "EHOSTUNREACH",
   "ENETUNREACH",
+]);
+
+const unreachableSocketCodes = new Set([
+  ...goneSocketCodes,
+  "ECONNRESET",
   "EPIPE",
   "ERR_STREAM_DESTROYED",
   "ETIMEDOUT",
@@ -133,6 +209,13 @@ const unreachableMessages =
 /** More calls wait for the database than it could answer in good time. */
 export class DatabaseBusy extends Error {
   override name = "DatabaseBusy";
+}
+
+/** True when no connection can be had: whoever asks next learns the same. A connection that was lost says less. */
+export function isGone(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isGone);
+  const code = error instanceof Error && "code" in error ? error.code : "";
+  return typeof code === "string" && (goneSocketCodes.has(code) || code === "57P03");
 }
 
 /** True when the database cannot be asked at present, whatever was asked. Safe to try again later. */

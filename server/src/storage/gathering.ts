@@ -1,17 +1,35 @@
 // Gathers calls that come while others are under way, and carries each gathering out as one batch.
 // The first caller never waits: a lone call leaves at once, and under load the batches grow by themselves.
+// A batch takes one item of each holder in turn, so that nobody waits behind another's thousand.
 
+import { FairQueue, type Holder } from "../domain/fair-queue.ts";
 import {
   gatheredBatchesInFlightMax,
   gatheredItemsMax,
   gatheredWaitingMax,
+  gatheredWaitingPerHolderMax,
+  gatheredWaitMs,
 } from "../domain/limits.ts";
-import { DatabaseBusy, isOutOfReach } from "./database.ts";
+import { DatabaseBusy, isGone } from "./database.ts";
+import { asHolder, currentHolder } from "./holder.ts";
 
 type Waiting<Item, Result> = {
   item: Item;
+  since: number;
   resolve: (result: Result | Promise<Result>) => void;
   reject: (error: unknown) => void;
+};
+
+export type GatherOptions = {
+  itemsMax?: number;
+  batchesInFlightMax?: number;
+  /** Where items travel alone: how many of one holder are under way at a time. */
+  perHolderMax?: number;
+};
+
+export type Gathered<Item, Result> = ((item: Item) => Promise<Result>) & {
+  /** Items of this holder wait or are under way. */
+  isBusyFor(holder: Holder): boolean;
 };
 
 /**
@@ -21,9 +39,12 @@ type Waiting<Item, Result> = {
  */
 export function gather<Item, Result>(
   carryOut: (items: Item[]) => Promise<(Result | Promise<Result>)[]>,
-  { itemsMax = gatheredItemsMax, batchesInFlightMax = gatheredBatchesInFlightMax } = {},
-): (item: Item) => Promise<Result> {
-  const queue: Waiting<Item, Result>[] = [];
+  options: GatherOptions = {},
+): Gathered<Item, Result> {
+  const { itemsMax = gatheredItemsMax, batchesInFlightMax = gatheredBatchesInFlightMax } = options;
+  const { perHolderMax = Number.POSITIVE_INFINITY } = options;
+  const queue = new FairQueue<Waiting<Item, Result>>();
+  const underWay = new Map<Holder, number>();
   let inFlight = 0;
 
   async function run(batch: Waiting<Item, Result>[]): Promise<void> {
@@ -35,30 +56,60 @@ export function gather<Item, Result>(
         else resolve(result);
       });
     } catch (error) {
-      // When the database is out of reach those who wait behind would learn the same, only later.
-      const failed = isOutOfReach(error) ? [...batch, ...queue.splice(0)] : batch;
+      // Those who wait behind learn the same, only later, when the database is gone, and not when a statement was slow.
+      const failed = isGone(error) ? [...batch, ...queue.takeAll()] : batch;
       for (const { reject } of failed) reject(error);
     }
   }
 
+  function takeBatch(): { holders: Holder[]; batch: Waiting<Item, Result>[] } {
+    const holders: Holder[] = [];
+    const batch: Waiting<Item, Result>[] = [];
+    const isReady = (holder: Holder) => (underWay.get(holder) ?? 0) < perHolderMax;
+    const tooOld = performance.now() - gatheredWaitMs;
+    while (batch.length < itemsMax) {
+      const next = queue.take(isReady);
+      if (next === null) break;
+      if (next.item.since < tooOld) {
+        next.item.reject(new DatabaseBusy("the database did not answer in good time"));
+        continue;
+      }
+      holders.push(next.holder);
+      batch.push(next.item);
+    }
+    return { holders, batch };
+  }
+
   function start(): void {
-    while (inFlight < batchesInFlightMax && queue.length > 0) {
-      const batch = queue.splice(0, itemsMax);
+    while (inFlight < batchesInFlightMax && queue.size > 0) {
+      const { holders, batch } = takeBatch();
+      if (batch.length === 0) return;
       inFlight += 1;
-      void run(batch).finally(() => {
+      for (const holder of holders) underWay.set(holder, (underWay.get(holder) ?? 0) + 1);
+      // What is asked for many is the service's own; what travels alone is its holder's.
+      const [holder = null] = itemsMax === 1 ? holders : [];
+      void asHolder(holder, () => run(batch)).finally(() => {
         inFlight -= 1;
+        for (const each of holders) {
+          const left = (underWay.get(each) ?? 0) - 1;
+          if (left > 0) underWay.set(each, left);
+          else underWay.delete(each);
+        }
         start();
       });
     }
   }
 
-  return (item) =>
-    new Promise((resolve, reject) => {
-      if (queue.length >= gatheredWaitingMax) {
+  const call = (item: Item) =>
+    new Promise<Result>((resolve, reject) => {
+      const holder = currentHolder();
+      if (queue.size >= gatheredWaitingMax || queue.sizeOf(holder) >= gatheredWaitingPerHolderMax) {
         reject(new DatabaseBusy("too many calls wait for the database"));
         return;
       }
-      queue.push({ item, resolve, reject });
+      queue.push(holder, { item, since: performance.now(), resolve, reject });
       start();
     });
+  const isBusyFor = (holder: Holder) => queue.sizeOf(holder) > 0 || underWay.has(holder);
+  return Object.assign(call, { isBusyFor });
 }

@@ -1,0 +1,53 @@
+// Who is behind a call, for the sake of fair turns: the workspace that the same credential led to before, and until
+// then the network that the call comes from. So neither many keys or links of one workspace nor many invented keys get
+// more than one turn. Nobody gets a right by it.
+
+import { hash } from "node:crypto";
+import { holdersRememberedMax } from "../domain/limits.ts";
+import { asHolder } from "../storage/holder.ts";
+import { type Answer, type Call, repeated, type StreamedAnswer } from "./call.ts";
+import type { Route } from "./route.ts";
+
+export class Holders {
+  /** By credential, the ones that were seen last at the end. */
+  readonly #workspaces = new Map<string, string>();
+
+  async carryOut(route: Route, call: Call): Promise<Answer | StreamedAnswer> {
+    const credential = credentialOf(route, call);
+    const workspaceId = credential === null ? undefined : this.#workspaces.get(credential);
+    const holder = workspaceId ?? `network ${call.address}`;
+    const answer = await asHolder(holder, () => route.handle(call));
+    if (credential !== null) this.#learn(credential, call.facts.workspaceId, answer.status);
+    return answer;
+  }
+
+  #learn(credential: string, workspaceId: string | undefined, status: number): void {
+    // Whoever still uses a revoked key must not take turns from the workspace that it was of.
+    if (status === 401) this.#workspaces.delete(credential);
+    if (workspaceId === undefined) return;
+    this.#workspaces.delete(credential);
+    this.#workspaces.set(credential, workspaceId);
+    if (this.#workspaces.size <= holdersRememberedMax) return;
+    const [oldest] = this.#workspaces.keys();
+    if (oldest !== undefined) this.#workspaces.delete(oldest);
+  }
+}
+
+/** Digests only: a memory of secrets would be one more place to lose them from. */
+function credentialOf({ access }: Route, call: Call): string | null {
+  switch (access) {
+    case "api_key":
+      return call.keyDigest.toString("latin1");
+    case "review_link":
+      return hash("sha256", call.params.token ?? "");
+    case "dashboard": {
+      const cookies = call.header("cookie");
+      return cookies === null || cookies === repeated ? null : hash("sha256", cookies);
+    }
+    case "this_machine":
+    case "anyone":
+      return null;
+    default:
+      return access satisfies never;
+  }
+}
