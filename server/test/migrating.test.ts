@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import pg from "pg";
 import { listMissingMigrations, migrate } from "../src/storage/migrations.ts";
@@ -47,10 +49,87 @@ test("nodes that start at once on an empty database migrate it once and all end 
   });
 });
 
-test("a migration that was changed after it had been applied is refused", async () => {
+/** A new migration gets a line here when it is merged. No line ever changes. */
+const merged = {
+  "0001_first_schema.sql": "534c354bfab64d4cb35776940977312410bde47662d9d36be06ca27f50662e95",
+  "0002_deliveries_at_work.sql": "5a285e6c656d2df97ed8ed286d9fffc15fb8737a153a9977b51a1523b9dd7d6a",
+  "0003_review_codes.sql": "fe115a27b303ff14680df53de5383ddb505002b14877a96b294172ae5a4d9298",
+  "0004_dashboard.sql": "a79554c8a82703d5a35bc79f8e67675c5a55668daebf1c79837ef833f2a7c8a8",
+  "0005_passkey_mails.sql": "460bf9ac3ae1df5b910f9c3f315838ec5ec9b0a8e93b296ebf4bff1ad598c461",
+  "0006_words_apart.sql": "92e68be6e04b976933d3288efc01dee77363e6ee53aa2fc9cec72ef0ed37eb9d",
+  "0007_mail_digests.sql": "d203f81cf4dcaaf303e8593bae4db0c8a66b432af2a1e952a7a666c2ec5eaae8",
+};
+
+const migrationsFolder = join(import.meta.dirname, "..", "migrations");
+const formerFolder = join(import.meta.dirname, "former-migrations");
+const checksumOf = (text: string) => createHash("sha256").update(text).digest("hex");
+
+test("merged migrations never change", async () => {
+  const names = (await readdir(migrationsFolder)).filter((name) => name.endsWith(".sql")).sort();
+  const found: Record<string, string> = {};
+  for (const name of names) {
+    found[name] = checksumOf(await readFile(join(migrationsFolder, name), "utf8"));
+  }
+  assert.deepEqual(
+    found,
+    merged,
+    "Databases exist that were made with the merged text. Put a change into a new migration, and add its checksum here.",
+  );
+});
+
+/** What a version of before the migrations were frozen has left behind. */
+async function migrateWithFormer(client: pg.Client, former: string): Promise<string> {
+  const [name = "", , ending] = former.split(".");
+  assert.equal(ending, "sql");
+  await client.query(
+    "create table migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())",
+  );
+  const apply = async (file: string, sql: string) => {
+    await client.query(sql);
+    await client.query("insert into migrations values ($1, $2)", [file, checksumOf(sql)]);
+  };
+  for (const file of Object.keys(merged)) {
+    if (file === `${name}.sql`) break;
+    await apply(file, await readFile(join(migrationsFolder, file), "utf8"));
+  }
+  await apply(`${name}.sql`, await readFile(join(formerFolder, former), "utf8"));
+  return `${name}.sql`;
+}
+
+test("a database that was made with a former text of a migration is upgraded to the same schema", async () => {
+  const formers = (await readdir(formerFolder)).sort();
+  assert.equal(formers.length, 8);
+  for (const former of formers) {
+    await onDatabase({ isEmpty: true }, async ({ connection }, client) => {
+      const name = await migrateWithFormer(client, former);
+      const applied = await migrate(connection);
+      assert.equal(applied[0], `${name} (amended)`, former);
+      assert.equal(await dumpSchema(client), await readFile(schemaFile, "utf8"), former);
+      const { rows: plans } = await client.query("select has_overage from plans order by name");
+      assert.deepEqual(
+        plans.map(({ has_overage }) => has_overage),
+        [false, true, true, false],
+      );
+      const { rows } = await client.query("select name, checksum from migrations order by name");
+      assert.deepEqual(Object.fromEntries(rows.map((row) => [row.name, row.checksum])), merged);
+      assert.deepEqual(await migrate(connection), []);
+    });
+  }
+});
+
+test("a migration that was changed after it had been applied is refused, by name, and nothing is changed", async () => {
   await onDatabase({}, async ({ connection }, client) => {
     await client.query("update migrations set checksum = 'other'");
+    await assert.rejects(
+      migrate(connection),
+      /0001_first_schema\.sql was changed after .* checksum other, and is 534c354bfab6 here\. Run the version/,
+    );
+    // A former text, but with later migrations on top: no version ever made such a database.
+    await client.query(`update migrations set checksum = $1 where name = '0001_first_schema.sql'`, [
+      "5175c85e5349b4ec230ecc43cf37c8189019e08b0b7076376ba131a457c10a2d",
+    ]);
     await assert.rejects(migrate(connection), /0001_first_schema\.sql was changed after/);
+    assert.equal(await dumpSchema(client), await readFile(schemaFile, "utf8"));
   });
 });
 

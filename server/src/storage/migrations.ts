@@ -7,6 +7,7 @@ import type pg from "pg";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { type Queryable, withSessionSettings } from "./database.ts";
 import { DatabaseClient } from "./database-client.ts";
+import { amendmentsFrom } from "./former-migrations.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "migrations");
 const namePattern = /^[0-9]{4}_[a-z0-9_]+\.sql$/;
@@ -61,19 +62,47 @@ async function applyMissing(client: Queryable, migrations: Migration[]): Promise
       await apply(client, migration);
       names.push(migration.name);
     } else if (checksum !== migration.checksum) {
-      throw new OperatorFault(
-        `The migration ${migration.name} was changed after it had been applied to this database. Migrations are frozen: put the change into a new file.`,
-      );
+      await amend(client, migration, { checksum, isLatest: isLatest(migration, applied) });
+      names.push(`${migration.name} (amended)`);
     }
   }
   return names;
 }
 
+function isLatest({ name }: Migration, applied: Map<string, string>): boolean {
+  return [...applied.keys()].every((each) => each <= name);
+}
+
+/** Brings a database on which a former text of the migration was applied to its final one. */
+async function amend(
+  client: Queryable,
+  { name, checksum: final }: Migration,
+  { checksum, isLatest }: { checksum: string; isLatest: boolean },
+): Promise<void> {
+  const steps = amendmentsFrom(name, checksum);
+  // The steps start from what the former text made, and not from what a later migration made of that.
+  if (steps.at(-1)?.to !== final || !isLatest) {
+    throw new OperatorFault(
+      `The migration ${name} was changed after it had been applied to this database: it was applied with the checksum ${checksum.slice(0, 12)}, and is ${final.slice(0, 12)} here. Run the version of Countersign that made this database, or restore the file. Migrations are frozen: put a change of your own into a new file.`,
+    );
+  }
+  await inOneGo(client, async () => {
+    for (const { sql } of steps) await client.query(sql);
+    await client.query("update migrations set checksum = $2 where name = $1", [name, final]);
+  });
+}
+
 async function apply(client: Queryable, { name, sql, checksum }: Migration): Promise<void> {
-  await client.query("begin");
-  try {
+  await inOneGo(client, async () => {
     await client.query(sql);
     await client.query("insert into migrations (name, checksum) values ($1, $2)", [name, checksum]);
+  });
+}
+
+async function inOneGo(client: Queryable, work: () => Promise<void>): Promise<void> {
+  await client.query("begin");
+  try {
+    await work();
     await client.query("commit");
   } catch (error) {
     // On a lost connection there is nothing to roll back, and the first fault tells more.
