@@ -4,9 +4,11 @@ import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { after, test } from "node:test";
 import {
+  crashDelaysSeconds,
   digestRequestsMax,
   heldTimeShareMax,
   leaseSeconds,
+  retryJitter,
   reviewMailBurstMax,
   reviewMailIntervalSeconds,
 } from "../src/domain/limits.ts";
@@ -705,6 +707,80 @@ for (const [at, times] of [
     }
   });
 }
+
+test("a digest that crashes cut short waits as one mail, and one that is given back stays one", async () => {
+  const scene = await startService();
+  const first = startWorker(scene.database, { mail });
+  const to = newAddress();
+  try {
+    const { key } = await makeWorkspace(scene.db, { name: "Acme Shop" });
+    await askMany(key, { notify: to, count: reviewMailBurstMax + 6, of: scene });
+    first.worker.wake();
+    await untilHeld(to, 6, scene.db);
+    await first.stop();
+    await letTimePass(to, scene.db);
+    const tx = inOneStatement(scene.db);
+    for (let crashes = 1; crashes <= 2; crashes += 1) {
+      const { mails } = await dueMails.claim(tx, 6);
+      assert.deepEqual(
+        mails.map(({ leases }) => leases.length),
+        [6],
+      );
+      await scene.db.query(
+        `update deliveries set leased_until = now() - interval '1 second', due_at = now_ms()
+         where leased_until is not null`,
+      );
+    }
+    const { mails, waitMs } = await dueMails.claim(tx, 6);
+    assert.deepEqual([mails.length, waitMs.length], [0, 6]);
+    const waiting = (await rowsTo(to, scene.db)).slice(reviewMailBurstMax);
+    for (const { outcomes, is_leased } of waiting) {
+      assert.deepEqual(outcomes, ["interrupted", "interrupted"]);
+      assert.equal(is_leased, false);
+    }
+    const together = async () => {
+      const { rows } = await scene.db.query(
+        `select count(*)::int as many, count(distinct due_at)::int as times, count(distinct xmin::text)::int as commits
+         from deliveries where state = 'due' and digest_id is not null and leased_until is null`,
+      );
+      return rows;
+    };
+    assert.deepEqual(await together(), [{ many: 6, times: 1, commits: 1 }]);
+    const { rows } = await scene.db.query<{ seconds: number }>(
+      `select distinct extract(epoch from d.due_at - a.finished_at)::float8 as seconds
+       from deliveries d
+       join attempts a on a.workspace_id = d.workspace_id and a.delivery_id = d.id and a.number = d.attempts
+       where d.state = 'due'`,
+    );
+    const [wait, ...others] = rows.map(({ seconds }) => seconds);
+    const expected = crashDelaysSeconds[1] as number;
+    assert.deepEqual(others, []);
+    assert.ok(Math.abs((wait ?? 0) - expected) <= expected * retryJitter + 0.001, `${wait} s`);
+
+    let isHanging = false;
+    const hang = () => {
+      isHanging = true;
+      return new Promise<never>(() => {});
+    };
+    await letTimePass(to, scene.db);
+    const stopped = startWorker(scene.database, { mail: { ...mail, send: hang } });
+    await until(() => isHanging, "the digest to hang");
+    await stopped.stop();
+    assert.deepEqual(await together(), [{ many: 6, times: 1, commits: 1 }]);
+
+    const next = startWorker(scene.database, { mail });
+    const settled = await untilNoneDue(to, scene.db);
+    await next.stop();
+    for (const { outcomes } of settled.slice(reviewMailBurstMax)) {
+      assert.deepEqual(outcomes, ["interrupted", "interrupted", "interrupted", "delivered"]);
+    }
+    const [digest, ...more] = mailsTo(to).slice(reviewMailBurstMax);
+    assert.deepEqual(more, []);
+    assert.equal(new Set(tokensIn(digest?.text ?? "")).size, 6);
+  } finally {
+    await scene.stop();
+  }
+});
 
 test("one workspace's burst delays no other's mail, nor a mail of its own to somebody else", async () => {
   const scene = await startService();

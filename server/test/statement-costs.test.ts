@@ -199,7 +199,8 @@ test("neither a sweep nor its webhooks compare each row with each other", async 
     });
     assert.equal(expired, 500);
     assert.ok(comparedInVain(sweep.plans[0]) < 1_000);
-    const jobs = await claim(client as Transaction, { limit: 512, quickEndpointIds: [] });
+    const room = { limit: 512, quickEndpointIds: [] };
+    const { webhooks: jobs } = await claim(client as Transaction, room);
     assert.ok(jobs.length >= 16);
     const end = costing(client);
     const held = await completeAttempts(

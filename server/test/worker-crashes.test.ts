@@ -1,5 +1,6 @@
 // A worker that is killed or stopped at any point loses nothing and repeats no more than the one attempt of which
-// nobody knows how it went. Each test has a database of its own, since any worker takes whatever is due.
+// nobody knows how it went. That attempt doesn't count. Each test has a database of its own, since any worker takes
+// whatever is due.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -8,8 +9,22 @@ import type { AddressInfo } from "node:net";
 import { describe, type TestContext, test } from "node:test";
 import pg from "pg";
 import { SMTPServer } from "smtp-server";
-import { leaseSeconds, webhookTimeoutMs } from "../src/domain/limits.ts";
+import {
+  crashDelaysSeconds,
+  crashesInRowMax,
+  leaseSeconds,
+  mailRetryDelaysMs,
+  retryJitter,
+  webhookTimeoutMs,
+} from "../src/domain/limits.ts";
+import { resendDelivery } from "../src/operations/resend-delivery.ts";
 import { MailSender } from "../src/outbound/send-mail.ts";
+import { inOneStatement } from "../src/storage/database.ts";
+import * as deliveries from "../src/storage/deliveries.ts";
+import * as dueMails from "../src/storage/due-mails.ts";
+import * as dueWebhooks from "../src/storage/due-webhooks.ts";
+import { readEndpointDays } from "../src/storage/endpoint-figures.ts";
+import { givenBack } from "../src/worker/record-end.ts";
 import {
   type Crash,
   type CrashingWorker,
@@ -128,8 +143,61 @@ async function setUp(t: TestContext) {
         "update deliveries set leased_until = now() - interval '1 second' where leased_until is not null",
       );
     },
+    /** As if the wait for the next attempt had passed. */
+    async endWaits(): Promise<void> {
+      const { rowCount } = await db.query(
+        `update deliveries set due_at = now_ms()
+         where state = 'due' and leased_until is null and due_at > now()`,
+      );
+      if (rowCount !== 0) await deliveries.announceDue(db);
+    },
+    /** From the end of its latest attempt until it is due, and from the end of each attempt until the next began. */
+    async readWaits(deliveryId: string): Promise<{ next: number; waited: number[] }> {
+      const { rows } = await db.query<{ next: number; waited: number[] }>(
+        `select extract(epoch from d.due_at - (array_agg(a.finished_at order by a.number desc))[1])::float8 as next,
+           array_remove(array_agg(a.waited order by a.number), null) as waited
+         from deliveries d
+         join (
+           select a.*, extract(epoch from a.started_at - lag(a.finished_at) over (order by a.number))::float8 as waited
+           from attempts a where a.delivery_id = $1
+         ) as a on a.workspace_id = d.workspace_id and a.delivery_id = d.id
+         group by d.due_at`,
+        [deliveryId],
+      );
+      assert.ok(rows[0]);
+      return rows[0];
+    },
+    /** As if so many crashes had cut it short, the last of them just now. */
+    async addCrashes(deliveryId: string, many: number): Promise<void> {
+      await db.query(
+        `with delivery as (
+           update deliveries
+           set attempts = $2, attempts_before = $2 - 1, lease_token = gen_random_uuid(),
+             leased_until = now() - interval '1 second'
+           where id = $1
+           returning workspace_id, id
+         )
+         insert into attempts (workspace_id, delivery_id, number, finished_at, outcome)
+         select delivery.workspace_id, delivery.id, n, case when n < $2 then now_ms() end,
+           case when n < $2 then 'interrupted' end
+         from delivery, generate_series(1, $2::int) as n`,
+        [deliveryId, many],
+      );
+    },
   };
 }
+
+function assertSpread(seconds: number | undefined, expected: number): void {
+  assert.ok(
+    seconds !== undefined &&
+      Math.abs(seconds - expected) <= expected * retryJitter + millisecond &&
+      seconds >= 0,
+    `a wait of ${seconds} s, not about ${expected} s`,
+  );
+}
+
+/** To which times in the database are rounded. */
+const millisecond = 0.001;
 
 /** The same with one endpoint. */
 async function setUpWebhook(t: TestContext, answer: Answer = answerOk) {
@@ -149,6 +217,7 @@ async function setUpWebhook(t: TestContext, answer: Answer = answerOk) {
   return {
     ...scene,
     receiver,
+    endpoint,
     assertHeard,
     /** Another worker finds the lease run out and delivers. */
     async assertTakenOver(outcomes: string[], heard: number): Promise<void> {
@@ -357,22 +426,93 @@ describe("a worker", { concurrency: 3 }, () => {
     await scene.assertTakenOver(["interrupted", "delivered"], 2);
   });
 
-  test("killed at the first attempt leaves three in all to a receiver that only fails", async (t) => {
-    let kill = () => {};
-    const scene = await setUpWebhook(
-      t,
-      inTurn(() => kill(), answerBroken),
-    );
-    const doomed = await scene.startDoomed();
-    kill = () => doomed.signal("SIGKILL");
+  test("killed at two attempts leaves a receiver that only fails three whole ones, with their waits", async (t) => {
+    const hang: Answer = () => {};
+    const scene = await setUpWebhook(t, inTurn(hang, hang, answerBroken));
     await scene.create();
-    await assertKilled(doomed);
-    await scene.endLeases();
+    for (let killed = 0; killed < 2; killed += 1) {
+      const doomed = await scene.startDoomed();
+      await until(() => scene.receiver.heard.length > killed, "the webhook to hang");
+      doomed.signal("SIGKILL");
+      await assertKilled(doomed);
+      await scene.endLeases();
+    }
+    const webhookRetryDelaysMs = [200, 400];
+    const retryDelays = webhookRetryDelaysMs.map((ms) => (ms / 1_000) * (1 - retryJitter));
+    scene.startNext({ webhookRetryDelaysMs });
+    const { id } = await until(async () => {
+      const delivery = await scene.readDelivery("endpoint");
+      return delivery?.leased_until === null && delivery;
+    }, "the crashes to be noticed");
+    assertSpread((await scene.readWaits(id)).next, crashDelaysSeconds[1] as number);
+    await scene.endWaits();
+    const failed = await scene.untilState("endpoint", "failed");
+    const whole = Array(3).fill("http_status");
+    assert.deepEqual(await scene.readOutcomes(id), ["interrupted", "interrupted", ...whole]);
+    scene.assertHeard(id, 5);
+    const { waited } = await scene.readWaits(id);
+    for (const [at, delay] of retryDelays.entries()) {
+      assert.ok((waited.at(at - 2) ?? 0) >= delay - millisecond, `waits of ${waited} s`);
+    }
+
+    // What the command line and the dashboard show of it.
+    assert.equal(failed.attempts, 5);
+    const shown = await deliveries.find(scene.db, id);
+    assert.deepEqual(
+      [shown?.state, shown?.attempts, shown?.last],
+      ["failed", 5, { outcome: "http_status", httpStatus: 500 }],
+    );
+    const attempts = await deliveries.listAttempts(scene.db, {
+      workspaceId: scene.workspaceId,
+      id,
+    });
+    assert.deepEqual(
+      attempts.map(({ number, outcome, durationMs }) => [number, outcome, durationMs === null]),
+      [
+        [1, "interrupted", true],
+        [2, "interrupted", true],
+        [3, "http_status", false],
+        [4, "http_status", false],
+        [5, "http_status", false],
+      ],
+    );
+    const figures = await readEndpointDays(scene.db, {
+      workspaceId: scene.workspaceId,
+      endpointId: scene.endpoint.id,
+      days: 2,
+    });
+    const sum = (key: "succeeded" | "failed") => figures.reduce((all, day) => all + day[key], 0);
+    assert.deepEqual([sum("succeeded"), sum("failed")], [0, 3]);
+  });
+
+  test("restarted seven times while the receiver hangs gives nothing up, and one that lives long enough delivers", async (t) => {
+    let answer: Answer = () => {};
+    const scene = await setUpWebhook(t, (...args) => answer(...args));
+    await scene.create();
+    for (let restarts = 0; restarts < 7; restarts += 1) {
+      const doomed = await scene.startDoomed();
+      await until(async () => {
+        await scene.endWaits();
+        return scene.receiver.heard.length > restarts;
+      }, "the webhook to hang");
+      const isKilled = restarts % 2 === 1;
+      doomed.signal(isKilled ? "SIGKILL" : "SIGTERM");
+      assert.equal(await doomed.ended, isKilled ? "SIGKILL" : null);
+      if (isKilled) {
+        await scene.endLeases();
+        continue;
+      }
+      // Given back in good order: it is due at once, however many crashes there were before.
+      const { id, state, leased_until } = await scene.readDelivery("endpoint");
+      assert.deepEqual([state, leased_until], ["due", null]);
+      assert.ok(Math.abs((await scene.readWaits(id)).next) <= millisecond);
+    }
+    answer = answerOk;
     scene.startNext();
-    const { id } = await scene.untilState("endpoint", "failed");
-    const outcomes = await scene.readOutcomes(id);
-    assert.deepEqual(outcomes, ["interrupted", "http_status", "http_status"]);
-    scene.assertHeard(id, 3);
+    const { id, attempts } = await scene.untilState("endpoint", "delivered");
+    assert.equal(attempts, 8);
+    assert.deepEqual(await scene.readOutcomes(id), [...Array(7).fill("interrupted"), "delivered"]);
+    scene.assertHeard(id, 8);
   });
 
   test("killed at the third attempt leaves a fourth, because nobody knows of the third, and no fifth", async (t) => {
@@ -393,20 +533,96 @@ describe("a worker", { concurrency: 3 }, () => {
     scene.assertHeard(id, 4);
   });
 
-  test("is not killed for ever by the same delivery: it fails in the end, with every attempt recorded", async (t) => {
+  test("is killed by the same delivery less and less often, and only crashes in a row count", async (t) => {
     const scene = await setUpWebhook(t);
     await scene.create();
-    const interruptions = 6;
-    for (let number = 1; number <= interruptions; number += 1) {
-      await assertKilled(await scene.startDoomed(webhookKill("before_sending")));
+    const { id } = await scene.readDelivery("endpoint");
+    const tx = inOneStatement(scene.db);
+    const claim = () => dueWebhooks.claim(tx, { limit: 1, quickEndpointIds: [] });
+    /** Of somebody who then dies: time passes, and nothing is recorded. Answers the wait that follows. */
+    const crash = async () => {
+      const { webhooks } = await claim();
+      assert.equal(webhooks.length, 1);
       await scene.endLeases();
-    }
-    scene.startNext();
-    const { id } = await scene.untilState("endpoint", "failed");
+      const after = await claim();
+      if (after.webhooks[0] === undefined) {
+        assert.equal(after.postponedMs.length, 1);
+        const { leased_until } = await scene.readDelivery("endpoint");
+        assert.equal(leased_until, null);
+        assert.deepEqual((await claim()).webhooks, [], "it is not due before its time");
+      } else {
+        // Nothing of this was sent: it is due again.
+        await deliveries.completeAttempts(tx, [givenBack(after.webhooks[0], performance.now())]);
+      }
+      const { next } = await scene.readWaits(id);
+      await scene.endWaits();
+      return next;
+    };
+    for (const seconds of crashDelaysSeconds) assertSpread(await crash(), seconds);
+    assertSpread(await crash(), crashDelaysSeconds.at(-1) as number);
+
+    const [claimed] = (await claim()).webhooks;
+    assert.ok(claimed);
+    assert.equal(claimed.numberInRound, 1);
+    const answer = { outcome: "http_status", httpStatus: 500, responseStart: "" } as const;
+    const end = { lease: claimed, ...answer, durationMs: 5 };
+    await deliveries.completeAttempts(tx, [{ ...end, next: { state: "due", delayMs: 0 } }]);
+    assertSpread(await crash(), 0);
+    assertSpread(await crash(), crashDelaysSeconds[1] as number);
+    const [second] = (await claim()).webhooks;
+    assert.equal(second?.numberInRound, 2);
+  });
+
+  test("gives up a delivery only after hundreds of crashes in a row, says so, and resending begins anew", async (t) => {
+    const scene = await setUpWebhook(t);
+    await scene.create();
+    const { id } = await scene.readDelivery("endpoint");
+    await scene.addCrashes(id, crashesInRowMax - 1);
+    const next = scene.startNext();
+    await until(async () => {
+      const { leased_until } = await scene.readDelivery("endpoint");
+      return leased_until === null;
+    }, "the last crash but one to be noticed");
+    const { state } = await scene.readDelivery("endpoint");
+    assert.equal(state, "due");
+    await next.stop();
+
+    await scene.endWaits();
+    const doomed = await scene.startDoomed(webhookKill("before_sending"));
+    await assertKilled(doomed);
+    await scene.endLeases();
+    const last = scene.startNext();
+    const { attempts } = await scene.untilState("endpoint", "failed");
+    await last.stop();
     const outcomes = await scene.readOutcomes(id);
-    assert.deepEqual(new Set(outcomes), new Set(["interrupted"]));
-    assert.equal(outcomes.length, interruptions + 1);
+    assert.equal(attempts, outcomes.length);
+    assert.deepEqual(outcomes.slice(-2), ["interrupted", "given_up"]);
     assert.equal(scene.receiver.heard.length, 0);
+    const { rows } = await scene.db.query("select failing_since from endpoints");
+    assert.deepEqual(rows, [{ failing_since: null }], "it was no fault of the endpoint's");
+
+    await resendDelivery(scene.db, id);
+    await assertKilled(await scene.startDoomed(webhookKill("before_sending")));
+    await scene.endLeases();
+    scene.startNext();
+    await scene.untilState("endpoint", "delivered");
+    scene.assertHeard(id, 1);
+  });
+
+  test("told to stop during a claim gives back what it has claimed, and sends nothing", async (t) => {
+    const scene = await setUpWebhook(t);
+    const claims = await holdUpClaims(scene.database.url);
+    await scene.create();
+    const worker = scene.startNext();
+    await claims.untilHeld();
+    const stopped = worker.stop();
+    await claims.letGo();
+    await stopped;
+    const { id, state, leased_until } = await scene.readDelivery("endpoint");
+    assert.deepEqual([state, leased_until], ["due", null]);
+    assert.deepEqual(await scene.readOutcomes(id), ["interrupted"]);
+    assert.equal(scene.receiver.heard.length, 0);
+    await scene.assertTakenOver(["interrupted", "delivered"], 1);
   });
 });
 
@@ -438,23 +654,23 @@ async function setUpMail(t: TestContext, onMessage: (reply: Reply) => void) {
   const { port } = server.server.address() as AddressInfo;
   const smtpUrl = `smtp://localhost:${port}`;
   scene.cleanUp(() => new Promise<void>((resolve) => server.close(resolve)));
+  const startNext = () => {
+    const from = { name: "", address: "approvals@countersign.example" };
+    const sender = new MailSender({ smtpUrl, from });
+    scene.cleanUp(() => sender.close());
+    const origin = { keyring: testKeyring, publicUrl: testPublicUrl };
+    const send = (composed: Parameters<MailSender["send"]>[0]) => sender.send(composed);
+    return scene.startNext({ mail: { send, origin, onKept: () => {} } });
+  };
   return {
     ...scene,
     received,
     startDoomed: (crash?: Crash) => scene.startDoomed(crash, smtpUrl),
+    startNext,
     /** Another worker finds the lease run out and sends the mail, which arrives `times` times in all. */
     async assertTakenOver(times: number): Promise<void> {
-      const from = { name: "", address: "approvals@countersign.example" };
-      const sender = new MailSender({ smtpUrl, from });
-      scene.cleanUp(() => sender.close());
       await scene.endLeases();
-      const origin = { keyring: testKeyring, publicUrl: testPublicUrl };
-      const mail = {
-        send: (composed: Parameters<MailSender["send"]>[0]) => sender.send(composed),
-        origin,
-        onKept: () => {},
-      };
-      scene.startNext({ mail });
+      startNext();
       const delivery = await scene.untilState("mailbox", "delivered");
       const outcomes = await scene.readOutcomes(delivery.id);
       assert.deepEqual(outcomes, ["interrupted", "delivered"]);
@@ -499,6 +715,57 @@ describe("a worker that sends mail", { concurrency: 2 }, () => {
     await scene.create();
     await assertKilled(await scene.startDoomed(mailKill("answered")));
     await scene.assertTakenOver(2);
+  });
+
+  test("killed at two attempts leaves all of the mail's own, and the first of its waits", async (t) => {
+    const defer = (reply: Reply) =>
+      reply(Object.assign(new Error("4.2.1 not now"), { responseCode: 451 }));
+    const scene = await setUpMail(t, defer);
+    await scene.create();
+    for (let killed = 0; killed < 2; killed += 1) {
+      await assertKilled(await scene.startDoomed(mailKill("before_sending")));
+      await scene.endLeases();
+    }
+    scene.startNext();
+    const { id } = await until(async () => {
+      const delivery = await scene.readDelivery("mailbox");
+      return delivery?.leased_until === null && delivery;
+    }, "the crashes to be noticed");
+    assertSpread((await scene.readWaits(id)).next, crashDelaysSeconds[1] as number);
+    await scene.endWaits();
+    await until(async () => (await scene.readOutcomes(id)).at(-1) === "deferred", "a whole one");
+    assert.deepEqual(await scene.readOutcomes(id), ["interrupted", "interrupted", "deferred"]);
+    assertSpread((await scene.readWaits(id)).next, (mailRetryDelaysMs[0] as number) / 1_000);
+  });
+
+  test("is killed by the same mail less and less often, and gives it up only after hundreds of crashes, which owners are told", async (t) => {
+    const scene = await setUpMail(t, accept);
+    await scene.db.query(
+      "insert into members (workspace_id, email, role, joined_at) values ($1, 'owner@example.com', 'owner', now_ms())",
+      [scene.workspaceId],
+    );
+    await scene.create();
+    const { id } = await scene.readDelivery("mailbox");
+    const tx = inOneStatement(scene.db);
+    for (const seconds of crashDelaysSeconds.slice(1)) {
+      for (let claims = 0; claims < (seconds === crashDelaysSeconds[1] ? 2 : 1); claims += 1) {
+        assert.equal((await dueMails.claim(tx, 1)).mails.length, 1);
+        await scene.endLeases();
+      }
+      const { mails, waitMs } = await dueMails.claim(tx, 1);
+      assert.deepEqual([mails.length, waitMs.length], [0, 1]);
+      assertSpread((await scene.readWaits(id)).next, seconds);
+      await scene.endWaits();
+    }
+    await scene.db.query("delete from attempts");
+    await scene.addCrashes(id, crashesInRowMax);
+    scene.startNext();
+    await scene.untilState("mailbox", "failed");
+    assert.equal((await scene.readOutcomes(id)).at(-1), "given_up");
+    const { rows } = await scene.db.query("select kind from events order by id");
+    assert.deepEqual(rows, [{ kind: "request.created" }, { kind: "mail.failed" }]);
+    await until(() => scene.received.length === 1, "the notice");
+    assert.match(scene.received[0] ?? "", /^To: owner@example\.com\r$/m);
   });
 
   test("stopped for longer than its lease changes nothing when it goes on, and tells no owner of its late refusal", async (t) => {

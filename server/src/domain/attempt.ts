@@ -20,6 +20,8 @@ export const webhookOutcomes = [
   "broken_response",
   /** None of the keys in SECRET_KEY opens the endpoint's secret, so nothing could be signed or sent. */
   "secret_unreadable",
+  /** Too many crashes in a row have cut the delivery short. Nothing was sent. */
+  "given_up",
 ] as const;
 
 export type WebhookOutcome = (typeof webhookOutcomes)[number];
@@ -40,11 +42,13 @@ export const mailOutcomes = [
   "sign_in_failed",
   /** The key that made the review link is no longer in SECRET_KEY. */
   "secret_unreadable",
+  /** Too many crashes in a row have cut the mail short. Nothing was sent. */
+  "given_up",
 ] as const;
 
 export type MailOutcome = (typeof mailOutcomes)[number];
 
-/** The process ended while it was under way, so nobody knows how it went. It is tried again. */
+/** The process ended while it was under way, so nobody knows how it went. It doesn't count, and is tried again. */
 export const interrupted = "interrupted";
 
 export type AttemptOutcome = WebhookOutcome | MailOutcome | typeof interrupted;

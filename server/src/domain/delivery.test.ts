@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { mailOutcomes, webhookOutcomes } from "./attempt.ts";
-import { isInterruptedTooOften, nextStep } from "./delivery.ts";
-import { mailRetryDelaysMs } from "./limits.ts";
+import { isCrashedTooOften, nextStep } from "./delivery.ts";
+import { crashDelaysSeconds, crashesInRowMax, mailRetryDelaysMs } from "./limits.ts";
 
 const delaysMs = [30_000, 300_000];
 const failed = { outcome: "http_status", retryAfterSeconds: null, delaysMs, chance: 0.5 } as const;
@@ -50,7 +50,7 @@ test("a refusal for good ends a mail at once; everything else is tried for an ho
     state: "failed",
   });
   for (const outcome of mailOutcomes) {
-    if (["delivered", "kept", "refused"].includes(outcome)) continue;
+    if (["delivered", "kept", "refused", "given_up"].includes(outcome)) continue;
     const { state } = nextStep({ ...mail, outcome, numberInRound: mailRetryDelaysMs.length });
     assert.equal(state, "due", outcome);
     assert.deepEqual(nextStep({ ...mail, outcome, numberInRound: mailRetryDelaysMs.length + 1 }), {
@@ -61,13 +61,19 @@ test("a refusal for good ends a mail at once; everything else is tried for an ho
   assert.ok(hourMs >= 3_600_000 && hourMs < 3_700_000);
 });
 
-test("an interrupted attempt is repeated at once, even the last one, but not for ever", () => {
-  for (const numberInRound of [1, 3, 5]) {
-    const next = nextStep({ ...failed, outcome: "interrupted", numberInRound });
-    assert.deepEqual(next, { state: "due", delayMs: 0 });
-  }
-  assert.equal(isInterruptedTooOften(6, delaysMs), false);
-  assert.equal(isInterruptedTooOften(7, delaysMs), true);
+test("crashes give a delivery up after days, with waits that never shrink, and then for good", () => {
+  assert.equal(isCrashedTooOften(crashesInRowMax - 1), false);
+  assert.equal(isCrashedTooOften(crashesInRowMax), true);
+  assert.deepEqual(nextStep({ ...failed, outcome: "given_up", numberInRound: 1 }), {
+    state: "failed",
+  });
+  assert.deepEqual(
+    crashDelaysSeconds,
+    crashDelaysSeconds.toSorted((one, other) => one - other),
+  );
+  const longest = crashDelaysSeconds.at(-1) ?? 0;
+  const days = (crashesInRowMax * longest) / 86_400;
+  assert.ok(days > 5 && days < 6, `${days} days`);
 });
 
 test("every outcome of a webhook leads somewhere", () => {

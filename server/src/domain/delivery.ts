@@ -1,7 +1,7 @@
 // Deliveries: when a failed attempt is followed by another, and how long to wait for it.
 
-import { type AttemptOutcome, interrupted } from "./attempt.ts";
-import { interruptionsMax, retryAfterSecondsMax, retryJitter } from "./limits.ts";
+import type { AttemptOutcome, interrupted } from "./attempt.ts";
+import { crashesInRowMax, retryAfterSecondsMax, retryJitter } from "./limits.ts";
 
 export type DeliveryState = "due" | "delivered" | "failed" | "skipped";
 
@@ -11,8 +11,8 @@ export type NextStep =
   | { state: "due"; delayMs: number };
 
 export type EndedAttempt = {
-  outcome: AttemptOutcome;
-  /** Counted from 1 within the round; interrupted ones count too. */
+  outcome: Exclude<AttemptOutcome, typeof interrupted>;
+  /** Counted from 1 within the round; interrupted ones don't count. */
   numberInRound: number;
   /** What the receiver asked for, or null. */
   retryAfterSeconds: number | null;
@@ -25,9 +25,9 @@ export type EndedAttempt = {
 export function nextStep(attempt: EndedAttempt): NextStep {
   const { outcome, numberInRound, retryAfterSeconds, delaysMs, chance } = attempt;
   if (outcome === "delivered" || outcome === "kept") return { state: "delivered" };
-  if (outcome === interrupted) return { state: "due", delayMs: 0 };
   const delayMs = delaysMs[numberInRound - 1];
-  if (outcome === "refused" || delayMs === undefined) return { state: "failed" };
+  const isFinal = outcome === "refused" || outcome === "given_up";
+  if (isFinal || delayMs === undefined) return { state: "failed" };
   if (retryAfterSeconds !== null) {
     const seconds = Math.min(Math.max(retryAfterSeconds, 1), retryAfterSecondsMax);
     return { state: "due", delayMs: seconds * 1000 };
@@ -39,9 +39,9 @@ export function nextStep(attempt: EndedAttempt): NextStep {
 }
 
 /**
- * Interrupted attempts are repeated whatever their number, because nobody knows whether they arrived. But one
- * that takes its worker down each time must end somewhere.
+ * Interrupted attempts don't count, because nobody knows how they went. But a delivery that takes its worker down each
+ * time must end somewhere.
  */
-export function isInterruptedTooOften(numberInRound: number, delaysMs: readonly number[]): boolean {
-  return numberInRound > delaysMs.length + 1 + interruptionsMax;
+export function isCrashedTooOften(crashesInRow: number): boolean {
+  return crashesInRow >= crashesInRowMax;
 }

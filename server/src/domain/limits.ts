@@ -66,8 +66,13 @@ export const webhookAttemptsMax = 3;
 export const retryAfterSecondsMax = 3_600;
 /** Waits are spread by this share to either side. */
 export const retryJitter = 0.2;
-/** How many attempts of one round may be cut short by crashes before the delivery counts as failed. */
-export const interruptionsMax = 3;
+/**
+ * Waits before a delivery is tried again that a crash cut short, by the number of crashes in a row. The last one goes for
+ * all further crashes: a delivery that takes its worker down each time does so about four times an hour.
+ */
+export const crashDelaysSeconds = [0, 30, 60, 120, 240, 480, 900];
+/** A delivery fails after this many crashes in a row: about five days. */
+export const crashesInRowMax = 500;
 /** An endpoint that only fails for this long is disabled. */
 export const endpointFailingDaysMax = 5;
 

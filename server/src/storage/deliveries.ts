@@ -24,8 +24,8 @@ export type AttemptEnd = {
 };
 
 /**
- * Records how attempts ended and what becomes of their deliveries. Whoever lost its lease meanwhile changes
- * nothing; answers for each whether it still held it.
+ * Records how attempts ended and what becomes of their deliveries. An interrupted attempt doesn't count in its round.
+ * Without its lease a worker changes nothing; answers for each whether it still held it.
  */
 export async function completeAttempts(tx: Transaction, ends: AttemptEnd[]): Promise<boolean[]> {
   const { rows } = await tx.query<{ n: number }>({
@@ -44,6 +44,7 @@ export async function completeAttempts(tx: Transaction, ends: AttemptEnd[]): Pro
         set state = ended.state, lease_token = null, leased_until = null,
           due_at = case when ended.state = 'due'
             then now_ms() + ended.delay_ms * interval '1 millisecond' else d.due_at end,
+          attempts_before = d.attempts_before + (ended.outcome = '${interrupted}')::int,
           finished_at = case when ended.state in ('delivered', 'failed') then now_ms() end
         from ended
         where d.workspace_id = ended.workspace_id and d.id = ended.delivery_id

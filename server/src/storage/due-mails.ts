@@ -12,6 +12,7 @@ import {
   reviewMailBurstMax,
   reviewMailIntervalSeconds,
 } from "../domain/limits.ts";
+import { crashDelaySecondsOf, crashesInRowOf } from "./crashes.ts";
 import type { Queryable, Transaction } from "./database.ts";
 import type { Lease, NoticeDetail } from "./deliveries.ts";
 import type { PersonMailDetail } from "./person-mails.ts";
@@ -66,12 +67,14 @@ export type Mail = {
 export type ClaimedMail = Mail & {
   leases: readonly (Lease & { event: MailEventKind })[];
   numberInRound: number;
+  /** How many crashes in a row have cut it short before. */
+  crashesInRow: number;
 };
 
 export type Claim = {
   mails: ClaimedMail[];
-  /** How long each mail waits that was held for a digest. */
-  heldMs: number[];
+  /** How long each mail waits that was held for a digest, or that crashes have cut short again and again. */
+  waitMs: number[];
   skipped: number;
 };
 
@@ -101,12 +104,13 @@ type MailRow = {
 
 type ClaimedRow = MailRow & {
   digest_id: string | null;
-  /** Null when it was held or skipped. */
+  /** Null when it was held, postponed or skipped. */
   lease_token: string | null;
   number: number;
   number_in_round: number;
+  crashes: number;
   /** Null when it was claimed or skipped. */
-  held_ms: number | null;
+  wait_ms: number | null;
 };
 
 const mailColumns = `
@@ -143,11 +147,11 @@ export async function claim(tx: Transaction, limit: number): Promise<Claim> {
     values: [limit],
   });
   const claimed = rows.filter(({ lease_token }) => lease_token !== null);
-  const heldMs = rows.flatMap(({ held_ms }) => held_ms ?? []);
+  const waitMs = rows.flatMap(({ wait_ms }) => wait_ms ?? []);
   return {
     mails: groupDigests(claimed).map(toClaimedMail),
-    heldMs,
-    skipped: rows.length - claimed.length - heldMs.length,
+    waitMs,
+    skipped: rows.length - claimed.length - waitMs.length,
   };
 }
 
@@ -203,8 +207,8 @@ own_mailbox as materialized (
   where pg_try_advisory_xact_lock(hashtextextended('mailbox ' || workspace_id || ' ' || mailbox, 0))
 ),
 locked as materialized (
-  select d.ctid, d.workspace_id, d.id, d.attempts, d.round, d.event_id, d.reviewer_id, d.recipient, d.mailbox,
-    d.digest_id
+  select d.ctid, d.workspace_id, d.id, d.attempts, d.lease_token, d.round, d.event_id, d.reviewer_id, d.recipient,
+    d.mailbox, d.digest_id
   from deliveries d
   where d.ctid = any (array(
       select picked.ctid from picked
@@ -221,10 +225,10 @@ locked as materialized (
 ),
 -- A held mail takes along all others held for its mailbox. A digest is tried again with all its mails.
 together as materialized (
-  select d.ctid, held.workspace_id, d.id, d.attempts, d.event_id, d.reviewer_id, held.mailbox as bundle
+  select d.ctid, held.workspace_id, d.id, d.attempts, d.lease_token, d.event_id, d.reviewer_id, held.mailbox as bundle
   from (select distinct workspace_id, mailbox from locked where mailbox is not null and digest_id is null) as held
   cross join lateral (
-    select d.ctid, d.id, d.attempts, d.event_id, d.reviewer_id from deliveries d
+    select d.ctid, d.id, d.attempts, d.lease_token, d.event_id, d.reviewer_id from deliveries d
     where d.state = 'due' and d.mailbox = held.mailbox and d.workspace_id = held.workspace_id
       and d.digest_id is null
     order by d.id
@@ -232,10 +236,11 @@ together as materialized (
     for update skip locked
   ) as d
   union all
-  select d.ctid, digest.workspace_id, d.id, d.attempts, d.event_id, d.reviewer_id, digest.digest_id as bundle
+  select d.ctid, digest.workspace_id, d.id, d.attempts, d.lease_token, d.event_id, d.reviewer_id,
+    digest.digest_id as bundle
   from (select distinct workspace_id, digest_id from locked where digest_id is not null and round = 1) as digest
   cross join lateral (
-    select d.ctid, d.id, d.attempts, d.event_id, d.reviewer_id from deliveries d
+    select d.ctid, d.id, d.attempts, d.lease_token, d.event_id, d.reviewer_id from deliveries d
     where d.digest_id = digest.digest_id and d.workspace_id = digest.workspace_id
       and d.state = 'due' and d.round = 1 and (d.leased_until is null or d.leased_until <= now())
     order by d.id
@@ -244,15 +249,16 @@ together as materialized (
   ) as d
 ),
 taken as materialized (
-  select ctid, workspace_id, id, attempts, event_id, reviewer_id, recipient, null::text as bundle,
+  select ctid, workspace_id, id, attempts, lease_token, event_id, reviewer_id, recipient, null::text as bundle,
     reviewer_id is not null and round = 1 and attempts = 0 as is_new
   from locked
   where mailbox is null or round > 1
   union all
-  select ctid, workspace_id, id, attempts, event_id, reviewer_id, null, bundle, false from together
+  select ctid, workspace_id, id, attempts, lease_token, event_id, reviewer_id, null, bundle, false from together
 ),
 known as materialized (
   select taken.*, lower(r.email) as mailbox, a.expires_at,
+    case when taken.lease_token is null then 0 else ${crashesInRowOf("taken")} end as crashes,
     case
       when taken.reviewer_id is not null then
         a.status <> 'PENDING' or a.expires_at <= now()
@@ -311,7 +317,10 @@ paced as (
   on conflict (workspace_id, address) do update set busy_until = excluded.busy_until
 ),
 fate as materialized (
-  select known.ctid, known.mailbox, known.expires_at, known.bundle,
+  select known.ctid, known.mailbox, known.expires_at, known.bundle, known.crashes,
+    -- A digest waits as one mail.
+    case when known.bundle is null then ${crashDelaySecondsOf("known.crashes")}
+      else max(${crashDelaySecondsOf("known.crashes")}) over bundle end as delay_seconds,
     count(*) over bundle > 1 and known.bundle is not null as is_in_digest, min(known.id) over bundle as first_id,
     known.is_new
       and row_number() over (partition by known.workspace_id, known.mailbox, known.is_new order by known.id)
@@ -339,12 +348,21 @@ held as (
   where d.ctid = fate.ctid and fate.is_held
   returning d.workspace_id, d.id, d.event_id, d.reviewer_id, d.recipient, d.round, d.due_at
 ),
+-- As with webhooks: a lease that has run out belongs to an attempt that was cut short, which doesn't count in its round.
+postponed as (
+  update deliveries d
+  set attempts_before = d.attempts_before + (d.lease_token is not null)::int, lease_token = null, leased_until = null,
+    due_at = now_ms() + fate.delay_seconds * interval '1 second'
+  from fate
+  where d.ctid = fate.ctid and fate.delay_seconds > 0
+  returning d.workspace_id, d.id, d.event_id, d.reviewer_id, d.recipient, d.round, fate.delay_seconds
+),
 claimed as (
   -- One row of a digest stays among the oldest of its workspace and counts as one mail under way. The others would keep
   -- everything else back: they come due again when the lease ends.
   update deliveries d
-  set attempts = d.attempts + 1, lease_token = gen_random_uuid(),
-    leased_until = now() + interval '${leaseSeconds} seconds',
+  set attempts = d.attempts + 1, attempts_before = d.attempts_before + (d.lease_token is not null)::int,
+    lease_token = gen_random_uuid(), leased_until = now() + interval '${leaseSeconds} seconds',
     mailbox = case when fate.bundle is null or fate.is_in_digest then d.mailbox end,
     digest_id = case when fate.bundle is null then d.digest_id when fate.is_in_digest then fate.first_id end,
     due_at = case
@@ -352,9 +370,9 @@ claimed as (
       when d.id = fate.first_id then least(d.due_at, now_ms())
       else now() + interval '${leaseSeconds} seconds' end
   from fate
-  where d.ctid = fate.ctid and fate.is_held is not true
+  where d.ctid = fate.ctid and fate.is_held is not true and fate.delay_seconds = 0
   returning d.workspace_id, d.id, d.event_id, d.reviewer_id, d.recipient, d.round, d.lease_token,
-    d.attempts as number, d.attempts - d.attempts_before as number_in_round,
+    d.attempts as number, d.attempts - d.attempts_before as number_in_round, fate.crashes,
     case when fate.is_in_digest then fate.first_id end as digest_id
 ),
 cut_short as (
@@ -370,16 +388,19 @@ attempt as (
 ),
 moved as (
   select workspace_id, id, event_id, reviewer_id, recipient, round, digest_id, lease_token, number,
-    number_in_round, null::float8 as held_ms
+    number_in_round, crashes, null::float8 as wait_ms
   from claimed
   union all
-  select workspace_id, id, event_id, reviewer_id, recipient, round, null, null, 0, 0,
+  select workspace_id, id, event_id, reviewer_id, recipient, round, null, null, 0, 0, 0,
     extract(epoch from due_at - now())::float8 * 1000
   from held
   union all
-  select workspace_id, id, event_id, reviewer_id, recipient, round, null, null, 0, 0, null from skipped
+  select workspace_id, id, event_id, reviewer_id, recipient, round, null, null, 0, 0, 0, delay_seconds * 1000
+  from postponed
+  union all
+  select workspace_id, id, event_id, reviewer_id, recipient, round, null, null, 0, 0, 0, null from skipped
 )
-select ${mailColumns}, d.digest_id, d.lease_token, d.number, d.number_in_round, d.held_ms
+select ${mailColumns}, d.digest_id, d.lease_token, d.number, d.number_in_round, d.crashes, d.wait_ms
 from moved d ${mailJoins}`;
 
 /**
@@ -533,6 +554,7 @@ function toClaimedMail(rows: Group<ClaimedRow>): ClaimedMail {
       event: row.kind,
     })),
     numberInRound: Math.max(...rows.map((row) => row.number_in_round)),
+    crashesInRow: Math.min(...rows.map((row) => row.crashes)),
   };
 }
 

@@ -22,6 +22,7 @@ import {
   smallColumns,
   toApproval,
 } from "./approvals.ts";
+import { crashDelaySecondsOf, crashesInRowOf } from "./crashes.ts";
 import type { Transaction } from "./database.ts";
 import type { Lease } from "./deliveries.ts";
 
@@ -29,6 +30,8 @@ export type ClaimedWebhook = Lease & {
   /** By the database's clock. */
   claimedAt: Date;
   numberInRound: number;
+  /** How many crashes in a row have cut it short before. */
+  crashesInRow: number;
   kind: WebhookEventKind;
   eventAt: Date;
   endpoint: { workspaceId: string; id: string; url: string } & EndpointHealth;
@@ -37,12 +40,22 @@ export type ClaimedWebhook = Lease & {
   approval: Approval | { largeId: string } | null;
 };
 
+export type Claim = {
+  webhooks: ClaimedWebhook[];
+  /** How long each delivery waits that crashes have cut short again and again. */
+  postponedMs: number[];
+};
+
 type ClaimedRow = ApprovalRow & {
   workspace_id: string;
   delivery_id: string;
-  lease_token: string;
+  /** Null when it was postponed. */
+  lease_token: string | null;
   number: number;
   number_in_round: number;
+  crashes: number;
+  /** Null when it was claimed. */
+  postponed_ms: number | null;
   claimed_at: Date;
   kind: WebhookEventKind;
   event_at: Date;
@@ -60,13 +73,16 @@ type ClaimedRow = ApprovalRow & {
 export async function claim(
   tx: Transaction,
   { limit, quickEndpointIds }: { limit: number; quickEndpointIds: string[] },
-): Promise<ClaimedWebhook[]> {
+): Promise<Claim> {
   const { rows } = await tx.query<ClaimedRow>({
     name: "dueWebhooks.claim",
     text: claimSql,
     values: [limit, quickEndpointIds],
   });
-  return rows.map(toClaimed);
+  return {
+    webhooks: rows.filter(({ lease_token }) => lease_token !== null).map(toClaimed),
+    postponedMs: rows.flatMap(({ postponed_ms }) => postponed_ms ?? []),
+  };
 }
 
 /**
@@ -131,20 +147,35 @@ picked as (
   where nth <= $1 and (share <= ${webhooksLightShare} or nth <= $1 - ${webhooksKeptFree})
 ),
 locked as materialized (
-  select d.ctid, d.workspace_id, d.id, d.attempts from deliveries d
+  select d.ctid, d.workspace_id, d.id, d.attempts,
+    case when d.lease_token is null then 0 else ${crashesInRowOf("d")} end as crashes
+  from deliveries d
   where d.ctid = any (array(select ctid from picked))
     and d.state = 'due' and d.due_at <= now() and (d.leased_until is null or d.leased_until <= now())
   for update skip locked
 ),
+judged as materialized (
+  select ctid, crashes, ${crashDelaySecondsOf("crashes")} as delay_seconds from locked
+),
+-- A lease that has run out belongs to an attempt that was cut short, which doesn't count in its round.
+postponed as (
+  update deliveries d
+  set attempts_before = d.attempts_before + 1, lease_token = null, leased_until = null,
+    due_at = now_ms() + judged.delay_seconds * interval '1 second'
+  from judged
+  where d.ctid = judged.ctid and judged.delay_seconds > 0
+  returning d.workspace_id, d.id, d.event_id, d.endpoint_id, judged.delay_seconds
+),
 claimed as (
   update deliveries d
-  set attempts = d.attempts + 1, lease_token = gen_random_uuid(),
-    leased_until = now() + interval '${leaseSeconds} seconds'
-  where d.ctid = any (array(select ctid from locked))
+  set attempts = d.attempts + 1, attempts_before = d.attempts_before + (d.lease_token is not null)::int,
+    lease_token = gen_random_uuid(), leased_until = now() + interval '${leaseSeconds} seconds'
+  from judged
+  where d.ctid = judged.ctid and judged.delay_seconds = 0
   returning d.workspace_id, d.id, d.event_id, d.endpoint_id, d.lease_token, d.attempts as number,
-    d.attempts - d.attempts_before as number_in_round
+    d.attempts - d.attempts_before as number_in_round, judged.crashes
 ),
--- Whoever made the attempt before is gone: how it went will never be known.
+-- Its worker is gone: how it went will never be known.
 cut_short as (
   update attempts a
   set finished_at = now_ms(), outcome = 'interrupted'
@@ -155,37 +186,44 @@ cut_short as (
 attempt as (
   insert into attempts (workspace_id, delivery_id, number)
   select workspace_id, id, number from claimed
+),
+moved as (
+  select workspace_id, id, event_id, endpoint_id, lease_token, number, number_in_round, crashes,
+    null::float8 as postponed_ms
+  from claimed
+  union all
+  select workspace_id, id, event_id, endpoint_id, null, 0, 0, 0, delay_seconds * 1000 from postponed
 )
-select claimed.workspace_id, claimed.id as delivery_id, claimed.lease_token, claimed.number,
-  claimed.number_in_round, now_ms() as claimed_at, ev.kind, ev.created_at as event_at,
-  claimed.endpoint_id, e.url, e.failing_since, e.warned_at,
+select moved.workspace_id, moved.id as delivery_id, moved.lease_token, moved.number,
+  moved.number_in_round, moved.crashes, moved.postponed_ms, now_ms() as claimed_at, ev.kind,
+  ev.created_at as event_at, moved.endpoint_id, e.url, e.failing_since, e.warned_at,
   secrets.secret_key_ids, secrets.sealed, ev.approval_id, ${smallColumns},
   ${largeBytes} > ${claimedReadBytesMax} as is_large,
   case when ${largeBytes} <= ${claimedReadBytesMax} then a.payload end as payload,
   case when ${largeBytes} <= ${claimedReadBytesMax} then a.metadata end as metadata,
   case when ${largeBytes} <= ${claimedReadBytesMax} then a.agent_state end as agent_state,
   case when ${largeBytes} <= ${claimedReadBytesMax} then a.edit end as edit
-from claimed
+from moved
 cross join lateral (
   select ev.kind, ev.created_at, ev.approval_id from events ev
-  where ev.workspace_id = claimed.workspace_id and ev.id = claimed.event_id
+  where ev.workspace_id = moved.workspace_id and ev.id = moved.event_id
   limit 1
 ) as ev
 cross join lateral (
   select e.url, e.failing_since, e.warned_at from endpoints e
-  where e.workspace_id = claimed.workspace_id and e.id = claimed.endpoint_id
+  where e.workspace_id = moved.workspace_id and e.id = moved.endpoint_id
   limit 1
 ) as e
 left join lateral (
   select ${smallColumns}, ${largeColumns} from approvals a
-  where a.workspace_id = claimed.workspace_id and a.id = ev.approval_id
+  where a.workspace_id = moved.workspace_id and a.id = ev.approval_id
   limit 1
 ) as a on true
 cross join lateral (
   select coalesce(array_agg(s.secret_key_id order by s.id desc), '{}') as secret_key_ids,
     coalesce(array_agg(s.sealed order by s.id desc), '{}') as sealed
   from endpoint_secrets s
-  where s.workspace_id = claimed.workspace_id and s.endpoint_id = claimed.endpoint_id
+  where s.workspace_id = moved.workspace_id and s.endpoint_id = moved.endpoint_id
     and (s.expires_at is null or s.expires_at > now())
 ) as secrets`;
 
@@ -193,9 +231,10 @@ function toClaimed(row: ClaimedRow): ClaimedWebhook {
   return {
     workspaceId: row.workspace_id,
     deliveryId: row.delivery_id,
-    leaseToken: row.lease_token,
+    leaseToken: row.lease_token as string,
     number: row.number,
     numberInRound: row.number_in_round,
+    crashesInRow: row.crashes,
     claimedAt: row.claimed_at,
     kind: row.kind,
     eventAt: row.event_at,

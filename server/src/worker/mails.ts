@@ -1,8 +1,8 @@
 // Delivers mails: claim what is due, make the message, hand it to the mail server or keep it, record how that went.
 
 import type { Logger } from "pino";
-import { type AttemptOutcome, interrupted } from "../domain/attempt.ts";
-import { isInterruptedTooOften, nextStep } from "../domain/delivery.ts";
+import type { AttemptOutcome } from "../domain/attempt.ts";
+import { isCrashedTooOften, nextStep } from "../domain/delivery.ts";
 import {
   leaseSeconds,
   mailRetryDelaysMs,
@@ -25,7 +25,7 @@ import { type Database, inOneStatement } from "../storage/database.ts";
 import type { AttemptEnd } from "../storage/deliveries.ts";
 import * as dueMails from "../storage/due-mails.ts";
 import { Pump } from "./pump.ts";
-import { recordEnd } from "./record-end.ts";
+import { crashAdvice, givenBack, recordEnd } from "./record-end.ts";
 
 export type SendMail = (mail: ComposedMail) => Promise<MailAnswer>;
 
@@ -53,6 +53,7 @@ const adviceByOutcome: Partial<Record<AttemptOutcome, string>> = {
   secret_unreadable:
     "the key that made this review link is no longer in SECRET_KEY; add it back to the list",
   sign_in_failed: "the mail server refuses user name and password; check SMTP_URL",
+  given_up: crashAdvice,
 };
 
 const nothingSent = { responseStart: null, durationMs: 0 };
@@ -62,14 +63,18 @@ export function mailPump(options: MailOptions): Pump<Job> {
     inFlightMax: mailsInFlightMax,
     claim: async (limit) => {
       const claimedAtMs = performance.now();
-      const { mails, heldMs, skipped } = await dueMails.claim(inOneStatement(options.db), limit);
-      for (const ms of heldMs) options.onRetry(ms);
+      const { mails, waitMs, skipped } = await dueMails.claim(inOneStatement(options.db), limit);
+      for (const ms of waitMs) options.onRetry(ms);
       // A claim reads few rows of a workspace. These are out of the way now, so others behind them can be claimed.
       const isMore = mails.some(({ leases }) => leases.length > 1);
-      if (isMore || heldMs.length + skipped > 0) pump.wake();
+      if (isMore || waitMs.length + skipped > 0) pump.wake();
       return mails.map((mail) => ({ ...mail, claimedAtMs }));
     },
     carryOut: (job) => deliver(options, job),
+    giveBack: async ({ leases, claimedAtMs }) => {
+      const ends = leases.map((lease) => givenBack(lease, claimedAtMs));
+      await completeTogether(options.db, ends);
+    },
     onFault: options.onFault,
   });
   return pump;
@@ -77,22 +82,21 @@ export function mailPump(options: MailOptions): Pump<Job> {
 
 async function deliver(options: MailOptions, claimed: Job): Promise<void> {
   const { onRetry, onNotice, onKept } = options;
-  const { numberInRound } = claimed;
-  const isHopeless = isInterruptedTooOften(numberInRound, mailRetryDelaysMs);
+  const isHopeless = isCrashedTooOften(claimed.crashesInRow);
   const job = isHopeless ? claimed : await toOneMessage(options, claimed);
   const mail = isHopeless ? null : composeMail(job, options.origin);
   if (performance.now() - job.claimedAtMs > sendWithinMs) return;
-  const answer = isHopeless ? null : await send(options, mail);
-  const { outcome, responseStart, durationMs } = answer ?? { outcome: interrupted, ...nothingSent };
-  const next = isHopeless
-    ? ({ state: "failed" } as const)
-    : nextStep({
-        outcome,
-        numberInRound,
-        retryAfterSeconds: null,
-        delaysMs: mailRetryDelaysMs,
-        chance: Math.random(),
-      });
+  const answer: MailAnswer = isHopeless
+    ? { outcome: "given_up", ...nothingSent }
+    : await send(options, mail);
+  const { outcome, responseStart, durationMs } = answer;
+  const next = nextStep({
+    outcome,
+    numberInRound: claimed.numberInRound,
+    retryAfterSeconds: null,
+    delaysMs: mailRetryDelaysMs,
+    chance: Math.random(),
+  });
   const ends = job.leases.map(
     (lease): AttemptEnd => ({
       lease,

@@ -6,6 +6,8 @@ export type PumpOptions<Job> = {
   claim: (limit: number) => Promise<Job[]>;
   /** Must record what it did; a fault that it throws is reported and the job left to its lease. */
   carryOut: (job: Job) => Promise<void>;
+  /** Records that the job was not carried out to its end, so that another worker can take it at once. */
+  giveBack: (job: Job) => Promise<void>;
   onFault: (error: unknown) => void;
 };
 
@@ -36,8 +38,8 @@ export class Pump<Job> {
     });
   }
 
-  /** Starts nothing more and waits for what is under way. Answers what is still under way after the grace. */
-  async stop(graceMs: number): Promise<Job[]> {
+  /** Starts nothing more, waits for what is under way, and gives back what is still under way after the grace. */
+  async stop(graceMs: number): Promise<void> {
     this.#isStopped = true;
     if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
     if (this.#endsTimer !== null) clearTimeout(this.#endsTimer);
@@ -47,13 +49,20 @@ export class Pump<Job> {
     });
     await Promise.race([this.#allEnded(), grace]);
     clearTimeout(timer);
-    return [...this.#inFlight.keys()];
+    await this.#giveBack([...this.#inFlight.keys()]);
+    // A claim that ends later gives back what it has claimed.
+    await this.#claiming;
   }
 
-  /** A claim that is under way may still begin something. */
   async #allEnded(): Promise<void> {
     await this.#claiming;
     await Promise.all(this.#inFlight.values());
+  }
+
+  /** A job that can't be given back is left to its lease. */
+  async #giveBack(jobs: Job[]): Promise<void> {
+    const { giveBack, onFault } = this.#options;
+    await Promise.all(jobs.map((job) => giveBack(job).catch(onFault)));
   }
 
   #room(): number {
@@ -67,6 +76,10 @@ export class Pump<Job> {
       const limit = this.#room();
       try {
         const jobs = await claim(limit);
+        if (this.#isStopped) {
+          await this.#giveBack(jobs);
+          return;
+        }
         for (const job of jobs) this.#start(job);
         if (jobs.length === limit) this.#isWoken = true;
       } catch (error) {

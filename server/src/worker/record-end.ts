@@ -1,8 +1,13 @@
 // Records how an attempt ended, with patience: the database may be away just now, and what was sent was sent.
 
 import { setTimeout as pause } from "node:timers/promises";
-import { leaseSeconds } from "../domain/limits.ts";
+import { interrupted } from "../domain/attempt.ts";
+import { crashesInRowMax, leaseSeconds } from "../domain/limits.ts";
 import { isUnavailable } from "../storage/database.ts";
+import type { AttemptEnd, Lease } from "../storage/deliveries.ts";
+
+/** For the operator, when a delivery is given up that nobody could try to its end. */
+export const crashAdvice = `given up, because ${crashesInRowMax} crashes in a row cut it short; mend what ends the workers, then resend it`;
 
 const pauseMs = 500;
 /** After this the lease has run out or is about to, and another will repeat the attempt. */
@@ -23,4 +28,19 @@ export async function recordEnd<End, WasHeld>(
       await pause(pauseMs);
     }
   }
+}
+
+/**
+ * The end of an attempt that a worker gives back because it stops. That it says how long the attempt lasted tells it from
+ * one that a crash cut short.
+ */
+export function givenBack(lease: Lease, claimedAtMs: number): AttemptEnd {
+  return {
+    lease,
+    outcome: interrupted,
+    httpStatus: null,
+    responseStart: null,
+    durationMs: Math.round(performance.now() - claimedAtMs),
+    next: { state: "due", delayMs: 0 },
+  };
 }

@@ -2,8 +2,8 @@
 
 import type { Logger } from "pino";
 import type { Approval } from "../domain/approval.ts";
-import { interrupted } from "../domain/attempt.ts";
-import { isInterruptedTooOften, nextStep } from "../domain/delivery.ts";
+import type { AttemptOutcome } from "../domain/attempt.ts";
+import { isCrashedTooOften, nextStep } from "../domain/delivery.ts";
 import { stepAfterFailure } from "../domain/endpoint-health.ts";
 import { testEventKind } from "../domain/event.ts";
 import { eventBody, testEventBody } from "../domain/event-body.ts";
@@ -33,7 +33,7 @@ import { type Database, inOneStatement } from "../storage/database.ts";
 import * as dueWebhooks from "../storage/due-webhooks.ts";
 import { Pump } from "./pump.ts";
 import { QuickEndpoints } from "./quick-endpoints.ts";
-import { recordEnd } from "./record-end.ts";
+import { crashAdvice, givenBack, recordEnd } from "./record-end.ts";
 
 export type SendWebhook = (message: WebhookMessage) => Promise<WebhookAnswer>;
 
@@ -54,8 +54,12 @@ type Job = dueWebhooks.ClaimedWebhook & { claimedAtMs: number };
 /** Whoever was stopped for longer than this after claiming may have lost its lease, and sends nothing. */
 const sendWithinMs = leaseSeconds * 1_000 - webhookTimeoutMs - 2_000;
 
-const secretAdvice =
-  "no key in SECRET_KEY opens the endpoint's secret; add the key back to the list, or rotate the secret";
+/** Failures that are none of the endpoint's, and what the operator can do about them. */
+const adviceByOutcome: Partial<Record<AttemptOutcome, string>> = {
+  secret_unreadable:
+    "no key in SECRET_KEY opens the endpoint's secret; add the key back to the list, or rotate the secret",
+  given_up: crashAdvice,
+};
 
 const nothingSent = { status: null, responseStart: null, retryAfterSeconds: null, durationMs: 0 };
 
@@ -63,17 +67,24 @@ export function webhookPump(options: WebhookOptions): Pump<Job> {
   const openSecrets = makeSecretOpener(options.keyring);
   const failing = new Set<string>();
   const quick = new QuickEndpoints();
-  return new Pump<Job>({
+  const pump = new Pump<Job>({
     inFlightMax: webhooksInFlightMax,
     claim: async (limit) => {
       const claimedAtMs = performance.now();
       const room = { limit, quickEndpointIds: quick.list() };
-      const claimed = await dueWebhooks.claim(inOneStatement(options.db), room);
-      return claimed.map((job) => ({ ...job, claimedAtMs }));
+      const { webhooks, postponedMs } = await dueWebhooks.claim(inOneStatement(options.db), room);
+      for (const ms of postponedMs) options.onRetry(ms);
+      // Those are out of the way now, so others behind them can be claimed.
+      if (postponedMs.length > 0) pump.wake();
+      return webhooks.map((job) => ({ ...job, claimedAtMs }));
     },
     carryOut: (job) => deliver({ ...options, openSecrets, failing, quick }, job),
+    giveBack: async (job) => {
+      await options.complete(givenBack(job, job.claimedAtMs));
+    },
     onFault: options.onFault,
   });
+  return pump;
 }
 
 type DeliverOptions = WebhookOptions & {
@@ -85,18 +96,8 @@ type DeliverOptions = WebhookOptions & {
 
 async function deliver(options: DeliverOptions, job: Job): Promise<void> {
   const { complete, retryDelaysMs, onRetry } = options;
-  const { numberInRound } = job;
-  if (isInterruptedTooOften(numberInRound, retryDelaysMs)) {
-    const next = { state: "failed" } as const;
-    await complete({ lease: job, outcome: interrupted, ...toRecord(nothingSent), next });
-    return;
-  }
-  const message = await buildMessage(options, job);
-  if (message !== null && performance.now() - job.claimedAtMs > sendWithinMs) return;
-  const answer: WebhookAnswer =
-    message === null
-      ? { outcome: "secret_unreadable", ...nothingSent }
-      : await options.send(message);
+  const answer = await attempt(options, job);
+  if (answer === null) return;
   const { outcome, retryAfterSeconds, durationMs } = answer;
   options.quick.note(job.endpoint.id, { isDelivered: outcome === "delivered", durationMs });
   const isGone = answer.status === 410;
@@ -106,7 +107,7 @@ async function deliver(options: DeliverOptions, job: Job): Promise<void> {
     ? ({ state: "failed" } as const)
     : nextStep({
         outcome,
-        numberInRound,
+        numberInRound: job.numberInRound,
         retryAfterSeconds,
         delaysMs: retryDelaysMs,
         chance: Math.random(),
@@ -118,6 +119,14 @@ async function deliver(options: DeliverOptions, job: Job): Promise<void> {
   if (!wasHeld) return;
   if (next.state === "due") onRetry(next.delayMs);
   if (!isGone) await noteHealth(options, job, answer);
+}
+
+/** Null when the lease may be lost, and nothing was sent. */
+async function attempt(options: DeliverOptions, job: Job): Promise<WebhookAnswer | null> {
+  if (isCrashedTooOften(job.crashesInRow)) return { outcome: "given_up", ...nothingSent };
+  const message = await buildMessage(options, job);
+  if (message === null) return { outcome: "secret_unreadable", ...nothingSent };
+  return performance.now() - job.claimedAtMs > sendWithinMs ? null : options.send(message);
 }
 
 /** Null when no secret of the endpoint can be opened. */
@@ -182,7 +191,7 @@ async function noteHealth(
 ): Promise<void> {
   const { endpoint, claimedAt } = job;
   const { outcome } = answer;
-  if (outcome === "secret_unreadable") return;
+  if (adviceByOutcome[outcome] !== undefined) return;
   if (outcome === "delivered") {
     const wasFailing = failing.delete(endpoint.id) || endpoint.failingSince !== null;
     if (wasFailing) await noteEndpointSuccess(db, endpoint);
@@ -214,6 +223,7 @@ function logAttempt(
   const ms = Math.round(durationMs * 10) / 10;
   const ids = { workspaceId, deliveryId, endpointId: endpoint.id, event, attempt };
   const facts = { ...ids, outcome, status, ms, state };
-  if (outcome === "secret_unreadable") log.error(facts, `webhook: ${secretAdvice}`);
+  const advice = adviceByOutcome[outcome];
+  if (advice !== undefined) log.error(facts, `webhook: ${advice}`);
   else log.info(facts, "webhook");
 }

@@ -2,12 +2,11 @@
 // case a wake-up was lost; any number of workers share one database without knowing of each other.
 
 import type { Logger } from "pino";
-import { interrupted } from "../domain/attempt.ts";
 import type { Keyring } from "../domain/keyring.ts";
 import { makeCompleteAttempt } from "../operations/complete-attempt.ts";
 import { resolutionChannel } from "../storage/approval-resolution.ts";
 import { type Database, isUnavailable } from "../storage/database.ts";
-import { dueChannel, type Lease } from "../storage/deliveries.ts";
+import { dueChannel } from "../storage/deliveries.ts";
 import type { Listener } from "../storage/listener.ts";
 import { Alarms } from "./alarms.ts";
 import { type MailOptions, mailPump } from "./mails.ts";
@@ -33,7 +32,6 @@ const tellOfAwayEveryMs = 30_000;
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #alarms = new Alarms(() => this.wake());
-  readonly #complete;
   readonly #webhooks;
   readonly #mails;
   readonly #sweeper;
@@ -47,8 +45,7 @@ export class Worker {
     const { db, keyring, log, listener } = options;
     const onFault = (error: unknown) => this.#faulted(error);
     const onRetry = (inMs: number) => this.#alarms.set(inMs);
-    this.#complete = makeCompleteAttempt(db);
-    const common = { db, keyring, log, complete: this.#complete, onFault, onRetry };
+    const common = { db, keyring, log, complete: makeCompleteAttempt(db), onFault, onRetry };
     this.#webhooks = webhookPump({
       ...common,
       send: options.sendWebhook,
@@ -79,13 +76,11 @@ export class Worker {
     this.#isStopped = true;
     if (this.#pollTimer !== null) clearTimeout(this.#pollTimer);
     this.#alarms.stop();
-    const [webhooks, mails] = await Promise.all([
+    await Promise.all([
       this.#webhooks.stop(stopGraceMs),
       this.#mails.stop(stopGraceMs),
       this.#sweeper.stop(),
     ]);
-    const leases = [...webhooks, ...mails.flatMap((mail) => mail.leases)];
-    await Promise.all(leases.map((lease) => this.#giveBack(lease)));
   }
 
   #poll(): void {
@@ -95,12 +90,6 @@ export class Worker {
     this.#sweeper.sweep();
     const ms = this.#options.listener.isListening ? pollWhileListeningMs : pollWhileDeafMs;
     this.#pollTimer = setTimeout(() => this.#poll(), ms);
-  }
-
-  async #giveBack(lease: Lease): Promise<void> {
-    const unknown = { httpStatus: null, responseStart: null, durationMs: null };
-    const next = { state: "due", delayMs: 0 } as const;
-    await this.#complete({ lease, outcome: interrupted, ...unknown, next }).catch(() => {});
   }
 
   /** A database that is away is told of now and then, not at every poll. */

@@ -25,8 +25,10 @@ const webhookSentences: Record<WebhookOutcome | "interrupted", string> = {
   broken_response: "What came back is not HTTP. Check that a web server answers at this address.",
   secret_unreadable:
     "The endpoint’s secret cannot be opened with the service’s keys, so nothing was signed or sent. The operator must restore SECRET_KEY, or rotate the secret.",
+  given_up:
+    "Not sent: the service stopped each time it tried to send this, for days. Ask the operator to look at its log, then resend.",
   interrupted:
-    "The service stopped while it was under way, so nobody knows whether it arrived. It is tried again.",
+    "The service stopped during this attempt, so nobody knows whether it arrived. The attempt doesn’t count.",
 };
 
 const mailSentences: Record<MailOutcome | "interrupted", string> = {
@@ -41,8 +43,10 @@ const mailSentences: Record<MailOutcome | "interrupted", string> = {
     "The mail server does not take our user name and password. The operator must check SMTP_URL.",
   secret_unreadable:
     "The key that made the review link is no longer in SECRET_KEY, so no link could be made.",
+  given_up:
+    "Not sent: the service stopped each time it tried to send this mail, for days. Ask the operator to look at its log, then send again.",
   interrupted:
-    "The service stopped while it was under way, so nobody knows whether it was sent. It is tried again.",
+    "The service stopped during this attempt, so nobody knows whether the mail was sent. The attempt doesn’t count.",
 };
 
 export function outcomeSentence(kind: DestinationKind, { outcome, httpStatus }: Told): string {
