@@ -3,12 +3,17 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { digestOfApiKey } from "../src/domain/api-key.ts";
 import { toJsonText } from "../src/domain/json-text.ts";
-import { digestRequestsMax, mailsPerWorkspaceMax } from "../src/domain/limits.ts";
+import {
+  digestRequestsMax,
+  mailsPerWorkspaceMax,
+  webhooksPerEndpointMax,
+} from "../src/domain/limits.ts";
 import { insertMany } from "../src/storage/approval-creation.ts";
 import { expire, listResolvedIds, resolve } from "../src/storage/approval-resolution.ts";
 import * as approvals from "../src/storage/approvals.ts";
 import { type Database, openDatabase, type Transaction } from "../src/storage/database.ts";
 import * as dueMails from "../src/storage/due-mails.ts";
+import * as dueWebhooks from "../src/storage/due-webhooks.ts";
 import * as reviews from "../src/storage/reviews.ts";
 import { makeWorkspace, startService } from "./test-service.ts";
 
@@ -170,3 +175,70 @@ test("a claim of mails that was planned with nothing looks at few rows, new ones
     await service.stop();
   }
 });
+
+test("claims that were planned with nothing count the crashes of what they take over, and look at nothing else", async () => {
+  const service = await startService();
+  const { id: workspaceId, key } = await makeWorkspace(service.db);
+  const pool = openDatabase({
+    connection: service.database.connection,
+    connectionsMax: 1,
+    walksIndexes: true,
+    onIdleFault: () => {},
+  });
+  const client = await pool.connect();
+  const tx = client as unknown as Transaction;
+  const claims = {
+    webhooks: async () => {
+      const room = { limit: 512, quickEndpointIds: [] };
+      return (await dueWebhooks.claim(tx, room)).postponedMs.length;
+    },
+    mails: async () => (await dueMails.claim(tx, 6)).waitMs.length,
+  };
+  try {
+    for (let call = 0; call < untilPlanned; call += 1) {
+      await claims.webhooks();
+      await claims.mails();
+    }
+    await addMany(service.db, { workspaceId, keyDigest: digestOfApiKey(key) });
+    await addCrashedWebhooks(service.db, workspaceId);
+    for (const [name, taken] of [
+      ["webhooks", webhooksPerEndpointMax],
+      ["mails", mailsPerWorkspaceMax],
+    ] as const) {
+      await client.query("select pg_stat_force_next_flush()");
+      await client.query("begin");
+      assert.equal(await claims[name](), taken);
+      const counts = await rowsLookedAt(tx);
+      await client.query("rollback");
+      // Each has two attempts, which are looked at to find the last that ended by itself, to be counted, and to be closed.
+      assertFew(counts, 6 * taken + rowsAtMost);
+      assert.ok((counts.attempts ?? 0) >= 2 * taken);
+    }
+  } finally {
+    client.release();
+    await pool.end();
+    await service.stop();
+  }
+});
+
+/** A webhook beside each mail, and of all of them two attempts that crashes cut short, the last one just now. */
+async function addCrashedWebhooks(db: Database, workspaceId: string): Promise<void> {
+  await db.query(
+    `with endpoint as (
+       insert into endpoints (workspace_id, url) values ($1, 'https://example.com/hook') returning id
+     )
+     insert into deliveries (workspace_id, event_id, endpoint_id)
+     select ev.workspace_id, ev.id, endpoint.id from events ev, endpoint`,
+    [workspaceId],
+  );
+  await db.query(
+    `with crashed as (
+       update deliveries
+       set attempts = 2, attempts_before = 1, lease_token = gen_random_uuid(), leased_until = now() - interval '1 second'
+       returning workspace_id, id
+     )
+     insert into attempts (workspace_id, delivery_id, number, finished_at, outcome)
+     select workspace_id, id, number, case number when 1 then now_ms() end, case number when 1 then 'interrupted' end
+     from crashed, generate_series(1, 2) as number`,
+  );
+}
