@@ -277,6 +277,16 @@ test("keys that calls were let in with are noted, and those of refused calls are
   assert.ok(listed.every(({ lastUsedAt }) => lastUsedAt !== null));
 });
 
+test("a call that is answered before anybody looks for its key notes no key as used", async () => {
+  const node = await startNode(service.database);
+  const { id, key } = await makeWorkspace(db);
+  const headers = { authorization: `Bearer ${key}`, origin: "https://elsewhere.example" };
+  const refused = await node.app.inject({ method: "POST", url: "/mcp", headers, payload: "{}" });
+  assert.equal(refused.statusCode, 403);
+  await node.stop();
+  assert.equal(await lastUseOf(id), null);
+});
+
 async function lastUseOf(workspaceId: string): Promise<Date | null> {
   const { rows } = await db.query("select last_used_at from api_keys where workspace_id = $1", [
     workspaceId,

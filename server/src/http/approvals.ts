@@ -53,7 +53,7 @@ async function createNow({ db, createApproval }: ApprovalCalls, call: Call): Pro
   if (isRefusal(idempotencyKey)) return refuseKnownCaller(db, call, idempotencyKey);
   const { keyDigest, body } = call;
   const created = await createApproval({ keyDigest, approval, body, idempotencyKey });
-  if (isRefusal(created)) return problemOfRefusal(created);
+  if (isRefusal(created)) return answerRefusal(call, created);
   noteFacts(call, created);
   return {
     status: 201,
@@ -70,7 +70,7 @@ export async function read(calls: ApprovalCalls, call: Call): Promise<Answer> {
   if (isRefusal(waitSeconds)) return refuseKnownCaller(calls.db, call, waitSeconds);
   const lookup = { keyDigest: call.keyDigest, id: idOf(call) };
   const found = await readOrWait(calls, lookup, waitSeconds * 1000, call);
-  if (isRefusal(found)) return problemOfRefusal(found);
+  if (isRefusal(found)) return answerRefusal(call, found);
   noteFacts(call, found);
   const tag = entityTag(found.approval);
   const headers = { etag: tag, "cache-control": "private, no-cache" };
@@ -83,8 +83,8 @@ export async function list({ db }: ApprovalCalls, call: Call): Promise<Answer> {
   const filter = filterOf(call.query);
   if (isRefusal(filter)) return refuseKnownCaller(db, call, filter);
   const page = await listApprovals(db, call.keyDigest, filter);
-  if (isRefusal(page)) return problemOfRefusal(page);
-  call.facts.workspaceId = page.workspaceId;
+  if (isRefusal(page)) return answerRefusal(call, page);
+  noteWorkspace(call, page.workspaceId);
   const approvals = page.found.map(({ approval }) => approval);
   const last = approvals.at(-1);
   const nextCursor = page.hasMore && last !== undefined ? toCursor(last.id) : null;
@@ -97,7 +97,7 @@ export async function list({ db }: ApprovalCalls, call: Call): Promise<Answer> {
 
 export async function cancel({ db }: ApprovalCalls, call: Call): Promise<Answer> {
   const cancelled = await cancelApproval(db, call.keyDigest, idOf(call));
-  if (isRefusal(cancelled)) return problemOfRefusal(cancelled);
+  if (isRefusal(cancelled)) return answerRefusal(call, cancelled);
   noteFacts(call, cancelled);
   return { status: 200, body: representApproval(cancelled.approval) };
 }
@@ -141,11 +141,22 @@ async function findPending(readApproval: ReadApproval, lookup: { keyDigest: Buff
 async function refuseKnownCaller(db: Database, call: Call, refusal: Refusal): Promise<Answer> {
   const workspaceId = await apiKeys.findWorkspaceId(db, call.keyDigest);
   if (workspaceId === null) return problemOfRefusal(unknownKey());
-  call.facts.workspaceId = workspaceId;
+  noteWorkspace(call, workspaceId);
+  return problemOfRefusal(refusal);
+}
+
+/** Of a statement that looks for the key first: it refuses anything else to known callers only. */
+function answerRefusal(call: Call, refusal: Refusal): Answer {
+  call.isKeyKnown = refusal.refusal !== "unauthorized";
   return problemOfRefusal(refusal);
 }
 
 function noteFacts(call: Call, of: { workspaceId: string; approval: Approval }): void {
-  call.facts.workspaceId = of.workspaceId;
+  noteWorkspace(call, of.workspaceId);
   call.facts.approvalId = of.approval.id;
+}
+
+function noteWorkspace(call: Call, workspaceId: string): void {
+  call.isKeyKnown = true;
+  call.facts.workspaceId = workspaceId;
 }

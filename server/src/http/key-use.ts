@@ -1,9 +1,7 @@
-// Notes the API key of every call that was let in. Only the statement that serves a call knows whether its key is
-// good; what it answers to all others is 401, and to nobody else.
+// Notes the API key of every call whose key was found in use. Only the statement that serves a call knows that: an
+// answer alone says nothing, because some are given before anybody looks for the key.
 
 import type { Route } from "./route.ts";
-
-const refusedStatus = 401;
 
 export function noteKeyUse(routes: Route[], note: (keyDigest: Buffer) => void): Route[] {
   return routes.map((route) => {
@@ -12,7 +10,7 @@ export function noteKeyUse(routes: Route[], note: (keyDigest: Buffer) => void): 
       ...route,
       handle: async (call) => {
         const answer = await route.handle(call);
-        if (answer.status !== refusedStatus) note(call.keyDigest);
+        if (call.isKeyKnown) note(call.keyDigest);
         return answer;
       },
     };

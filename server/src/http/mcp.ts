@@ -51,6 +51,7 @@ export function makeMcpEndpoint(calls: McpCalls): (call: Call) => Promise<Answer
     if (isFromElsewhere(call, publicUrl)) return mcpCrossOrigin(originOf(publicUrl));
     const workspaceId = await apiKeys.findWorkspaceId(calls.db, call.keyDigest);
     if (workspaceId === null) return problemOfRefusal(unknownKey());
+    call.isKeyKnown = true;
     call.facts.workspaceId = workspaceId;
     opened ??= openHandler(calls);
     const handler = await opened;
