@@ -8,7 +8,9 @@ import {
   signInCodeTriesMax,
 } from "../src/domain/limits.ts";
 import { type Cidr, nearbyCidrs, parseCidrs } from "../src/domain/network-address.ts";
+import { isRefusal } from "../src/domain/refusal.ts";
 import { deriveSignInCode } from "../src/domain/sign-in.ts";
+import { addMember } from "../src/operations/add-member.ts";
 import { makeSignInLink } from "../src/operations/sign-in.ts";
 import { until } from "./patience.ts";
 import { callDashboard, cookieOf, fromOurPage, makeMember, signIn } from "./test-dashboard.ts";
@@ -283,6 +285,97 @@ test("whoever was removed everywhere and is invited anew has to sign in anew", (
     assert.equal(removed.status, 200, JSON.stringify(removed.json));
     await makeMember(db, { workspaceId, email, role: "viewer" });
     assert.equal((await callDashboard(node, "GET /me", { cookie })).status, 401);
+  }));
+
+async function recipientsOfCodes(email: string): Promise<string[]> {
+  const { rows } = await db.query(
+    `select d.recipient from deliveries d join events e on e.workspace_id = d.workspace_id and e.id = d.event_id
+     where e.kind = 'person.signing_in' and lower(d.recipient) = lower($1) order by e.created_at, e.id`,
+    [email],
+  );
+  return rows.map(({ recipient }) => recipient);
+}
+
+test("codes go to the spelling that a person proved first, however others spell them", () =>
+  withNode(async (node) => {
+    // The older workspace, whose id sorts first, is the one that spells them in its own way.
+    const hostile = await makeWorkspace(db);
+    const { workspaceId } = await makePerson();
+    const email = `Proved-${people}@Example.com`;
+    await makeMember(db, { workspaceId, email, role: "owner" });
+    await signIn(node, email);
+    const other = email.toLowerCase();
+    await makeMember(db, {
+      workspaceId: hostile.id,
+      email: other,
+      role: "viewer",
+      hasJoined: false,
+    });
+    for (const [at, typed] of [other, email.toUpperCase()].entries()) {
+      await callDashboard(node, "POST /sign-in/code", { body: { email: typed } });
+      await until(async () => (await recipientsOfCodes(email)).length > at, "another code");
+    }
+    assert.deepEqual([...new Set(await recipientsOfCodes(email))], [email]);
+  }));
+
+test("until somebody proves a spelling, codes go to the operator's, and then to the one invited first", () =>
+  withNode(async (node) => {
+    const [older, newer] = [await makeWorkspace(db), await makeWorkspace(db)];
+    people += 1;
+    const invited = {
+      email: `Ann-${people}@example.com`,
+      role: "viewer",
+      hasJoined: false,
+    } as const;
+    await makeMember(db, { ...invited, workspaceId: newer.id });
+    await makeMember(db, { ...invited, email: invited.email.toUpperCase(), workspaceId: older.id });
+    const ask = async (count: number) => {
+      await callDashboard(node, "POST /sign-in/code", { body: { email: invited.email } });
+      await until(async () => (await recipientsOfCodes(invited.email)).length === count, "a code");
+      return (await recipientsOfCodes(invited.email)).at(-1);
+    };
+    assert.equal(await ask(1), invited.email);
+    const byOperator = invited.email.toLowerCase();
+    const third = await makeWorkspace(db);
+    await makeMember(db, { workspaceId: third.id, email: byOperator, role: "viewer" });
+    assert.equal(await ask(2), byOperator);
+  }));
+
+test("a code to one spelling signs nobody in once another spelling was proved", () =>
+  withNode(async (node) => {
+    const [first, second] = [await makeWorkspace(db), await makeWorkspace(db)];
+    people += 1;
+    const mailed = `ODD-${people}@example.com`;
+    const proved = mailed.toLowerCase();
+    await makeMember(db, {
+      workspaceId: first.id,
+      email: mailed,
+      role: "viewer",
+      hasJoined: false,
+    });
+    await callDashboard(node, "POST /sign-in/code", { body: { email: mailed } });
+    const code = await codeFor(mailed);
+    await makeMember(db, { workspaceId: second.id, email: proved, role: "viewer" });
+    const token = await makeSignInLink(db, keyring, proved);
+    const byLink = await callDashboard(node, "POST /sign-in/link", { body: { token } });
+    assert.equal(byLink.json.email, proved);
+    const late = await callDashboard(node, "POST /sign-in/code/verify", {
+      body: { email: mailed, code },
+    });
+    assert.equal(late.status, 401);
+  }));
+
+test("the operator adds a person who has signed in under the spelling that they proved", () =>
+  withNode(async (node) => {
+    const { email, workspaceId } = await makePerson();
+    await signIn(node, email);
+    const elsewhere = await makeWorkspace(db);
+    const other = { workspaceId: elsewhere.id, email: email.toUpperCase(), role: "admin" };
+    const refused = await addMember(db, other);
+    assert.ok(isRefusal(refused));
+    assert.equal(refused.message, `email: is known as ${email}; use that spelling`);
+    const added = await addMember(db, { ...other, email });
+    assert.ok(!isRefusal(added) && added.email === email && workspaceId !== added.workspaceId);
   }));
 
 test("of several links only the newest signs in", () =>

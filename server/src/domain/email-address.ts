@@ -29,3 +29,13 @@ export function flawOfEmailAddress(address: string): string | null {
 export function normaliseEmailAddress(address: string): string {
   return address.toLowerCase();
 }
+
+/** Whether two spellings surely lead to one mailbox: some servers tell upper from lower case before the @, none after it. */
+export function isSameSpelling(one: string, other: string): boolean {
+  return exactForm(one) === exactForm(other);
+}
+
+function exactForm(address: string): string {
+  const at = address.lastIndexOf("@");
+  return address.slice(0, at) + address.slice(at).toLowerCase();
+}

@@ -1,12 +1,13 @@
 // Adds people to those who run a workspace, changes their role, or removes them, at the operator's word.
 
 import { operator } from "../domain/activity.ts";
-import { flawOfEmailAddress } from "../domain/email-address.ts";
+import { flawOfEmailAddress, isSameSpelling } from "../domain/email-address.ts";
 import { type ChangeRefusal, refuse, refuseField } from "../domain/refusal.ts";
 import { type Role, roles } from "../domain/role.ts";
 import * as activity from "../storage/activity.ts";
 import type { Database, Transaction } from "../storage/database.ts";
 import * as members from "../storage/members.ts";
+import * as people from "../storage/people.ts";
 import { endMembership, refuseLastOwner } from "./manage-members.ts";
 import { inTurnBy } from "./transaction-by.ts";
 
@@ -19,6 +20,10 @@ export async function addMember(
   const role = roles.find((each) => each === input.role);
   if (role === undefined) return refuseField("role", `must be one of ${roles.join(", ")}`);
   return inTurnBy(db, input.workspaceId, operator, async (tx) => {
+    const person = await people.findByEmail(tx, input.email);
+    if (person !== null && !isSameSpelling(person.email, input.email)) {
+      return refuseField("email", `is known as ${person.email}; use that spelling`);
+    }
     const known = await members.findByEmail(tx, input);
     return known === null ? insertMember(tx, { ...input, role }) : changeKnown(tx, known, role);
   });

@@ -3,7 +3,7 @@
 // has done, so that two owners who remove each other at once do not leave none.
 
 import type { Actor, MemberDoer } from "../domain/activity.ts";
-import { flawOfEmailAddress } from "../domain/email-address.ts";
+import { flawOfEmailAddress, isSameSpelling } from "../domain/email-address.ts";
 import { invitationsPerDayMax, membersPerWorkspaceMax } from "../domain/limits.ts";
 import { type ChangeRefusal, type Refusal, refuse, refuseField } from "../domain/refusal.ts";
 import type { Role } from "../domain/role.ts";
@@ -86,13 +86,17 @@ export async function endMembership(
 
 type Invitation = { email: string; workspaceId: string };
 
-/** Whoever has accepted already is simply in. */
+/**
+ * Somebody who has accepted already is simply in. An invitation to another spelling may have been meant for another
+ * mailbox, so it lets in only the person who has proved the very spelling that was invited.
+ */
 export async function acceptInvitation(
   db: Database,
   invitation: Invitation,
 ): Promise<members.Member | Refusal<"not_found">> {
   return answerInvitation(db, invitation, async (tx, member) => {
     if (member.joinedAt !== null) return member;
+    if (!isSameSpelling(member.email, invitation.email)) return otherSpelling(member, invitation);
     await noteAnswer(tx, member, "member.joined");
     return members.join(tx, member);
   });
@@ -156,6 +160,13 @@ async function noteAnswer(
 
 function noInvitation(): Refusal<"not_found"> {
   return refuse("not_found", "There is no such invitation any more. Ask to be invited again.");
+}
+
+function otherSpelling(invited: members.Member, { email }: Invitation): Refusal<"not_found"> {
+  return refuse(
+    "not_found",
+    `This invitation is for ${invited.email}, and you sign in as ${email}. Ask to be invited as ${email}.`,
+  );
 }
 
 async function changeMember(

@@ -2,6 +2,7 @@
 // told to nobody who has not shown that the mailbox is theirs.
 
 import { randomBytes, timingSafeEqual } from "node:crypto";
+import { isSameSpelling } from "../domain/email-address.ts";
 import { findSecretKey, type Keyring } from "../domain/keyring.ts";
 import { userAgentCharactersMax } from "../domain/limits.ts";
 import {
@@ -33,7 +34,7 @@ export async function mailSignInCode(
   typed: string,
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
-    // To the address as it was invited: another spelling may be another mailbox.
+    // Never to the address as it was typed: another spelling may be another mailbox.
     const membership = await people.findFirstMembership(tx, typed);
     if (membership === null) return false;
     const { workspaceId, email } = membership;
@@ -65,7 +66,7 @@ export async function signInByCode(
     const typed = Buffer.from(code);
     const isRight = typed.length === right.length && timingSafeEqual(typed, right);
     if (!isRight || !(await signInSecrets.use(tx, taken.id))) return null;
-    return insertSession(tx, { email, method: "code", ...browser });
+    return insertSession(tx, { email: taken.email, method: "code", ...browser });
   });
 }
 
@@ -112,8 +113,10 @@ async function insertSession(
 ): Promise<StartedSession | null> {
   const membership = await people.findFirstMembership(tx, email);
   if (membership === null) return null;
+  // A code proves the mailbox that it was sent to; all others speak of the person that we know.
+  const person = await people.upsert(tx, method === "code" ? email : membership.email);
+  if (method === "code" && !isSameSpelling(person.email, email)) return null;
   if (tokenDigest !== null) await sessions.removeReplaced(tx, tokenDigest);
-  const person = await people.upsert(tx, membership.email);
   const token = randomBytes(sessionTokenBytes).toString("base64url");
   const { id: sessionId } = await sessions.insert(tx, {
     personId: person.id,

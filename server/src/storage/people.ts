@@ -1,11 +1,12 @@
-// The people table: whoever has signed in, by their mailbox; and where they are members.
+// The people table: everybody who has signed in, by their mailbox, in the spelling that they proved first; and where
+// they are members.
 
 import type { Role } from "../domain/role.ts";
 import type { Queryable, Transaction } from "./database.ts";
 
 export type Person = { id: string; email: string };
 
-/** Adds the person behind an address, unless they are known. */
+/** Adds the person behind an address, unless they are known: the first proof fixes the spelling for good. */
 export async function upsert(tx: Transaction, email: string): Promise<Person> {
   const { rows } = await tx.query<Person>(
     `insert into people (email) values ($1)
@@ -16,13 +17,30 @@ export async function upsert(tx: Transaction, email: string): Promise<Person> {
   return rows[0] as Person;
 }
 
-/** Where somebody belongs first, and their address as it stands there. Null when they are a member nowhere. */
+/** The person behind any spelling of an address. Null until somebody has proved one of them. */
+export async function findByEmail(db: Queryable, email: string): Promise<Person | null> {
+  const { rows } = await db.query<Person>(
+    "select id, email from people where lower(email) = lower($1)",
+    [email],
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * Where somebody belongs, and the one spelling of their address that codes are mailed to: the one they proved, or else
+ * the one they were named by first. Members whom the operator added go before invitations, which anybody with a
+ * workspace can make. Null when they are a member nowhere.
+ */
 export async function findFirstMembership(
   db: Queryable,
   email: string,
 ): Promise<{ workspaceId: string; email: string } | null> {
   const { rows } = await db.query<{ workspace_id: string; email: string }>(
-    "select workspace_id, email from members where lower(email) = lower($1) order by workspace_id limit 1",
+    `select m.workspace_id, coalesce(p.email, m.email) as email
+     from members m
+     left join people p on lower(p.email) = lower(m.email)
+     where lower(m.email) = lower($1)
+     order by m.joined_at is null, m.created_at, m.workspace_id limit 1`,
     [email],
   );
   const [row] = rows;

@@ -33,27 +33,33 @@ export async function insertCode(tx: Transaction, secret: NewSecret): Promise<Da
   return rows[0]?.expires_at ?? null;
 }
 
-export type CodeTry = { id: string; secretKeyId: string; nonce: Buffer };
+/** With the spelling that the code was mailed to. */
+export type CodeTry = { id: string; email: string; secretKeyId: string; nonce: Buffer };
 
 /**
  * Counts one try against the newest code of an address, before anybody looks whether it is right: whoever guesses many
  * times at once has as few tries as whoever guesses one after the other. Null when there is nothing left to try.
  */
 export async function takeTry(tx: Transaction, email: string): Promise<CodeTry | null> {
-  const { rows } = await tx.query<{ id: string; secret_key_id: string; nonce: Buffer }>(
+  const { rows } = await tx.query<{
+    id: string;
+    email: string;
+    secret_key_id: string;
+    nonce: Buffer;
+  }>(
     `update sign_in_secrets set tries = tries + 1
      where id = (
        select id from sign_in_secrets
        where kind = 'code' and lower(email) = lower($1)
        order by created_at desc, id desc limit 1
      ) and used_at is null and tries < ${signInCodeTriesMax} and expires_at > now()
-     returning id, secret_key_id, nonce`,
+     returning id, email, secret_key_id, nonce`,
     [email],
   );
   const [row] = rows;
   return row === undefined
     ? null
-    : { id: row.id, secretKeyId: row.secret_key_id, nonce: row.nonce };
+    : { id: row.id, email: row.email, secretKeyId: row.secret_key_id, nonce: row.nonce };
 }
 
 /** False when somebody was faster. */
