@@ -8,7 +8,14 @@ import { type Keyring, parseKeyring } from "./domain/keyring.ts";
 import { webhookAttemptsMax } from "./domain/limits.ts";
 import { type Mailbox, parseMailbox } from "./domain/mailbox.ts";
 import { flawOfName } from "./domain/name.ts";
-import { type Cidr, loopbackCidrs, nearbyCidrs, parseCidrs } from "./domain/network-address.ts";
+import {
+  type AllowedCidr,
+  type Cidr,
+  loopbackCidrs,
+  nearbyCidrs,
+  parseAllowedCidrs,
+  parseCidrs,
+} from "./domain/network-address.ts";
 import { flawOfOidcIssuer, type OidcSettings } from "./domain/openid.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
 import { isLoopbackUrl } from "./domain/public-url.ts";
@@ -35,7 +42,7 @@ export type Config = {
   /** Null means that people sign in by mail and passkey only. */
   oidc: OidcSettings | null;
   /** Private ranges that webhooks may reach nevertheless. */
-  webhookAllowed: readonly Cidr[];
+  webhookAllowed: readonly AllowedCidr[];
   /** The waits before the second attempt and the third. */
   webhookRetryDelaysMs: readonly number[];
   logLevel: LogLevel;
@@ -140,7 +147,7 @@ const schema = z.object({
   OIDC_TRUST_EMAIL: z.enum(["true", "false"], "must be true or false").optional(),
   WEBHOOK_ALLOW_CIDRS: z
     .string()
-    .transform(parseCidrs)
+    .transform(parseAllowedCidrs)
     .refine(isThere, "must be a list of ranges, such as 10.0.0.0/8,::1/128")
     .optional(),
   WEBHOOK_RETRY_DELAYS: z

@@ -4,7 +4,12 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Keyring } from "./domain/keyring.ts";
 import { largeStatementsMax, largeStatementsPerHolderMax } from "./domain/limits.ts";
-import { type Cidr, makeAddressPolicy, nearbyCidrs } from "./domain/network-address.ts";
+import {
+  type AllowedCidr,
+  type Cidr,
+  makeAddressPolicy,
+  nearbyCidrs,
+} from "./domain/network-address.ts";
 import type { OidcClient } from "./domain/openid.ts";
 import type { RateLimit } from "./domain/rate-limit.ts";
 import { buildApp } from "./http/app.ts";
@@ -43,7 +48,7 @@ export type ServiceOptions = {
   /** The company's own sign-in, where one is set up. */
   oidc: OidcClient | null;
   /** Private ranges that webhooks may reach nevertheless. */
-  webhookAllowed?: readonly Cidr[];
+  webhookAllowed?: readonly AllowedCidr[];
   log: Logger;
   clock?: () => number;
   requestTimeoutMs?: number;

@@ -3,7 +3,7 @@
 
 import type { Command } from "commander";
 import type { Mailbox } from "../domain/mailbox.ts";
-import type { Cidr } from "../domain/network-address.ts";
+import type { AllowedCidr } from "../domain/network-address.ts";
 import type { OidcSettings } from "../domain/openid.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { type ChangeRefusal, isRefusal, type Refusal } from "../domain/refusal.ts";
@@ -16,7 +16,7 @@ export type CommandConfig = Omit<StoreOptions, "purpose" | "log"> & {
   smtpUrl: string | null;
   mailFrom: Mailbox;
   oidc: OidcSettings | null;
-  webhookAllowed: readonly Cidr[];
+  webhookAllowed: readonly AllowedCidr[];
 };
 
 /** Reads the environment when a command runs, not before: `--help` needs none of it. */

@@ -5,6 +5,7 @@ import {
   describeAddressFlaw,
   loopbackCidrs,
   makeAddressPolicy,
+  parseAllowedCidrs,
   parseCidrs,
 } from "./network-address.ts";
 
@@ -133,6 +134,77 @@ test("metadata addresses may never be reached, whatever is allowed and however t
   }
 });
 
+test("an allowed address that is translated to IPv4 is as good as the IPv4 address inside", () => {
+  // 10.0.0.1 and 8.8.8.8 in every form of RFC 6052, behind prefixes that the operator names as such.
+  for (const [prefix, toPrivate, toPublic] of [
+    ["2a00:64::/32", "2a00:64:a00:1::", "2a00:64:808:808::"],
+    ["2a00:64:aa00::/40", "2a00:64:aa0a:0:1::", "2a00:64:aa08:808:8::"],
+    ["2a00:64:aaaa::/48", "2a00:64:aaaa:a00:0:100::", "2a00:64:aaaa:808:8:800::"],
+    ["2a00:64:aaaa:bb00::/56", "2a00:64:aaaa:bb0a:0:1::", "2a00:64:aaaa:bb08:8:808::"],
+    ["fd64:0:0:1::/64", "fd64:0:0:1:a:0:100:0", "fd64:0:0:1:8:808:800:0"],
+    ["fd64::/96", "fd64::a00:1", "fd64::808:808"],
+    ["64:ff9b:1:a00::/64", "64:ff9b:1:a00:a:0:100:0", "64:ff9b:1:a00:8:808:800:0"],
+    ["64:ff9b::/96", "64:ff9b::10.0.0.1", "64:ff9b::8.8.8.8"],
+  ] as const) {
+    const named = allowing(`nat64:${prefix}`);
+    assert.deepEqual(named.flawOf(toPrivate), {
+      kind: "special",
+      range: "private",
+      inside: "10.0.0.1",
+    });
+    assert.equal(named.flawOf(toPublic), null, toPublic);
+    assert.equal(allowing(`nat64:${prefix}, 10.0.0.0/8`).flawOf(toPrivate), null, toPrivate);
+  }
+  // These are known without being named.
+  for (const [prefix, toPrivate, toPublic] of [
+    ["64:ff9b::/96", "64:ff9b::a00:1", "64:ff9b::808:808"],
+    ["64:ff9b:1::/48", "64:ff9b:1::10.0.0.1", "64:ff9b:1::8.8.8.8"],
+    ["64:ff9b:1::/48", "64:ff9b:1:a00:0:100::", "64:ff9b:1:808:8:800::"],
+    ["64:ff9b:1::/48", "64:ff9b:1:a:0:1::", "64:ff9b:1:8:8:808::"],
+    ["64:ff9b:1::/48", "64:ff9b:1:0:a:0:100:0", "64:ff9b:1:0:8:808:800:0"],
+    ["::/0", "::10.0.0.1", "::8.8.8.8"],
+    ["::/0", "::ffff:0:10.0.0.1", "::ffff:0:8.8.8.8"],
+    ["::/0", "2002:a00:1::1", "2002:808:808::1"],
+    ["::/0", "2001:0:a00:1::f7f7:f7f7", "2001:0:808:808::f7f7:f7f7"],
+    ["::/0", "2001:0:808:808::f5ff:fffe", "2001:0:808:808::f7f7:f7f7"],
+  ] as const) {
+    assert.notEqual(allowing(prefix).flawOf(toPrivate), null, toPrivate);
+    assert.equal(allowing(prefix).flawOf(toPublic), null, toPublic);
+    assert.equal(allowing(`${prefix}, 10.0.0.0/8`).flawOf(toPrivate), null, toPrivate);
+  }
+});
+
+test("no prefix leads to a metadata address, whatever else is allowed", () => {
+  for (const [prefix, address] of [
+    ["nat64:2a00:64::/32", "2a00:64:a9fe:a9fe::"],
+    ["nat64:2a00:64:aaaa::/48", "2a00:64:aaaa:a9fe:a9:fe00::"],
+    ["nat64:fd64::/96", "fd64::169.254.169.254"],
+    ["64:ff9b:1::/48", "64:ff9b:1:a9fe:a9:fe00::"],
+    ["2001::/32", "2001:0:808:808::5601:5601"],
+  ] as const) {
+    const policy = allowing(`${prefix}, 0.0.0.0/0, ::/0`);
+    assert.deepEqual(policy.flawOf(address), { kind: "metadata" }, address);
+  }
+});
+
+test("a NAT64 prefix has one of the six lengths of RFC 6052", () => {
+  for (const text of [
+    "nat64:2a00:64::/33",
+    "nat64:2a00:64::",
+    "nat64:10.0.0.0/32",
+    "nat64:",
+    "x,nat64:fd64::/96",
+  ]) {
+    assert.equal(parseAllowedCidrs(text), null, text);
+  }
+});
+
+function allowing(text: string) {
+  const parsed = parseAllowedCidrs(text);
+  assert.ok(parsed !== null, text);
+  return makeAddressPolicy(parsed);
+}
+
 test("a list with one malformed part is no list", () => {
   for (const text of [
     "10.0.0.0/33",
@@ -164,6 +236,13 @@ test("an operator learns what is wrong with an address and how to allow it", () 
   );
   assert.match(describe("::ffff:a00:5"), /add 10\.0\.0\.5\/32 to the list/);
   assert.match(describe("::1", "localhost"), /^localhost resolves to ::1, which is a loopback /);
+  const policy = allowing("64:ff9b::/96");
+  const translated = policy.flawOf("64:ff9b::a00:5");
+  assert.ok(translated !== null);
+  assert.match(
+    describeAddressFlaw("64:ff9b::a00:5", translated),
+    /leads to 10\.0\.0\.5, a private address, .*add 10\.0\.0\.5\/32 to the list/,
+  );
   assert.match(describe("::1"), /add ::1\/128 to the list/);
   assert.equal(
     describe("169.254.169.254"),

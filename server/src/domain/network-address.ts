@@ -5,9 +5,12 @@ import ipaddr from "ipaddr.js";
 
 export type Cidr = readonly [base: ipaddr.IPv4 | ipaddr.IPv6, prefixLength: number];
 
+/** What an operator allows. A NAT64 prefix is allowed as far as the IPv4 address inside is. */
+export type AllowedCidr = readonly [...Cidr, kind?: "nat64"];
+
 export type AddressFlaw =
-  /** Not public. The range is a word for people: private, loopback, link-local, … */
-  | { kind: "special"; range: string }
+  /** Not public. The range is a word for people: private, loopback, … `inside` is the IPv4 address that it leads to. */
+  | { kind: "special"; range: string; inside?: string }
   /** Hands out a machine's credentials to whoever asks, so no setting allows it. */
   | { kind: "metadata" };
 
@@ -60,14 +63,38 @@ export function parseCidrs(text: string): Cidr[] | null {
   return parsed.every((cidr) => cidr !== null) ? parsed : null;
 }
 
-export function makeAddressPolicy(allowed: readonly Cidr[]): AddressPolicy {
+/** The same list, in which `nat64:` before a prefix says that a gateway translates its addresses to IPv4 (RFC 6052). */
+export function parseAllowedCidrs(text: string): AllowedCidr[] | null {
+  const parts = text.split(",").map((part) => part.trim());
+  const [marked, plain] = [true, false].map((isMarked) =>
+    parts.filter((part) => part.startsWith(nat64Mark) === isMarked),
+  ) as [string[], string[]];
+  const cidrs = parseCidrs(plain.join());
+  const prefixes = marked.map((part) => parseCidr(part.slice(nat64Mark.length)));
+  if (cidrs === null || (plain.length === 0 && marked.length === 0)) return null;
+  return prefixes.every((prefix) => prefix !== null && isNat64Prefix(prefix))
+    ? [...cidrs, ...(prefixes as Cidr[]).map(([base, length]) => [base, length, "nat64"] as const)]
+    : null;
+}
+
+export function makeAddressPolicy(allowed: readonly AllowedCidr[]): AddressPolicy {
+  const translations = [...knownTranslations, ...allowed.flatMap(translationOf)];
+  const flawOfPlain = (address: ipaddr.IPv4 | ipaddr.IPv6): AddressFlaw | null => {
+    if (isWithin(address, metadataCidrs)) return { kind: "metadata" };
+    const range = isWithin(address, allowed) ? null : specialRangeOf(address);
+    return range === null ? null : { kind: "special", range };
+  };
   return {
     flawOf: (text) => {
       const address = parseAddress(text);
       if (address === null) return { kind: "special", range: "malformed" };
-      if (isMetadata(address)) return { kind: "metadata" };
-      const range = isWithin(address, allowed) ? null : specialRangeOf(address);
-      return range === null ? null : { kind: "special", range };
+      const flawsInside = translate(address, translations).map((inside) => {
+        const flaw = flawOfPlain(inside);
+        return flaw?.kind === "special" ? { ...flaw, inside: inside.toString() } : flaw;
+      });
+      const isMetadata = flawsInside.some((flaw) => flaw?.kind === "metadata");
+      if (isMetadata) return { kind: "metadata" };
+      return flawOfPlain(address) ?? flawsInside.find((flaw) => flaw !== null) ?? null;
     },
   };
 }
@@ -100,8 +127,10 @@ export function describeAddressFlaw(
   if (flaw.kind === "metadata") {
     return `${subject} is a cloud metadata address, which webhooks may never reach.`;
   }
-  const complaint = `${subject} is a ${flaw.range} address, and webhooks reach public addresses only.`;
-  const parsed = parseAddress(address);
+  const { range, inside = address } = flaw;
+  const leads = inside === address ? "is" : `leads to ${inside},`;
+  const complaint = `${subject} ${leads} a ${range} address, and webhooks reach public addresses only.`;
+  const parsed = parseAddress(inside);
   if (parsed === null) return complaint;
   const cidr = `${parsed}/${bitsOf(parsed)}`;
   return `${complaint} To allow it add ${cidr} to the list in WEBHOOK_ALLOW_CIDRS, for the server and this command.`;
@@ -121,22 +150,69 @@ function specialRangeOf(address: ipaddr.IPv4 | ipaddr.IPv6): string | null {
   return isPublic ? null : "reserved";
 }
 
-/** An IPv6 address that a gateway turns into an IPv4 one is as good as that one. */
-function isMetadata(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  return [address, ...translationsOf(address)].some((each) => isWithin(each, metadataCidrs));
+/** Addresses of IPv6 that a gateway or the system turns into IPv4, and where the bytes of the IPv4 address stand. */
+type Translation = { cidr: Cidr; bytes: readonly number[]; isInverted?: true; isZeroOther?: true };
+
+const nat64Mark = "nat64:";
+/** The forms of RFC 6052 by the length of the prefix. Byte 8 is never part of the address. */
+const nat64Bytes: Readonly<Record<number, readonly number[]>> = {
+  32: [4, 5, 6, 7],
+  40: [5, 6, 7, 9],
+  48: [6, 7, 9, 10],
+  56: [7, 9, 10, 11],
+  64: [9, 10, 11, 12],
+  96: [12, 13, 14, 15],
+};
+
+/**
+ * Zeros are another matter where an address may be meant in several ways: `::1` is no translation, and within
+ * 64:ff9b:1::/48 (RFC 8215) the site chooses the length, so every form must do in which an address stands at all.
+ */
+const knownTranslations: readonly Translation[] = [
+  ...translated("64:ff9b::/96", nat64Bytes[96]),
+  ...translated("::ffff:0:0:0/96", nat64Bytes[96]),
+  ...translated("::/96", nat64Bytes[96], { isZeroOther: true }),
+  ...[48, 56, 64, 96].flatMap((length) =>
+    translated("64:ff9b:1::/48", nat64Bytes[length], { isZeroOther: true }),
+  ),
+  // 6to4; Teredo's server and, inverted, its client.
+  ...translated("2002::/16", [2, 3, 4, 5]),
+  ...translated("2001::/32", [4, 5, 6, 7]),
+  ...translated("2001::/32", [12, 13, 14, 15], { isInverted: true }),
+];
+
+function translated(
+  prefix: string,
+  bytes: readonly number[] = [],
+  options: Partial<Translation> = {},
+): Translation[] {
+  return cidrs(prefix).map((cidr) => ({ cidr, bytes, ...options }));
 }
 
-const translatedAtEnd = cidrs("64:ff9b::/96", "64:ff9b:1::/48", "::/96", "::ffff:0:0:0/96");
-const translatedAfterPrefix = cidrs("2002::/16");
-
-function translationsOf(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4[] {
-  const bytes = address.toByteArray();
-  if (isWithin(address, translatedAtEnd)) return [new ipaddr.IPv4(bytes.slice(12))];
-  if (isWithin(address, translatedAfterPrefix)) return [new ipaddr.IPv4(bytes.slice(2, 6))];
-  return [];
+function isNat64Prefix([base, length]: Cidr): boolean {
+  return base.kind() === "ipv6" && nat64Bytes[length] !== undefined;
 }
 
-function isWithin(address: ipaddr.IPv4 | ipaddr.IPv6, ranges: readonly Cidr[]): boolean {
+function translationOf([base, length, kind]: AllowedCidr): Translation[] {
+  const bytes = nat64Bytes[length];
+  return kind === "nat64" && bytes !== undefined ? [{ cidr: [base, length], bytes }] : [];
+}
+
+/** A prefix that the operator names is sure about its form; what we know besides may then be wrong about it. */
+function translate(
+  address: ipaddr.IPv4 | ipaddr.IPv6,
+  translations: readonly Translation[],
+): ipaddr.IPv4[] {
+  const fitting = translations.filter(({ cidr }) => isWithin(address, [cidr]));
+  const named = fitting.filter((each) => !knownTranslations.includes(each));
+  const octets = address.toByteArray();
+  return (named.length > 0 ? named : fitting).flatMap(({ bytes, isInverted, isZeroOther }) => {
+    const inside = bytes.map((at) => (octets[at] ?? 0) ^ (isInverted ? 255 : 0));
+    return isZeroOther && inside[0] === 0 ? [] : [new ipaddr.IPv4(inside)];
+  });
+}
+
+function isWithin(address: ipaddr.IPv4 | ipaddr.IPv6, ranges: readonly AllowedCidr[]): boolean {
   return ranges.some(
     ([base, prefixLength]) => base.kind() === address.kind() && address.match(base, prefixLength),
   );

@@ -276,7 +276,6 @@ function toCall(
   return {
     requestId: request.id,
     keyDigest: request.keyDigest,
-    isKeyKnown: false,
     params: request.params as Record<string, string>,
     query: queryStart === -1 ? noQuery : new URLSearchParams(request.url.slice(queryStart)),
     body: request.body instanceof Uint8Array ? request.body : noBody,

@@ -5,7 +5,7 @@ export type Call = {
   /** The SHA-256 of the caller's API key; it has the form of a key, but may still be unknown or revoked. */
   keyDigest: Buffer;
   /** Set by the handler once a statement of this call has found the key in use; only then it counts as used. */
-  isKeyKnown: boolean;
+  isKeyKnown?: boolean;
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
   body: Uint8Array;

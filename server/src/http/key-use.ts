@@ -10,7 +10,7 @@ export function noteKeyUse(routes: Route[], note: (keyDigest: Buffer) => void): 
       ...route,
       handle: async (call) => {
         const answer = await route.handle(call);
-        if (call.isKeyKnown) note(call.keyDigest);
+        if (call.isKeyKnown === true) note(call.keyDigest);
         return answer;
       },
     };
