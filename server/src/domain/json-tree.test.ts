@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertLinear, assertRatio } from "../../test/linear-time.ts";
 import { randomJsonText as jsonText } from "../../test/random-json.ts";
 import { scanJsonValue } from "./json-text.ts";
 import {
@@ -213,25 +214,33 @@ test("a text that is no JSON is read to an end nevertheless", () => {
   );
 });
 
-test("4 MiB of values are read in a moment, and a small piece of them at once", () => {
-  const numbers = `[${"1,".repeat(2 ** 20)}1]`;
-  const deep = `${"[".repeat(100)}${"1,".repeat(2 ** 19)}1${"]".repeat(100)}`;
-  const text = `{"small":{"a":[1]},"numbers":${numbers},"deep":${deep},"quotes":"${'\\"'.repeat(2 ** 20)}"}`;
-  const took = (run: () => unknown) => {
-    const start = performance.now();
-    run();
-    return performance.now() - start;
+/** Of some bytes for each of its size, with a small value in front. */
+function largeText(size: number): string {
+  const numbers = `[${"1,".repeat(size)}1]`;
+  const deep = `${"[".repeat(100)}${"1,".repeat(size / 2)}1${"]".repeat(100)}`;
+  return `{"small":{"a":[1]},"numbers":${numbers},"deep":${deep},"quotes":"${'\\"'.repeat(size)}"}`;
+}
+
+test("values are counted, read and laid out in time by their length alone", () => {
+  const size = 2 ** 16;
+  const text = largeText(size);
+  assert.equal(countValues(text, rootOf(text)), 6 + (size + 1) + 99 + (size / 2 + 1));
+  assertLinear(size, largeText, (each) => countValues(each, rootOf(each)), "countValues");
+  assertLinear(size, largeText, (each) => entriesOf(each, rootOf(each)), "entriesOf");
+  const numbersOf = (length: number) => `[${"1,".repeat(length)}1]`;
+  assertLinear(size, numbersOf, (each) => entriesOf(each, rootOf(each)), "entriesOf numbers");
+  assertLinear(size, largeText, formatJson, "formatJson");
+});
+
+test("a small piece of a large text is read without the rest", () => {
+  const [short, long] = [largeText(8), largeText(2 ** 16)];
+  const readSmall = (text: string) => {
+    const small = nodeAt(text, ["small"]);
+    assert.ok(small);
+    return () => {
+      for (let times = 0; times < 1_000; times += 1) entriesOf(text, small);
+    };
   };
-  assert.equal(countValues(text, rootOf(text)), 6 + (2 ** 20 + 1) + 99 + (2 ** 19 + 1));
-  // Many times what it takes; what is not linear would take minutes.
-  assert.ok(took(() => entriesOf(text, rootOf(text))) < 20_000);
-  assert.ok(took(() => entriesOf(numbers, rootOf(numbers))) < 20_000);
-  assert.ok(took(() => formatJson(text)) < 20_000);
-  const small = nodeAt(text, ["small"]);
-  assert.ok(small);
-  const ms = took(() => {
-    for (let times = 0; times < 10_000; times += 1) entriesOf(text, small);
-  });
-  // To read the rest as well would take a hundred times as long.
-  assert.ok(ms < 5000, `${ms} ms for the small one`);
+  // To read the rest as well would take thousands of times as long.
+  assertRatio(20, readSmall(short), readSmall(long));
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertLinear } from "../../test/linear-time.ts";
 import { type Segment, segmentsOf, toTerminalText, toVisibleText } from "./visible-text.ts";
 
 const ordinaryTexts = [
@@ -565,13 +566,7 @@ test("text without hidden characters is unchanged", () => {
   );
 });
 
-/** Not the clock: other tests keep the processors busy. */
-function processorMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
-}
-
-test("a mebibyte takes a moment, whatever is in it", () => {
+test("a text takes time by its length alone, whatever is in it", () => {
   for (const piece of [
     "plain text. ",
     " ",
@@ -585,12 +580,8 @@ test("a mebibyte takes a moment, whatever is in it", () => {
     "1\u202F",
     "ש\u200F",
   ]) {
-    const text = `\u200B${piece.repeat(2 ** 20 / Buffer.byteLength(piece))}`;
-    const start = processorMs();
-    segmentsOf(text, { isMultiLine: true });
-    const ms = processorMs() - start;
-    // Many times what it takes, and far less than what a pattern that backtracks would.
-    assert.ok(ms < 3000, `${JSON.stringify(piece)} took ${ms} ms`);
+    const textOf = (size: number) => `\u200B${piece.repeat(size / piece.length)}`;
+    assertLinear(2 ** 15, textOf, (text) => segmentsOf(text, { isMultiLine: true }), piece);
   }
 });
 
@@ -622,13 +613,12 @@ test("a long run of what could be words or hosts takes time by its length alone"
     "a",
   ]) {
     for (const start of ["é ", "a@", "://é"]) {
-      const text = start + piece.repeat(2 ** 16 / piece.length);
-      const began = processorMs();
-      segmentsOf(text, { isMultiLine: true });
-      segmentsOf(`${text}@b`, { isMultiLine: true });
-      const ms = processorMs() - began;
-      // Some hundred times what it takes; what is not linear would take minutes.
-      assert.ok(ms < 5_000, `${JSON.stringify(start + piece)} took ${ms} ms`);
+      const textOf = (size: number) => start + piece.repeat(size / piece.length);
+      const look = (text: string) => {
+        segmentsOf(text, { isMultiLine: true });
+        segmentsOf(`${text}@b`, { isMultiLine: true });
+      };
+      assertLinear(2 ** 13, textOf, look, start + piece);
     }
   }
 });
