@@ -16,7 +16,7 @@ import { makeEndpoint, type Receiver, startReceiver, startWorker } from "./test-
 let wake = () => {};
 const service = await startService({ onDue: () => wake() });
 const { db } = service;
-const { worker, stop } = startWorker(service.database, { timeoutMs: 3_000 });
+const { worker, stop } = startWorker(service.database);
 wake = () => worker.wake();
 const receivers: Receiver[] = [];
 after(async () => {

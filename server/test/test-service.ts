@@ -1,7 +1,8 @@
 // The service under test: the real app on a real database, called without a socket. Every answer is checked
 // against the OpenAPI document on the way.
 
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import type { DestinationStream } from "pino";
 import { type Keyring, parseKeyring } from "../src/domain/keyring.ts";
@@ -20,6 +21,7 @@ import { type Database, openDatabase } from "../src/storage/database.ts";
 import { Listener } from "../src/storage/listener.ts";
 import type { ResolutionWatch } from "../src/storage/resolution-watch.ts";
 import { checkAnswer } from "./openapi-check.ts";
+import { hangMs } from "./patience.ts";
 import { makeTestDatabase, type TestDatabase } from "./test-database.ts";
 
 export type Reply = {
@@ -170,6 +172,29 @@ export async function makeWorkspace(
   const issued = await issueKey(db, { workspaceId: workspace.id, name: "Test key" });
   if (isRefusal(issued)) throw new Error(issued.message);
   return { id: workspace.id, key: issued.key, keyId: issued.id };
+}
+
+/**
+ * A call as one of a flood: when the service has no connection free in time it says 503 and when to ask again, and a
+ * caller asks again. An idempotency key keeps a create that was counted from being counted twice.
+ */
+export async function insist(
+  { call: ask }: Pick<TestNode, "call">,
+  method: Parameters<TestNode["call"]>[0],
+  path: string,
+  options: CallOptions = {},
+): Promise<Reply> {
+  const isCreate = method === "POST" && path === "/v1/requests";
+  const headers = {
+    ...(isCreate ? { "idempotency-key": randomUUID() } : {}),
+    ...options.headers,
+  };
+  const end = performance.now() + hangMs;
+  for (;;) {
+    const reply = await ask(method, path, { ...options, headers });
+    if (reply.status !== 503 || performance.now() > end) return reply;
+    await pause(Number(reply.headers["retry-after"]) * 1_000);
+  }
 }
 
 export const minimalBody = { summary: "Refund order 1042", notify: "ann@example.com" };

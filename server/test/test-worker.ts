@@ -13,10 +13,12 @@ import { type Database, openDatabase } from "../src/storage/database.ts";
 import { Listener } from "../src/storage/listener.ts";
 import { Worker, type WorkerOptions } from "../src/worker/worker.ts";
 import { checkWebhook } from "./openapi-check.ts";
+import { hangMs } from "./patience.ts";
 import type { TestDatabase } from "./test-database.ts";
 import { testKeyring, testPublicUrl } from "./test-service.ts";
 
 export type TestWorkerOptions = Partial<WorkerOptions> & {
+  /** How long a receiver may take: minutes, unless the test is about one that takes too long. */
   timeoutMs?: number;
   logDestination?: DestinationStream;
 };
@@ -29,9 +31,9 @@ export function startWorker(
   { connection }: Pick<TestDatabase, "connection">,
   options: TestWorkerOptions = {},
 ): TestWorker {
-  const { timeoutMs = 2_000, logDestination, ...rest } = options;
+  const { timeoutMs = hangMs, logDestination, ...rest } = options;
   const db = openDatabase({
-    connection,
+    connection: { ...connection, application_name: "countersign worker" },
     connectionsMax: 6,
     walksIndexes: true,
     onIdleFault: () => {},
