@@ -25,7 +25,6 @@ const pages = globSync(["README.md", "{sdk,mcp,adapters}/README.md", "docs/*.md"
   .sort()
   .map((path) => ({ path, blocks: codeBlocksOf(path, readFileSync(join(root, path), "utf8")) }));
 const blocks = pages.flatMap((page) => page.blocks);
-const pageTimeoutMs = 240_000;
 
 let folder = "";
 let service: DocumentedService;
@@ -80,7 +79,7 @@ describe("the code blocks run, in their order", { concurrency: 3 }, () => {
   for (const { path, blocks: own } of pages) {
     const runnable = own.filter(isRun);
     if (runnable.length === 0) continue;
-    test(path, { timeout: pageTimeoutMs }, async (t) => {
+    test(path, async (t) => {
       const page = await service.openPage();
       const place = {
         folder: folderOf(path),
@@ -91,7 +90,7 @@ describe("the code blocks run, in their order", { concurrency: 3 }, () => {
         const missing = missingFor(block);
         const name = `line ${block.line}: ${block.fileName ?? block.language}`;
         const skip = missing === null ? false : `${missing} is not installed here`;
-        await t.test(name, { skip, timeout: pageTimeoutMs }, () => runBlock(block, place));
+        await t.test(name, { skip }, () => runBlock(block, place));
       }
     });
   }

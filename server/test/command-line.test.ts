@@ -1,8 +1,7 @@
-// The operator's commands as an operator runs them: one process each, on an external database and on an
-// embedded one, with and without a server beside it.
+// The operator's commands as an operator runs them: on an external database and on an embedded one, with and without a server beside it.
 
 import assert from "node:assert/strict";
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
@@ -19,15 +18,11 @@ import * as endpoints from "../src/storage/endpoints.ts";
 import { hangMs, until } from "./patience.ts";
 import { postmasterPid } from "./postmaster.ts";
 import { makeTestDatabase, type TestDatabase, withDatabase } from "./test-database.ts";
+import { type Environment, type Outcome, runCommand, runProcess } from "./test-program.ts";
 import { makeWorkspace, minimalBody } from "./test-service.ts";
 
 const program = join(import.meta.dirname, "..", "bin", "countersign.mjs");
-/** Each costs a start of Node; more at once than this only wait for each other. */
-const commandsAtOnce = 3;
 const unreachableUrl = "postgres://nobody@127.0.0.1:1/nothing";
-
-/** Node keeps what it has compiled here, which halves the cost of the hundred starts in this file. */
-const compileCacheFolder = "compile-cache";
 
 const folder = mkdtempSync(join(tmpdir(), "cs-cli-"));
 const dataDir = join(folder, "data");
@@ -60,7 +55,7 @@ after(async () => {
   assert.equal(left, null, "a PostgreSQL was left running");
 });
 
-describe("on an external database", { concurrency: commandsAtOnce, timeout: 120_000 }, () => {
+describe("on an external database", { concurrency: 3 }, () => {
   test("workspaces are created, changed and listed", async () => {
     const flags = ["--plan", "pro", "--included", "5", "--cap", "9", "--expiry", "60"];
     const created = jsonOf(await run("workspace", "create", "--name", "Acme", ...flags, "--json"));
@@ -362,7 +357,7 @@ describe("on an external database", { concurrency: commandsAtOnce, timeout: 120_
   });
 });
 
-describe("a mistake", { concurrency: 2, timeout: 120_000 }, () => {
+describe("a mistake", { concurrency: 2 }, () => {
   test("in a command is told in one line on standard error, and changes nothing", async () => {
     const other = await makeTestDatabase();
     const { connection } = other;
@@ -396,7 +391,8 @@ describe("a mistake", { concurrency: 2, timeout: 120_000 }, () => {
     ];
     const outcomes = await Promise.allSettled(
       wrong.map(async ([what, environment, pattern]) =>
-        assertMistake(await runOn(environment, "workspace", "list"), what, pattern),
+        // A process each: some of these faults nobody can catch but the process.
+        assertMistake(await runProcess(environment, ["workspace", "list"]), what, pattern),
       ),
     );
     // All of them are tried, so that one failure does not hide another.
@@ -430,7 +426,7 @@ describe("a mistake", { concurrency: 2, timeout: 120_000 }, () => {
   });
 });
 
-describe("--help", { timeout: 120_000 }, () => {
+describe("--help", () => {
   const commands = everyCommand(
     buildProgram({
       readConfig: () => assert.fail("help needs no configuration"),
@@ -473,7 +469,7 @@ describe("--help", { timeout: 120_000 }, () => {
   });
 });
 
-describe("on an embedded database", { timeout: 120_000 }, () => {
+describe("on an embedded database", () => {
   const embedded = { DATA_DIR: dataDir };
   let workspace: string;
   let key: string;
@@ -577,8 +573,6 @@ function mistakesIn(workspace: string): [words: string[], pattern: RegExp][] {
   ];
 }
 
-type Environment = Record<string, string>;
-type Outcome = { code: number; stdout: string; stderr: string };
 type Finding = { check: string; state: string; detail: string };
 
 function externalOn(url: string): Environment {
@@ -590,35 +584,10 @@ function run(...words: string[]): Promise<Outcome> {
   return runOn(external, ...words);
 }
 
-let running = 0;
-const queue: (() => void)[] = [];
-
-async function runOn(environment: Environment, ...words: string[]): Promise<Outcome> {
-  if (running >= commandsAtOnce) await new Promise<void>((resolve) => queue.push(resolve));
-  else running += 1;
-  try {
-    return await execute(environment, words);
-  } finally {
-    // Whoever waits takes the place over.
-    const next = queue.shift();
-    if (next === undefined) running -= 1;
-    else next();
-  }
-}
-
-function execute(environment: Environment, words: string[]): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const env = {
-      PATH: process.env.PATH,
-      NODE_COMPILE_CACHE: join(folder, compileCacheFolder),
-      ...environment,
-    };
-    const options = { cwd: folder, env, timeout: hangMs };
-    execFile(process.execPath, [program, ...words], options, (error, stdout, stderr) => {
-      const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
-      resolve({ code, stdout, stderr });
-    });
-  });
+/** In a process that the commands share; those on an embedded database run as an operator runs them. */
+function runOn(environment: Environment, ...words: string[]): Promise<Outcome> {
+  const isEmbedded = environment.DATA_DIR === dataDir;
+  return isEmbedded ? runProcess(environment, words) : runCommand(environment, words);
 }
 
 function jsonOf(outcome: Outcome) {

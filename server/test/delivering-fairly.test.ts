@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { ServerResponse } from "node:http";
 import { after, test } from "node:test";
 import {
   largeWebhookWeight,
@@ -49,11 +50,23 @@ async function makeBacklog(
   );
 }
 
-/** A receiver that never answers. */
-async function startHanging(): Promise<Receiver> {
-  const receiver = await startReceiver(() => {});
+type Hanging = Receiver & { held: ServerResponse[] };
+
+/** A receiver that does not answer until it is told to. */
+async function startHanging(): Promise<Hanging> {
+  const held: ServerResponse[] = [];
+  const receiver = await startReceiver((response) => void held.push(response));
   receivers.push(receiver);
-  return receiver;
+  return { ...receiver, held };
+}
+
+/** Leaves the worker to the next test: what has not begun is taken back, and the rest fails. */
+async function giveUp(workspaceId: string, { close }: Receiver): Promise<void> {
+  await db.query(
+    "delete from deliveries where workspace_id = $1 and endpoint_id is not null and attempts = 0",
+    [workspaceId],
+  );
+  await close();
 }
 
 /** Looks again and again at how many deliveries are under way at a time, while something goes on. */
@@ -98,17 +111,15 @@ test("10,000 due deliveries to a hanging endpoint do not delay a healthy one", a
   // One in the same workspace as the hanging one, too.
   const neighbour = await startHealthy();
   await makeEndpoint(db, stuck.id, neighbour.url);
-  const times: number[] = [];
   for (let n = 1; n <= 20; n += 1) {
-    const start = performance.now();
     await service.call("POST", "/v1/requests", { key: other.key, body: minimalBody });
     await until(() => healthy.heard.length === n, "the healthy endpoint");
     await service.call("POST", "/v1/requests", { key: stuck.key, body: minimalBody });
     await until(() => neighbour.heard.length === n, "the neighbour of the hanging endpoint");
-    times.push(performance.now() - start);
   }
-  // Far below the time that one hanging call takes: nobody has waited for any of them.
-  assert.ok(Math.max(...times) < 2_000, `${times.map(Math.round)}`);
+  // None of the hanging calls has ended: nobody has waited for any of them.
+  assert.ok(hanging.held.every(({ destroyed }) => !destroyed));
+  await giveUp(stuck.id, hanging);
 });
 
 test("an endpoint gets no more than its bound at a time, and far less while it fails", async () => {
@@ -118,10 +129,12 @@ test("an endpoint gets no more than its bound at a time, and far less while it f
   const its = { workspaceId, endpointId: endpoint.id };
   await makeBacklog(db, workspaceId, endpoint.id, 200);
   worker.wake();
-  const most = await mostUnderWay(its, () =>
-    until(() => receiver.heard.length > webhooksPerEndpointMax, "the first calls to time out"),
-  );
+  const most = await mostUnderWay(its, async () => {
+    await until(() => receiver.heard.length >= webhooksPerEndpointMax, "as many as it gets");
+    await untilLookedAgain();
+  });
   assert.equal(most, webhooksPerEndpointMax);
+  failAll(receiver);
   // What was claimed before it counted as failing may still be under way.
   await until(async () => {
     const { rows } = await db.query(
@@ -134,10 +147,27 @@ test("an endpoint gets no more than its bound at a time, and far less while it f
   }, "the calls of before to end");
   const before = receiver.heard.length;
   const later = await mostUnderWay(its, () =>
-    until(() => receiver.heard.length >= before + 3, "some more calls"),
+    until(() => {
+      failAll(receiver);
+      return receiver.heard.length >= before + 3;
+    }, "some more calls"),
   );
   assert.ok(later <= webhooksPerFailingEndpointMax, `${later}`);
+  await giveUp(workspaceId, receiver);
 });
+
+function failAll({ held }: Hanging): void {
+  for (const response of held.splice(0)) response.writeHead(500).end();
+}
+
+/** A request of somebody else makes the worker look for all that is due. */
+async function untilLookedAgain(): Promise<void> {
+  const other = await makeWorkspace(db);
+  const healthy = await startHealthy();
+  await makeEndpoint(db, other.id, healthy.url);
+  await service.call("POST", "/v1/requests", { key: other.key, body: minimalBody });
+  await until(() => healthy.heard.length === 1, "the worker to look again");
+}
 
 test("a workspace with very many endpoints that hang takes no more than its share", async () => {
   const { id: workspaceId } = await makeWorkspace(db);
@@ -153,12 +183,12 @@ test("a workspace with very many endpoints that hang takes no more than its shar
   await makeEndpoint(db, other.id, healthy.url);
   const most = await mostUnderWay({ workspaceId }, async () => {
     await until(() => receiver.heard.length >= webhooksPerWorkspaceMax, "its share");
-    const start = performance.now();
     await service.call("POST", "/v1/requests", { key: other.key, body: minimalBody });
     await until(() => healthy.heard.length === 1, "another workspace's endpoint");
-    assert.ok(performance.now() - start < 2_000);
+    assert.ok(receiver.held.every(({ destroyed }) => !destroyed));
   });
   assert.equal(most, webhooksPerWorkspaceMax);
+  await giveUp(workspaceId, receiver);
 });
 
 test("of large bodies only a few of one workspace are under way at a time", async () => {
@@ -183,44 +213,52 @@ test("of large bodies only a few of one workspace are under way at a time", asyn
   assert.deepEqual(rows, [{ weight: largeWebhookWeight }]);
   // The mails of these requests are under way beside them, a few at a time.
   assert.ok(most >= fitting && most <= fitting + mailsPerWorkspaceMax, `${most}`);
+  await giveUp(workspaceId, receiver);
 });
 
 test("however busy others are, whoever has least under way comes first", async () => {
   // More slow work than one process takes at a time, all of it in workspaces that were there before.
-  const slow = await startReceiver((response) => setTimeout(() => response.end("ok"), 1_500));
-  receivers.push(slow);
+  const slow = await startHanging();
   const busy = Math.ceil(webhooksInFlightMax / (2 * webhooksPerEndpointMax)) + 4;
   const backlog = webhooksPerEndpointMax * 4;
+  const busyIds: string[] = [];
   for (let n = 0; n < busy; n += 1) {
     const { id: workspaceId } = await makeWorkspace(db);
+    busyIds.push(workspaceId);
     for (const path of ["/a", "/b"]) {
       const endpoint = await makeEndpoint(db, workspaceId, `${slow.url}${path}`);
       await makeBacklog(db, workspaceId, endpoint.id, backlog);
     }
   }
   worker.wake();
-  await until(() => slow.heard.length > 200, "the others to be busy");
+  await until(() => slow.heard.length >= webhooksInFlightMax, "the others to be busy");
   const late = await makeWorkspace(db);
   const healthy = await startHealthy();
   await makeEndpoint(db, late.id, healthy.url);
   for (let n = 1; n <= 5; n += 1) {
     await service.call("POST", "/v1/requests", { key: late.key, body: minimalBody });
     const before = slow.heard.length;
-    await until(() => healthy.heard.length === n, "the one that came last");
+    // One place at a time comes free.
+    await until(() => {
+      slow.held.shift()?.end("ok");
+      return healthy.heard.length === n;
+    }, "the one that came last");
     // It took one of the places that came free next: not even those under way have all been followed by others.
     const overtook = slow.heard.length - before;
     assert.ok(overtook < webhooksInFlightMax, `${overtook} others came first`);
   }
   assert.ok(slow.heard.length < busy * 2 * backlog, "the others were busy all the time");
+  for (const workspaceId of busyIds) await giveUp(workspaceId, { ...slow, close: async () => {} });
+  await slow.close();
 });
 
 test("a backlog to a healthy endpoint is worked off, each delivery once", async () => {
   const { id: workspaceId } = await makeWorkspace(db);
   const healthy = await startHealthy();
   const endpoint = await makeEndpoint(db, workspaceId, healthy.url);
-  await makeBacklog(db, workspaceId, endpoint.id, 2_000);
+  await makeBacklog(db, workspaceId, endpoint.id, 1_000);
   worker.wake();
-  await until(() => healthy.heard.length >= 2_000, "the backlog");
+  await until(() => healthy.heard.length >= 1_000, "the backlog");
   await until(async () => {
     const { rows } = await db.query(
       "select count(*)::int as due from deliveries where endpoint_id = $1 and state = 'due'",
@@ -229,6 +267,6 @@ test("a backlog to a healthy endpoint is worked off, each delivery once", async 
     return rows[0].due === 0;
   }, "all to be recorded");
   const ids = new Set(healthy.heard.map(({ headers }) => headers["x-service-delivery-id"]));
-  assert.equal(ids.size, 2_000);
-  assert.equal(healthy.heard.length, 2_000);
+  assert.equal(ids.size, 1_000);
+  assert.equal(healthy.heard.length, 1_000);
 });

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { JsonText } from "../src/domain/json-text.ts";
+import { loopbackCidrs, makeAddressPolicy } from "../src/domain/network-address.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { expireApprovals } from "../src/operations/expire-approvals.ts";
 import { disableEndpoint, rotateEndpointSecret } from "../src/operations/manage-endpoint.ts";
+import { WebhookSender } from "../src/outbound/send-webhook.ts";
 import * as approvalResolution from "../src/storage/approval-resolution.ts";
 import { inOneStatement } from "../src/storage/database.ts";
-import { until } from "./patience.ts";
+import { hangMs, until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 import {
   type Heard,
@@ -20,12 +22,21 @@ import { isSignedByStandard, isSignedWith } from "./webhook-verifier.ts";
 let wake = () => {};
 const service = await startService({ onDue: () => wake() });
 const { db } = service;
-const { worker, stop } = startWorker(service.database, { timeoutMs: 700 });
+const policy = makeAddressPolicy(loopbackCidrs);
+const patient = new WebhookSender({ policy, timeoutMs: hangMs });
+const impatient = new WebhookSender({ policy, timeoutMs: 700 });
+/** Receivers that are to be cut off soon. */
+const impatientUrls = new Set<string>();
+const { worker, stop } = startWorker(service.database, {
+  sendWebhook: (message) => (impatientUrls.has(message.url) ? impatient : patient).send(message),
+});
 wake = () => worker.wake();
 const receivers: Receiver[] = [];
 after(async () => {
   for (const receiver of receivers) await receiver.close();
   await stop();
+  patient.close();
+  impatient.close();
   await service.stop();
 });
 
@@ -259,7 +270,7 @@ test("a Retry-After of 429 and 503 is honoured, up to an hour", async () => {
       return delivery?.attempts === 1 && delivery.leased_until === null && delivery;
     }, "the first attempt to end");
     const waitSeconds = (due.due_at.getTime() - Date.now()) / 1000;
-    assert.ok(waitSeconds > expected - 30 && waitSeconds <= expected, `${waitSeconds} s`);
+    assert.ok(waitSeconds > expected / 2 && waitSeconds <= expected, `${waitSeconds} s`);
   }
 });
 
@@ -280,11 +291,11 @@ test("a receiver that hangs is cut off at the deadline, and so is one that drips
     () => {},
     (response: { writeHead(status: number): void; write(text: string): void }) => {
       response.writeHead(200);
-      const timer = setInterval(() => response.write("."), 100);
-      setTimeout(() => clearInterval(timer), 5_000).unref();
+      setInterval(() => response.write("."), 100).unref();
     },
   ] as Parameters<typeof startReceiver>[0][]) {
-    const { workspaceId, endpoint, create } = await setUp(answer);
+    const { workspaceId, receiver, endpoint, create } = await setUp(answer);
+    impatientUrls.add(receiver.url);
     await create();
     const delivery = await untilState(workspaceId, endpoint.id, "failed");
     for (const { outcome, duration_ms } of await attemptsOf(delivery.id)) {

@@ -36,7 +36,7 @@ const attemptFields = [
 ];
 const hostileAnswer = "\u001b[31mred\u0007 \u202etxet\u009b0m\r\nsecond line\u200b";
 
-describe("deliveries with a worker", { concurrency: 2, timeout: 120_000 }, () => {
+describe("deliveries with a worker", { concurrency: 2 }, () => {
   test("are listed and shown with what was sent and what came back", async () => {
     const { id: workspace, key } = await makeWorkspace(busy.db);
     const good = await startReceiver((response) => response.end("thanks"));
@@ -236,7 +236,7 @@ describe("deliveries with a worker", { concurrency: 2, timeout: 120_000 }, () =>
   });
 });
 
-describe("deliveries without a worker", { concurrency: 2, timeout: 120_000 }, () => {
+describe("deliveries without a worker", { concurrency: 2 }, () => {
   test("webhook test comes back within seconds and says that it will be sent", async () => {
     const { id: workspace } = await makeWorkspace(quiet.db);
     const endpoint = await makeEndpoint(quiet.db, workspace, "https://a.example");
@@ -421,7 +421,7 @@ describe("deliveries without a worker", { concurrency: 2, timeout: 120_000 }, ()
   });
 });
 
-describe("doctor", { timeout: 120_000 }, () => {
+describe("doctor", () => {
   const examine = async (environment: Record<string, string>) => {
     const outcome = await runCommand({ ...onQuiet, ...environment }, ["doctor", "--json"]);
     const findings: Finding[] = JSON.parse(outcome.stdout);

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
 import { endpointsPerWorkspaceMax } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { addMember } from "../src/operations/add-member.ts";
@@ -111,7 +110,13 @@ test("an endpoint is disabled before its 410 is recorded, so that nobody who ena
   await holder.query("select from endpoints where id = $1 for no key update", [endpoint.id]);
   await create();
   await until(() => receiver.heard.length === 1, "it answers");
-  await pause(300);
+  await until(async () => {
+    const { rows } = await db.query(
+      `select from pg_stat_activity where datname = current_database()
+       and application_name = 'countersign worker' and wait_event_type = 'Lock'`,
+    );
+    return rows.length > 0;
+  }, "the worker to wait for the endpoint");
   assert.deepEqual(await statesOf(endpoint.id), ["due"]);
   await holder.query("rollback");
   holder.release();

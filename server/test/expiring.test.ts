@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { setTimeout as pause } from "node:timers/promises";
 import * as approvalResolution from "../src/storage/approval-resolution.ts";
 import { inOneStatement } from "../src/storage/database.ts";
+import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
 
 const service = await startService();
@@ -113,7 +113,15 @@ test("a list looks again at what ran out while it expired something else", async
       id,
     ]);
     const listing = service.call("GET", "/v1/requests", { key });
-    await pause(600);
+    await until(async () => {
+      const { rows } = await service.db.query(
+        `select expires_at < now() and exists (
+           select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+         ) as is_over from approvals where workspace_id = $1 and id = $2`,
+        [workspaceId, other.json.id],
+      );
+      return rows[0].is_over;
+    }, "the list to wait, and the other's time to be over");
     await blocker.query("rollback");
     const statuses = (await listing).json.data.map((each: { status: string }) => each.status);
     assert.deepEqual(statuses, ["EXPIRED", "EXPIRED"]);

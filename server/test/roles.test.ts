@@ -21,13 +21,9 @@ import {
 import { makeWorkspace, minimalBody, testKeyring } from "./test-service.ts";
 import { makeEndpoint, type Receiver, startReceiver } from "./test-worker.ts";
 
-/** Well under the six seconds after which a worker would look by itself. */
-const promptMs = 3_000;
-const stopMs = 12_000;
-
 type Site = { database: TestDatabase; db: Database; workspaceId: string; key: string };
 
-describe("an API process and two workers on one database", { timeout: 120_000 }, () => {
+describe("an API process and two workers on one database", () => {
   let site: Site;
   let receiver: Receiver;
   let secret: string;
@@ -52,20 +48,21 @@ describe("an API process and two workers on one database", { timeout: 120_000 },
     await closeSite(site);
   });
 
-  test("each of ten requests is told to the receiver promptly, and once", async (t) => {
-    // Its first delivery opens connections and compiles code, which is not what is measured.
-    await heardOf(await ask());
-    const waits: number[] = [];
-    for (let n = 0; n < 10; n += 1) {
-      const begun = performance.now();
-      await heardOf(await ask());
-      waits.push(Math.round(performance.now() - begun));
-    }
-    t.diagnostic(`from the call to the receiver: ${waits.join(", ")} ms`);
-    assert.ok(Math.max(...waits) < promptMs, `woken across processes: ${waits} ms`);
+  test("each of many requests is told to the receiver once, by workers that another process wakes", async () => {
+    const undecided = await ask();
+    let isOver = false;
+    const headers = { authorization: `Bearer ${site.key}` };
+    const wait = fetch(`${address}/v1/requests/${undecided}?wait=45`, { headers }).then(() => {
+      isOver = true;
+    });
+    // Each look by itself would find one, and two workers look twenty times in a minute.
+    for (let n = 0; n < 20; n += 1) await heardOf(await ask());
+    assert.ok(!isOver, "they were not woken, but looked by themselves");
+    await fetch(`${address}/v1/requests/${undecided}/cancel`, { method: "POST", headers });
+    await wait;
     await untilNothingIsDue(site);
     const ids = receiver.heard.map(({ headers }) => headers["webhook-id"]);
-    assert.deepEqual([ids.length, new Set(ids).size], [11, 11]);
+    assert.deepEqual([ids.length, new Set(ids).size], [21, 21]);
   });
 
   test("a worker listens on no port, and the API on one", async (t) => {
@@ -79,9 +76,7 @@ describe("an API process and two workers on one database", { timeout: 120_000 },
     victim?.child.kill("SIGKILL");
     await victim?.ended;
     for (let n = 0; n < 3; n += 1) {
-      const begun = performance.now();
       await heardOf(await ask());
-      assert.ok(performance.now() - begun < promptMs);
     }
     await untilNothingIsDue(site);
   });
@@ -95,7 +90,7 @@ describe("an API process and two workers on one database", { timeout: 120_000 },
 
   test("nothing that they wrote holds a key, a secret or a link", async () => {
     const tokens = await reviewTokens(site);
-    assert.equal(tokens.length, 14);
+    assert.equal(tokens.length, 24);
     const output = [api, ...workers].map(({ output, errors }) => output + errors).join("");
     assert.match(output, /"outcome":"delivered"/);
     assert.match(output, /"outcome":"kept"/);
@@ -118,7 +113,7 @@ describe("an API process and two workers on one database", { timeout: 120_000 },
   }
 });
 
-describe("a process with a mail server", { timeout: 120_000 }, () => {
+describe("a process with a mail server", () => {
   const publicUrl = "https://approvals.example/countersign";
   const password = "hush-mail-password";
   let site: Site;
@@ -228,11 +223,9 @@ async function untilNothingIsDue({ db }: Site): Promise<void> {
 }
 
 async function stop(program: Program): Promise<void> {
-  const begun = performance.now();
   program.child.kill("SIGTERM");
   assert.deepEqual(await program.ended, { code: 0, signal: null }, program.errors);
   assert.equal(program.errors, "");
-  assert.ok(performance.now() - begun < stopMs);
 }
 
 async function reviewTokens({ db }: Site): Promise<string[]> {

@@ -51,7 +51,7 @@ after(async () => {
   assert.deepEqual(left, [], "a PostgreSQL was left running");
 });
 
-describe("the first start", { timeout: 120_000 }, () => {
+describe("the first start", () => {
   let first: Program;
   let address: string;
 
@@ -125,7 +125,7 @@ describe("the first start", { timeout: 120_000 }, () => {
   });
 });
 
-describe("every later start", { concurrency: 2, timeout: 120_000 }, () => {
+describe("every later start", { concurrency: 2 }, () => {
   test("finds the data again, and prints no key", async (t) => {
     const dataDir = copyOfTemplate();
     const begun = performance.now();
@@ -305,7 +305,7 @@ describe("every later start", { concurrency: 2, timeout: 120_000 }, () => {
   });
 });
 
-describe("a start on an external database", { concurrency: 2, timeout: 120_000 }, () => {
+describe("a start on an external database", { concurrency: 2 }, () => {
   test("migrates it and serves, and logs nothing but lines of JSON", async () => {
     await withEmptyDatabase(async (environment) => {
       const program = start(environment);
@@ -374,7 +374,7 @@ describe("a start on an external database", { concurrency: 2, timeout: 120_000 }
   });
 });
 
-describe("what Node has compiled of the program", { concurrency: 2, timeout: 120_000 }, () => {
+describe("what Node has compiled of the program", { concurrency: 2 }, () => {
   test("is found by the next start, which then strips no types", async () => {
     const run = makeTree();
     assert.deepEqual(await run("one"), { text: "one", isStripperLoaded: true });

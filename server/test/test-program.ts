@@ -1,7 +1,7 @@
 // The program as processes of its own: commands that end by themselves, and servers that are told to.
 
 import assert from "node:assert/strict";
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -19,6 +19,7 @@ const programs: Program[] = [];
 
 after(() => {
   for (const { child } of programs) child.kill("SIGKILL");
+  host?.kill();
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
@@ -35,16 +36,41 @@ export function environmentOn(databaseUrl: string): Environment {
   };
 }
 
+let host: ChildProcess | null = null;
+let lastCommand: Promise<unknown> = Promise.resolve();
+
+/** A command that ends by itself, in a process that all commands of a test file share. */
+export function runCommand(environment: Environment, words: string[]): Promise<Outcome> {
+  const outcome = lastCommand.then(() => runInHost(environment, words));
+  lastCommand = outcome.catch(() => {});
+  return outcome;
+}
+
+async function runInHost(environment: Environment, words: string[]): Promise<Outcome> {
+  host ??= fork(join(import.meta.dirname, "command-host.ts"), {
+    cwd: folder,
+    env: withPath({}),
+    execArgv: [],
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  const signal = AbortSignal.timeout(hangMs);
+  const told = once(host, "message", { signal });
+  host.send({ environment, words });
+  const [outcome] = await told;
+  return outcome as Outcome;
+}
+
 let running = 0;
 const queue: (() => void)[] = [];
 
-export async function runCommand(environment: Environment, words: string[]): Promise<Outcome> {
+/** A command as an operator runs it: a process of its own. */
+export async function runProcess(environment: Environment, words: string[]): Promise<Outcome> {
   if (running >= commandsAtOnce) await new Promise<void>((resolve) => queue.push(resolve));
   else running += 1;
   try {
     return await execute(environment, words);
   } finally {
-    // Whoever waits takes the place over.
+    // The next in the queue takes the place over.
     const next = queue.shift();
     if (next === undefined) running -= 1;
     else next();
