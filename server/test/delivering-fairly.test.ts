@@ -231,7 +231,7 @@ test("however busy others are, whoever has least under way comes first", async (
     }
   }
   worker.wake();
-  await until(() => slow.heard.length >= webhooksInFlightMax, "the others to be busy");
+  await until(() => slow.heard.length > webhooksInFlightMax / 2, "the others to be busy");
   const late = await makeWorkspace(db);
   const healthy = await startHealthy();
   await makeEndpoint(db, late.id, healthy.url);

@@ -100,7 +100,7 @@ test("a call whose caller leaves is one line as well, half answered or not at al
     await until(() => logged().some((line) => line.route === route));
     await until(() => service.resolutions.waiting === 0);
     // Whatever a call writes after its answer it has written before that of a later one.
-    const { headers: later } = await service.call("GET", "/healthz");
+    const { headers: later } = await service.call("GET", "/v1/requests", { key });
     await until(() => logged().some((line) => line.requestId === later["x-request-id"]));
     const ids = logged().map((line) => line.requestId);
     assert.equal(new Set(ids).size, ids.length, "no call has two lines, nor what a tool asked");
