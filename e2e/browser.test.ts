@@ -14,6 +14,7 @@ import {
   problemsOf,
   switches,
 } from "./browser.ts";
+import { isFault } from "./site.ts";
 
 const executablePath = process.env.TEST_CHROMIUM ?? "";
 const skip = executablePath === "" ? "no Chromium" : false;
@@ -45,6 +46,8 @@ function answer(url: string, response: http.ServerResponse): void {
   const { pathname, searchParams } = new URL(url, "http://localhost");
   if (pathname === "/script.js") {
     response.setHeader("content-type", "text/javascript").end(searchParams.get("text"));
+  } else if (pathname.startsWith("/status/")) {
+    response.writeHead(Number(pathname.slice("/status/".length))).end();
   } else if (pathname === "/") {
     response.setHeader("content-type", "text/html; charset=utf-8");
     if (searchParams.has("strict")) response.setHeader("content-security-policy", policy);
@@ -135,6 +138,65 @@ test("a failing answer that belongs to the journey is let pass, and only that", 
   await assert.rejects(assertClean(page, { mayFail: ["409 /missing"] }), /status of 404/);
   await assert.rejects(assertClean(page, { mayFail: ["404 /other"] }), /status of 404/);
   await page.context().close();
+});
+
+test("what a page would simply ask again is let pass, and no other fault of the service", {
+  skip,
+}, async () => {
+  const calls = [429, 503, 500].map((status) => `fetch("/status/${status}")`).join();
+  const page = await open(withScript(`Promise.all([${calls}]).then(() => console.error("all"))`));
+  const found = () => problemsOf(page.context());
+  await until(() => found().some((problem) => problem.includes("console: all")), "all answers");
+  assert.equal(found().length, 2, found().join("\n"));
+  await assert.rejects(assertClean(page), /status of 500/);
+  assert.ok(isFault(callLine(500)) && isFault('{"level":"error","msg":"oh dear"}'));
+  assert.ok(![200, 404, 429, 503].some((status) => isFault(callLine(status))));
+  await page.context().close();
+});
+
+function callLine(status: number): string {
+  return JSON.stringify({ level: "info", msg: "call", status });
+}
+
+/** Out of reach for somebody who cannot see it, for as long as it is there. */
+const nameless = `<main><button></button></main>`;
+
+describe("axe-core looks when the page is still", () => {
+  const moving: [what: string, text: string][] = [
+    [
+      "an animation that has not ended",
+      `<style>@keyframes appear { from { color: #eee } } p { animation: appear 600ms }</style><main><h1>Fine</h1><p>Read me</p></main>`,
+    ],
+    [
+      "a transition in a dialog",
+      `<style>dialog { color: #eee; background: #fff; transition: color 600ms } .is-shown { color: #000 }</style><main><h1>Fine</h1><dialog aria-label="Sure"><p>Read me</p></dialog></main><script>
+        const dialog = document.querySelector("dialog");
+        dialog.showModal();
+        requestAnimationFrame(() => requestAnimationFrame(() => dialog.classList.add("is-shown")));
+      </script>`,
+    ],
+    [
+      "a placeholder",
+      `<main><h1>Fine</h1><div class="loading-lines"><button></button></div></main><script>
+        setTimeout(() => document.querySelector(".loading-lines").remove(), 600);
+      </script>`,
+    ],
+  ];
+  for (const [what, text] of moving) {
+    test(`not during ${what}`, { skip }, async () => {
+      const start = `<!doctype html><html lang="en"><title>Fine</title>`;
+      const page = await open(`${start}${text}`, { isStrict: false });
+      await checkAccessibility(page);
+      await page.context().close();
+    });
+  }
+
+  test("and does not wait for what never ends", { skip }, async () => {
+    const pulse = `<style>@keyframes pulse { to { opacity: 0 } } i { animation: pulse 1s infinite }</style><i></i>`;
+    const page = await open(`${fine}${pulse}${nameless}`, { isStrict: false });
+    await assert.rejects(checkAccessibility(page), /button-name/);
+    await page.context().close();
+  });
 });
 
 test("axe-core runs under the strictest policy, and leaves the page clean", { skip }, async () => {

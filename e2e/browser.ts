@@ -12,7 +12,7 @@ import {
   chromium,
   type Page,
 } from "playwright-core";
-import { hangMs } from "../server/test/patience.ts";
+import { hangMs, until } from "../server/test/patience.ts";
 
 export const switches = [
   "--no-sandbox",
@@ -57,7 +57,9 @@ function disabledFeatures(): string[] {
     "msEdgeUpdateLaunchServicesPreferredVersion",
   ];
   // The address bar's drop-down is a page that every window loads and nobody sees here, for more work than our own.
-  return [...playwrights, "WebUIOmniboxPopup", "WebUIOmniboxAimPopup"];
+  const popups = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup"];
+  // Each visitor would start one more process, for a page that never comes.
+  return [...playwrights, ...popups, "SpareRendererForSitePerProcess"];
 }
 
 const otherOrigin = "call to another origin:";
@@ -130,7 +132,8 @@ export function problemsOf(context: BrowserContext, allowances: Allowances = {})
     const broken = brokenConnection.exec(problem)?.[1];
     if (mayBreak !== undefined && broken?.includes(mayBreak)) return false;
     if (mayVisit !== undefined && problem.startsWith(`${otherOrigin} ${mayVisit}/`)) return false;
-    const [, status, url] = failingAnswer.exec(problem) ?? [];
+    const [, status = "", url] = failingAnswer.exec(problem) ?? [];
+    if (isAskedAgain(Number(status))) return false;
     return !mayFail.some((allowed) => {
       const [allowedStatus, path = ""] = allowed.split(" ");
       return status === allowedStatus && url?.includes(path);
@@ -142,14 +145,53 @@ const brokenConnection = /^console: Failed to load resource: net::\S+ \((http[^)
 const failingAnswer =
   /^console: Failed to load resource: .* a status of ([0-9]{3}) .*\((http[^)]+)\)$/;
 
+/** A busy machine brings these about. Pages and agents ask again, so that they are no faults where the journey ends well. */
+export function isAskedAgain(status: number): boolean {
+  return status === 429 || status === 503;
+}
+
+/** As a person does it, who loads a page again that says it is busy. */
+export async function open(page: Page, url: string): Promise<void> {
+  await until(async () => {
+    const answer = await page.goto(url);
+    return answer === null || !isAskedAgain(answer.status());
+  }, `${url} opens`);
+}
+
+/** Nothing moves any more, and nothing is still to come. Waited for before a page is judged as it stands. */
+export async function untilStill(page: Page): Promise<void> {
+  await until(async () => (await page.evaluate(isStill)) === true, "the page is still");
+}
+
+/** An animation without an end, such as a dot that pulses, is part of the stillness. */
+const isStill = `(async () => {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  const isMoving = ({ playState, effect }) =>
+    playState === "running" && effect !== null && effect.getComputedTiming().endTime !== Infinity;
+  const layout = () => JSON.stringify([
+    scrollX, scrollY, innerWidth, innerHeight, document.getElementsByTagName("*").length,
+    ...[...document.querySelectorAll("html, main, main > *, dialog, [role=dialog], [role=alertdialog]")].map(
+      (one) => [one.scrollWidth, one.scrollHeight, one.getBoundingClientRect()]),
+  ]);
+  await document.fonts.ready;
+  await frame();
+  const before = layout();
+  await frame();
+  return document.readyState === "complete"
+    && document.querySelector(".loading, .loading-lines, main [aria-busy=true]") === null
+    && !document.getAnimations().some(isMoving)
+    && layout() === before;
+})()`;
+
 let axeSource: Promise<string> | null = null;
 
 /**
- * Fails with a list of what axe-core finds. Answers with the rules that it could not decide by itself, such as
+ * Fails with a list of what axe-core finds once the page is still. Answers with the rules that it could not decide by itself, such as
  * contrast on an image.
  */
 export async function checkAccessibility(page: Page): Promise<string[]> {
   axeSource ??= readFile(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+  await untilStill(page);
   // None of these is subject to the page's Content-Security-Policy, which lets no other script in.
   const isThere = await page.evaluate("typeof axe !== 'undefined'");
   if (!isThere) await page.evaluate(`${await axeSource}; 0`);

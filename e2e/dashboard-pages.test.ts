@@ -87,7 +87,6 @@ async function inspectPages(there: Journey, page: Page, paths: Record<string, st
   for (const [name, path] of Object.entries(paths)) {
     await page.goto(urlOf(there, path));
     await page.locator("main h1").first().waitFor();
-    await page.locator("main .loading").first().waitFor({ state: "detached" });
     await inspect(page, `dashboard-${name}`, { mayFail });
   }
 }

@@ -14,13 +14,15 @@
 //   A second tab of the same person is `page.context().newPage()`.
 // - When a journey ends, nothing may have gone wrong in any of its pages: no error on the console, no violation of the
 //   Content-Security-Policy, no call to another origin. Answers of 400 and above that belong to it are named:
-//   `{ mayFail: ["409 /review/"] }`. `assertClean` asks the same earlier.
+//   `{ mayFail: ["409 /review/"] }`. `assertClean` asks the same earlier. 429 and 503 are let pass: a busy machine
+//   brings them about, and whoever called asks again.
 // - Time is moved by moving rows: `moveExpiry`, or SQL on `site.db`. Nothing sleeps; Playwright's expectations wait.
 // - The compiler knows no DOM here, on purpose: look through locators as a person does, or `evaluate` a string.
 // - Without a Chromium (TEST_CHROMIUM, which scripts/test.ts sets once for all files) every journey counts as skipped.
 // - TEST_SCREENSHOTS=FOLDER keeps what `screenshot` takes, and the pages of journeys that fail.
 
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, type TestContext, test } from "node:test";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import type { ApprovalRequest, CreateRequest } from "../sdk/src/contract.ts";
@@ -34,6 +36,8 @@ import { makeWorkspace } from "../server/test/test-service.ts";
 import {
   type Allowances,
   assertClean,
+  isAskedAgain,
+  open,
   openBrowser,
   openContext,
   problemsOf,
@@ -67,6 +71,9 @@ export type JourneyOptions = Allowances & { workspace?: Partial<WorkspaceSetting
 type Walk = (journey: Journey, t: TestContext) => Promise<void>;
 type Stage = { site: Site; browser: Browser };
 
+/** One for the whole file, however many services it has. */
+let browserOfFile: Promise<Browser> | null = null;
+
 /** For one test file: the journeys in it share a service and a Chromium. */
 export function journeys(siteOptions: SiteOptions = {}) {
   const executablePath = process.env.TEST_CHROMIUM ?? "";
@@ -76,7 +83,9 @@ export function journeys(siteOptions: SiteOptions = {}) {
     if (opening === null) return;
     // Had it failed, then every journey would have said why.
     const stage = await opening.catch(() => null);
-    await stage?.browser.close();
+    const closing = browserOfFile;
+    browserOfFile = null;
+    await (await closing?.catch(() => null))?.close();
     await stage?.site.stop();
   });
   return (name: string, ...rest: [Walk] | [JourneyOptions, Walk]): void => {
@@ -92,7 +101,8 @@ async function openStage(executablePath: string, options: SiteOptions): Promise<
   const starting = startSite(options);
   // Awaited below in every case; until then a failure must not count as unhandled.
   starting.catch(() => {});
-  const browser = await openBrowser(executablePath).catch(async (error: unknown) => {
+  browserOfFile ??= openBrowser(executablePath);
+  const browser = await browserOfFile.catch(async (error: unknown) => {
     await (await starting).stop();
     throw error;
   });
@@ -120,7 +130,7 @@ async function runJourney(
     const context = await openContext(browser, site.url, { extraHTTPHeaders, ...contextOptions });
     contexts.push(context);
     const page = await context.newPage();
-    await page.goto(url);
+    await open(page, url);
     return page;
   };
   try {
@@ -181,19 +191,27 @@ async function makeAgent(
   };
 }
 
+/** As the SDK does it: whoever is told to come back later comes back. */
 async function callApi(
   { address }: Site,
   key: string,
   { method, path, body }: { method: string; path: string; body: string | undefined },
 ): Promise<string> {
-  const response = await fetch(`${address}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${key}` },
-    ...(body === undefined ? {} : { body }),
-  });
-  const text = await response.text();
-  assert.ok(response.ok, `${method} ${path} answers ${response.status}: ${text}`);
-  return text;
+  const headers = {
+    authorization: `Bearer ${key}`,
+    ...(body === undefined ? {} : { "idempotency-key": randomUUID() }),
+  };
+  return until(async () => {
+    const response = await fetch(`${address}${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await response.text();
+    if (isAskedAgain(response.status)) return null;
+    assert.ok(response.ok, `${method} ${path} answers ${response.status}: ${text}`);
+    return text;
+  }, `${method} ${path} is answered`);
 }
 
 function findMailedLink(

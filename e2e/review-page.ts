@@ -8,19 +8,16 @@ import { type Allowances, assertClean, checkAccessibility, screenshot } from "./
 type FirstStep = "Approve" | "Approve with changes" | "Reject";
 type SecondStep = "Yes, approve" | "Yes, approve with changes" | "Yes, reject";
 
+/** Only a pace: a press that comes sooner or later leads to the same. */
 const pressAgainMs = 200;
-/** With tens of thousands of values a page takes seconds to become still enough to be pressed on. */
-const pressMs = 8_000;
 
-/** The first step. Its buttons do nothing in their first moment, so whoever is too quick presses again. */
+/** The first step. Its buttons do nothing in their first moment, so a press that comes too soon is repeated. */
 export async function choose(page: Page, name: FirstStep): Promise<Locator> {
   const dialog = page.locator("dialog");
   await until(async () => {
-    // Once the second step is there, nothing behind it can be pressed.
+    // A press that is handled has opened it before the next look, and nothing behind it can be pressed.
     if (await dialog.isVisible()) return true;
-    await firstStep(page, name)
-      .click({ timeout: pressMs })
-      .catch(() => {});
+    await firstStep(page, name).click();
     return dialog.waitFor({ timeout: pressAgainMs }).then(
       () => true,
       () => false,

@@ -15,6 +15,7 @@ import {
   startProgram,
   untilWritten,
 } from "../server/test/test-program.ts";
+import { isAskedAgain } from "./browser.ts";
 
 export type SiteOptions = {
   /** Serves it behind a reverse proxy under this path, such as "/approvals". */
@@ -90,12 +91,16 @@ async function addressOf(program: Program): Promise<string> {
 
 /** Nothing that a person does in a browser may make the service complain. */
 function assertNoFaults({ output, errors }: Program): void {
-  const isFault = (line: string) =>
-    /"level":"(error|fatal)"/.test(line) ||
-    // Of our own answers, not of what receivers answered.
-    (/"msg":"call"/.test(line) && /"status":5[0-9]{2}\b/.test(line));
   const faults = output.split("\n").filter(isFault);
   assert.deepEqual({ faults, errors }, { faults: [], errors: "" });
+}
+
+/** A line of the service's log that tells of a fault. Of answers only our own count, not those of receivers. */
+export function isFault(line: string): boolean {
+  if (/"level":"(error|fatal)"/.test(line)) return true;
+  if (!/"msg":"call"/.test(line)) return false;
+  const status = Number(/"status":([0-9]{3})\b/.exec(line)?.[1]);
+  return status >= 500 && !isAskedAgain(status);
 }
 
 /** Both ways are usual: nginx takes the path off when its `proxy_pass` ends in a path itself, and leaves it otherwise. */
