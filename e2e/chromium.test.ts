@@ -65,7 +65,7 @@ function debian({ isRoot = true, hasSudo = true, fails = false } = {}) {
 }
 
 const aptGet =
-  "timeout --kill-after=10 SECONDS env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=60";
+  "timeout --kill-after=10 SECONDS env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300";
 
 test("CHROMIUM_PATH wins over the PATH", async () => {
   const onPath = folderWith({ chromium: working });

@@ -41,10 +41,11 @@ const macPlaces = ["Chromium", "Google Chrome", "Microsoft Edge"].flatMap((name)
     join(folder, `${name}.app`, "Contents", "MacOS", name),
   ),
 );
-const askTimeoutMs = 30_000;
-const installTimeoutMs = 300_000;
+/** These only end a hang: a slow machine takes its time. */
+const askTimeoutMs = 300_000;
+const installTimeoutMs = 900_000;
 /** How long another installation that is under way may hold up ours. */
-const lockSeconds = 60;
+const lockSeconds = 300;
 const outputBytesMax = 16 * 1024 * 1024;
 
 /** Throws when CHROMIUM_PATH names something that does not run: whoever set it wants to know. */

@@ -397,13 +397,16 @@ journey("no second step while a change is not listed", async (there) => {
   const values = Array.from({ length: 60 }, (_, at) => at);
   await there.createRequest({ summary: "Many", notify: "ann@example.com", payload: values });
   const page = await there.visit((await there.mailedLink("ann@example.com")).url);
+  await page.clock.install();
+  await page.reload();
   await openEditor(page);
   await replaceText(page, JSON.stringify(values.map((value) => value + 100)));
   const dialog = await choose(page, "Approve with changes");
   const yes = dialog.getByRole("button", { name: "Yes, approve with changes" });
   await dialog.getByRole("button", { name: "Show 10 more changes" }).waitFor();
   await tick(page);
-  await page.waitForTimeout(1_000);
+  // Longer than the button is inert after the tick.
+  await page.clock.fastForward(5_000);
   assert.ok(await waits(yes), "ten changes are out of sight");
   await dialog.getByRole("button", { name: "Show 10 more changes" }).click();
   await eventually(async () => !(await waits(yes)), "all are listed");

@@ -117,8 +117,8 @@ journey(
     await confirm(page, "Yes, approve");
     const sent = dialog.getByRole("button", { name: "Sending …" });
     await sent.waitFor();
-    await dialog.getByText("We can’t tell whether").waitFor({ timeout: 40_000 });
-    await dialog.getByText("We still can’t tell whether").waitFor({ timeout: 40_000 });
+    await dialog.getByText("We can’t tell whether").waitFor();
+    await dialog.getByText("We still can’t tell whether").waitFor();
     await tick(page);
     const yes = dialog.getByRole("button", { name: "Yes, approve" });
     await eventually(async () => !(await waits(yes)), "it can be sent again");
@@ -210,9 +210,7 @@ journey("9. who was removed after a lost answer is told nothing false", removed,
   await group.removeMember("ann@example.com");
   await page.unroute("**/status");
   await page.evaluate(`document.dispatchEvent(new Event("visibilitychange"))`);
-  await page
-    .getByText("It can’t tell you whether your decision counted.")
-    .waitFor({ timeout: 30_000 });
+  await page.getByText("It can’t tell you whether your decision counted.").waitFor();
   await assertSaysNothingFalse(page);
   assert.equal((await there.readRequest(id)).status, "APPROVED");
 });
