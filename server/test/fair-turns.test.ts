@@ -6,8 +6,8 @@ import { isRefusal } from "../src/domain/refusal.ts";
 import { issueKey } from "../src/operations/issue-key.ts";
 import { DatabaseBusy, inTransaction, isOutOfReach } from "../src/storage/database.ts";
 import { asHolder } from "../src/storage/holder.ts";
+import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService, type TestService } from "./test-service.ts";
-import { until } from "./test-worker.ts";
 
 let service: TestService;
 before(async () => {

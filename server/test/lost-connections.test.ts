@@ -16,11 +16,11 @@ import {
 import { DatabaseClient } from "../src/storage/database-client.ts";
 import { useEmbeddedPostgres } from "../src/storage/embedded-postgres.ts";
 import { migrate } from "../src/storage/migrations.ts";
+import { until } from "./patience.ts";
 import { makeTestDatabase, type TestDatabase } from "./test-database.ts";
 import { environmentOn, type Program, startProgram, untilWritten } from "./test-program.ts";
 import { decisionBody, findReviewer, reviewDataOf, reviewOf } from "./test-review.ts";
 import { makeWorkspace, minimalBody } from "./test-service.ts";
-import { until } from "./test-worker.ts";
 
 /** Bounds a hang. */
 const patienceMs = 300_000;
