@@ -23,7 +23,6 @@ import { decisionBody, findReviewer, reviewDataOf, reviewOf } from "./test-revie
 import { makeWorkspace, minimalBody } from "./test-service.ts";
 
 /** Bounds a hang. */
-const patienceMs = 300_000;
 /** What `migrate` waits for while another node migrates. */
 const migrationLock = 7_263_546_281;
 
@@ -83,7 +82,6 @@ describe("a connection that is lost while it is handed over", () => {
                 },
               ),
             "the pool to work again",
-            patienceMs,
           );
         } finally {
           await db.end();
@@ -109,7 +107,7 @@ describe("the service as a process", () => {
       });
       const started = program as unknown as Program;
       const address = await addressOf(started);
-      await until(() => isReady(address), "the service to be ready", patienceMs);
+      await until(() => isReady(address), "the service to be ready");
       assert.match(started.output, /out of reach/);
       assert.equal(started.child.exitCode, null, started.errors);
     } finally {
@@ -131,7 +129,7 @@ describe("the service as a process", () => {
     try {
       const address = await addressOf(program);
       program.child.kill("SIGUSR2");
-      await until(() => /terminating connection/.test(program.errors), "the fault", patienceMs);
+      await until(() => /terminating connection/.test(program.errors), "the fault");
       assert.ok(await isReady(address));
       assert.equal(program.child.exitCode, null);
     } finally {
@@ -187,7 +185,7 @@ async function assertKeepsPromises({ program, db, key }: Torture): Promise<void>
       await pause(Math.random() * 20);
     }
     await crashPostgres(db);
-    await until(() => isReady(address), "the service to be ready again", patienceMs);
+    await until(() => isReady(address), "the service to be ready again");
     await endBackends(db);
   } finally {
     isOver = true;
@@ -196,7 +194,7 @@ async function assertKeepsPromises({ program, db, key }: Torture): Promise<void>
   assert.equal(program.child.exitCode, null, `it ended: ${program.errors}`);
   assert.equal(program.child.pid, pid);
   assert.deepEqual(faults, []);
-  await until(() => isReady(address), "the service to be ready in the end", patienceMs);
+  await until(() => isReady(address), "the service to be ready in the end");
   assert.ok(promised.size > 50, `only ${promised.size} requests were promised`);
   for (const [id, status] of promised) {
     const { status: code, json } = await untilAnswered(() =>
@@ -271,7 +269,6 @@ async function crashPostgres(db: Database): Promise<void> {
         () => false,
       ),
     "PostgreSQL to be back",
-    patienceMs,
   );
 }
 
@@ -300,14 +297,10 @@ async function call(
 }
 
 function untilAnswered(ask: () => Promise<CallReply>): Promise<CallReply> {
-  return until(
-    async () => {
-      const reply = await ask();
-      return reply.status === 503 ? null : reply;
-    },
-    "an answer",
-    patienceMs,
-  );
+  return until(async () => {
+    const reply = await ask();
+    return reply.status === 503 ? null : reply;
+  }, "an answer");
 }
 
 async function isReady(address: string): Promise<boolean> {
@@ -358,16 +351,12 @@ async function holdingMigrations(
 
 /** The process in PostgreSQL that is to migrate. */
 function untilMigrationWaits(administrator: pg.Client): Promise<number> {
-  return until(
-    async () => {
-      const { rows } = await administrator.query<{ pid: number }>(
-        `select pid from pg_stat_activity
+  return until(async () => {
+    const { rows } = await administrator.query<{ pid: number }>(
+      `select pid from pg_stat_activity
          where datname = current_database() and application_name = 'countersign migrate'
            and wait_event_type = 'Lock' and wait_event = 'advisory'`,
-      );
-      return rows[0]?.pid;
-    },
-    "a migration to wait",
-    patienceMs,
-  );
+    );
+    return rows[0]?.pid;
+  }, "a migration to wait");
 }
