@@ -1,7 +1,7 @@
-// Starts the service, tells the person at the terminal what to do next, and stops it cleanly.
+// Starts the service, tells the person at the terminal what to do next, and stops it cleanly. A start serves no call
+// before everything that can fail has been done, and nothing ends a process that has begun to serve.
 
 import type { AddressInfo } from "node:net";
-import { setTimeout as pause } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { FastifyInstance } from "fastify";
@@ -10,7 +10,7 @@ import type { Config } from "./config.ts";
 import { makeAddressPolicy } from "./domain/network-address.ts";
 import type { OidcClient } from "./domain/openid.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
-import { flawOfPublicUrl } from "./domain/public-url.ts";
+import { flawOfPublicUrl, isLoopbackUrl } from "./domain/public-url.ts";
 import { signInUrlOf } from "./domain/sign-in.ts";
 import { type Assets, loadAssets } from "./http/assets.ts";
 import type { DevMail } from "./http/dev-mail.ts";
@@ -18,20 +18,20 @@ import { openLog } from "./log.ts";
 import { makeAnnounceDue } from "./operations/announce-due.ts";
 import { composeMail, type MailOrigin } from "./operations/compose-mail.ts";
 import { runFirst } from "./operations/first-run.ts";
+import { newKey } from "./operations/issue-key.ts";
 import { makeSignInLink } from "./operations/sign-in.ts";
 import type { MailSender } from "./outbound/send-mail.ts";
 import { WebhookSender } from "./outbound/send-webhook.ts";
+import { patiently, prepare } from "./prepare.ts";
 import { assembleService } from "./service.ts";
-import { isOutOfReach } from "./storage/database.ts";
 import { Listener } from "./storage/listener.ts";
-import { migrate } from "./storage/migrations.ts";
 import * as people from "./storage/people.ts";
 import { openStore, type Store } from "./storage/store.ts";
+import * as workspaces from "./storage/workspaces.ts";
 import { makeTerminalMail } from "./terminal-mail.ts";
-import { welcome } from "./welcome.ts";
+import { firstSteps, type WelcomeFacts, welcome } from "./welcome.ts";
 import { Worker } from "./worker/worker.ts";
 
-const migrationRetryMs = 1_000;
 /** How long connections get to end by themselves when the service stops. */
 const connectionGraceMs = 3_000;
 /** A stop that takes longer than this is cut short. */
@@ -57,29 +57,39 @@ export async function serve(config: Config): Promise<void> {
   if ("inUseBy" in store) throw new OperatorFault(alreadyServed(config, store.inUseBy));
   node = assembleNode({ config, store, assets, partners, log });
   try {
-    const isMigrated = migrateWithPatience(store, log, stopping.signal);
-    // Awaited below in every case; until then a failure must not count as unhandled.
-    isMigrated.catch(() => {});
-    // With an embedded database everything is ready before the first call; an external one may be away.
-    if (store.kind === "embedded") await isMigrated;
-    collectGarbageOfStart();
-    const address = node.app === null ? null : await listen(node.app, config);
-    if (address !== null) node.listensAt(address);
-    // Only now, when nothing can keep it from being shown: the first key is shown once.
-    const firstKey = store.kind === "embedded" ? await runFirst(store.db) : null;
-    // A log is no place for it; the very first start has nothing to protect yet.
-    const isRead = process.stdout.isTTY === true || firstKey !== null;
-    const signInUrl =
-      address !== null && isRead ? await makeWelcomeLink(config, store, address) : null;
-    showWelcome(config, store, { address, firstKey, signInUrl }, log);
-    warnOfPublicUrl(config, log);
-    await isMigrated;
-    if (!stopping.signal.aborted) node.worker?.start();
+    await start(node, { config, store, log, signal: stopping.signal });
   } catch (error) {
     if (stopping.signal.aborted) return;
     await stop();
     throw error;
   }
+}
+
+type StartParts = { config: Config; store: Store; log: Logger; signal: AbortSignal };
+
+/**
+ * The port is taken before the first key is made, because that is shown once; until the node begins, calls get 503. An
+ * external database may be away for long, so of that node the address is told meanwhile.
+ */
+async function start(node: Node, parts: StartParts): Promise<void> {
+  const { config, store, log, signal } = parts;
+  const { promise: away, resolve: onAway } = Promise.withResolvers<void>();
+  const prepared = prepare(store, config, { log, signal, onAway });
+  // Awaited below in every case; until then a failure must not count as unhandled.
+  prepared.catch(() => {});
+  if (store.kind === "embedded") await prepared;
+  collectGarbageOfStart();
+  const address = node.app === null ? null : await listen(node.app, config);
+  if (address !== null) node.listensAt(address);
+  const isAway = await Promise.race([prepared.then(() => false), away.then(() => true)]);
+  if (isAway) showWelcome(parts, address, nothingToGreetWith);
+  await prepared;
+  const greeting = await makeGreeting(parts, address);
+  // From here to the welcome nothing waits: a key that was made is shown.
+  if (!signal.aborted) node.begin();
+  if (!isAway) showWelcome(parts, address, greeting);
+  else if (greeting.isEmpty) log.info(firstSteps);
+  warnOfPublicUrl(config, log);
 }
 
 /** Whom the service talks to where they are set up. None of them is called yet. */
@@ -102,8 +112,9 @@ async function openPartners({ role, smtpUrl, mailFrom, oidc }: Config): Promise<
 /** What one process runs, by its role. */
 type Node = {
   app: FastifyInstance | null;
-  worker: Worker | null;
   listensAt: (address: string) => void;
+  /** Serves calls and does the work that is due. Cannot fail. */
+  begin: () => void;
   stop: () => Promise<void>;
 };
 
@@ -124,6 +135,7 @@ function assembleNode({ config, store, assets, partners, log }: NodeParts): Node
       ? null
       : assembleWorker({ config, store, listener, origin, mails: partners.mails, log });
   const worker = outgoing?.worker ?? null;
+  let isStarted = false;
   const app =
     assets === null
       ? null
@@ -137,10 +149,13 @@ function assembleNode({ config, store, assets, partners, log }: NodeParts): Node
           onDue: worker === null ? makeAnnounceDue(store.db) : () => worker.wake(),
           // Behind a public name stands a proxy, and some (nginx since 1.29.7) look just like somebody at this machine.
           devMail:
-            config.smtpUrl === null && isLocal(config.publicUrl) ? devMailOf(config, origin) : null,
+            config.smtpUrl === null && isLoopbackUrl(config.publicUrl)
+              ? devMailOf(config, origin)
+              : null,
           isMailKept: config.smtpUrl === null,
           webhookAllowed: config.webhookAllowed,
           oidc: partners.oidc,
+          isStarted: () => isStarted,
           log,
         }).app;
   listener.start();
@@ -151,7 +166,11 @@ function assembleNode({ config, store, assets, partners, log }: NodeParts): Node
   const listensAt = (address: string) => {
     origin.publicUrl = publicUrlAt(config, address);
   };
-  return { app, worker, listensAt, stop };
+  const begin = () => {
+    isStarted = true;
+    worker?.start();
+  };
+  return { app, listensAt, begin, stop };
 }
 
 /** On a port that the system chose, links can be right only once it has. */
@@ -179,7 +198,7 @@ function assembleWorker({ config, store, listener, origin, mails, log }: WorkerP
   const db = store.openWorkerPool();
   const webhooks = new WebhookSender({ policy: makeAddressPolicy(config.webhookAllowed) });
   // Only to a person who tries it out on this machine: whatever else takes our output is a log.
-  const isTriedOut = process.stdout.isTTY === true && isLocal(config.publicUrl);
+  const isTriedOut = process.stdout.isTTY === true && isLoopbackUrl(config.publicUrl);
   const tell = makeTerminalMail((text) => process.stdout.write(text));
   const worker = new Worker({
     db,
@@ -213,20 +232,6 @@ function devMailOf({ mailFrom }: Config, origin: MailOrigin): DevMail {
   };
 }
 
-async function migrateWithPatience(store: Store, log: Logger, signal: AbortSignal): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      const applied = await migrate(store.connection);
-      if (applied.length > 0) log.info({ applied: applied.join(", ") }, "migrated the database");
-      return;
-    } catch (error) {
-      if (!isOutOfReach(error) || signal.aborted) throw error;
-      if (tries === 1) log.warn({ err: error }, "the database is out of reach; trying again");
-      await pause(migrationRetryMs, undefined, { signal });
-    }
-  }
-}
-
 /**
  * Loading leaves much behind that nothing refers to, and V8 keeps room for as much again, which under load grows back by
  * itself. It takes a tenth of a second, so it is done while nobody can call yet.
@@ -258,35 +263,66 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
   return `http://${host === "127.0.0.1" || host === "0.0.0.0" ? "localhost" : host}:${actualPort}`;
 }
 
-/** Whoever sits at the terminal of the embedded default owns it. */
-async function makeWelcomeLink(
-  config: Config,
-  store: Store,
-  address: string,
-): Promise<string | null> {
-  if (store.kind !== "embedded" || config.smtpUrl !== null || !isLocal(config.publicUrl))
-    return null;
-  const email = await people.findFirstOwner(store.db);
-  if (email === null) return null;
-  const token = await makeSignInLink(store.db, store.keyring, email);
-  return signInUrlOf(publicUrlAt(config, address), token);
+/** What only this start can tell. */
+type Greeting = Pick<WelcomeFacts, "firstKey" | "signInUrl" | "isEmpty">;
+
+const nothingToGreetWith: Greeting = { firstKey: null, signInUrl: null, isEmpty: false };
+
+/** Key and link are for the person who tries it out on this machine. Anywhere else this output is a log. */
+async function makeGreeting(parts: StartParts, address: string | null): Promise<Greeting> {
+  const { config, store } = parts;
+  if (address === null) return nothingToGreetWith;
+  if (!isTrial(config, store)) {
+    const isEmpty = !(await patiently(() => workspaces.exists(store.db), parts));
+    return { ...nothingToGreetWith, isEmpty };
+  }
+  const key = newKey();
+  const first = await patiently(() => runFirst(store.db, store.keyring, key), parts);
+  if (first === null) {
+    return { ...nothingToGreetWith, signInUrl: await makeWelcomeLink(parts, address) };
+  }
+  const signInUrl = signInUrlOf(publicUrlAt(config, address), first.signInToken);
+  return { firstKey: key, signInUrl, isEmpty: false };
 }
 
-type WelcomeParts = { address: string | null; firstKey: string | null; signInUrl: string | null };
+/** The owner sits at the terminal. Their link is a convenience: a start without it is as good. */
+async function makeWelcomeLink(
+  { config, store, log }: StartParts,
+  address: string,
+): Promise<string | null> {
+  if (process.stdout.isTTY !== true || config.smtpUrl !== null) return null;
+  try {
+    const email = await people.findFirstOwner(store.db);
+    if (email === null) return null;
+    const token = await makeSignInLink(store.db, store.keyring, email);
+    return signInUrlOf(publicUrlAt(config, address), token);
+  } catch (error) {
+    log.warn({ err: error }, "no sign-in link could be made; countersign sign-in-link makes one");
+    return null;
+  }
+}
 
-function showWelcome(config: Config, store: Store, parts: WelcomeParts, log: Logger): void {
-  const { address } = parts;
+function isTrial({ publicUrl }: Config, { kind }: Store): boolean {
+  return kind === "embedded" && isLoopbackUrl(publicUrl);
+}
+
+function showWelcome(
+  { config, store, log }: StartParts,
+  address: string | null,
+  greeting: Greeting,
+): void {
   const isMailKept = config.smtpUrl === null;
+  const isLocal = isLoopbackUrl(config.publicUrl);
   if (address !== null && (store.kind === "embedded" || config.logFormat === "text")) {
-    const { kind } = store;
-    const isMailShown = isMailKept && isLocal(config.publicUrl);
-    process.stdout.write(
-      welcome({ ...parts, address, kind, dataDir: config.dataDir, isMailShown }),
-    );
+    const { dataDir } = config;
+    const isMailShown = isMailKept && isLocal;
+    const facts = { ...greeting, address, kind: store.kind, dataDir, isMailShown };
+    process.stdout.write(welcome({ ...facts, isTrial: isTrial(config, store) }));
   } else {
     log.info({ address, role: config.role }, address === null ? "working" : "serving");
+    if (greeting.isEmpty) log.info(firstSteps);
   }
-  if (isMailKept && config.role !== "api" && !isLocal(config.publicUrl)) {
+  if (isMailKept && config.role !== "api" && !isLocal) {
     log.warn(
       "no mail leaves this service: set SMTP_URL. Until then mails are kept, and shown at /dev/mail only while PUBLIC_URL is this machine's",
     );
@@ -297,10 +333,6 @@ function showWelcome(config: Config, store: Store, parts: WelcomeParts, log: Log
 function warnOfPublicUrl({ publicUrl }: Config, log: Logger): void {
   const flaw = flawOfPublicUrl(publicUrl);
   if (flaw !== null) log.warn(flaw);
-}
-
-function isLocal(publicUrl: string): boolean {
-  return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(publicUrl).hostname);
 }
 
 function alreadyServed(config: Config, pid: number | null): string {

@@ -16,6 +16,7 @@ import { buildApp } from "./http/app.ts";
 import type { Assets } from "./http/assets.ts";
 import type { DevMail } from "./http/dev-mail.ts";
 import { noteKeyUse } from "./http/key-use.ts";
+import { onceStarted } from "./http/once-started.ts";
 import { routesOf } from "./http/routes.ts";
 import { makeCreateApproval } from "./operations/create-approval.ts";
 import { makeDecideApproval } from "./operations/decide-approval.ts";
@@ -49,6 +50,8 @@ export type ServiceOptions = {
   oidc: OidcClient | null;
   /** Private ranges that webhooks may reach nevertheless. */
   webhookAllowed?: readonly AllowedCidr[];
+  /** Until it says yes, calls are answered 503. */
+  isStarted?: () => boolean;
   log: Logger;
   clock?: () => number;
   requestTimeoutMs?: number;
@@ -60,7 +63,7 @@ export function assembleService(options: ServiceOptions): Service {
   const { db, listener, keyring, origin, assets, devMail } = options;
   // What a worker does then, it does for everybody.
   const onDue = () => asHolder(null, options.onDue);
-  const { clock = () => performance.now() } = options;
+  const { clock = () => performance.now(), isStarted = () => true } = options;
   const resolutions = new ResolutionWatch(db, listener);
   const background = makeBackground(options.log);
   const policy = makeAddressPolicy(options.webhookAllowed ?? []);
@@ -96,7 +99,10 @@ export function assembleService(options: ServiceOptions): Service {
     ...options,
     clock,
     trustedProxies: options.trustedProxies ?? nearbyCidrs,
-    routes: noteKeyUse(routes, (digest) => keyUse.note(digest)),
+    routes: onceStarted(
+      noteKeyUse(routes, (digest) => keyUse.note(digest)),
+      isStarted,
+    ),
   });
   app.addHook("onClose", async () => {
     await background.ended();

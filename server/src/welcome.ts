@@ -8,11 +8,25 @@ export type WelcomeFacts = {
   firstKey: string | null;
   /** Signs the owner in, once. */
   signInUrl: string | null;
+  /** There is no workspace, and this start makes none. */
+  isEmpty: boolean;
   kind: "embedded" | "external";
+  /** It is tried out on this machine. */
+  isTrial: boolean;
   dataDir: string;
   /** There is no mail server, so mails are shown instead of sent; only to who is at this machine. */
   isMailShown: boolean;
 };
+
+const firstCommands = [
+  'npx countersign workspace create --name "Acme"',
+  "npx countersign member add --workspace ws_… --email you@example.com --role owner",
+  'npx countersign key create --workspace ws_… --name "My agent"',
+  "npx countersign sign-in-link --email you@example.com",
+];
+
+/** For a log, which must hold neither key nor link. */
+export const firstSteps = `there is no workspace yet; make one, its owner, a key and a link to sign in with: ${firstCommands.join("; ")}`;
 
 export function welcome(facts: WelcomeFacts): string {
   const { address, firstKey, signInUrl, kind, dataDir, isMailShown } = facts;
@@ -28,11 +42,7 @@ export function welcome(facts: WelcomeFacts): string {
       ? [`  Mail      ${address}/dev/mail   (kept there, not sent: no SMTP_URL)`]
       : []),
     "",
-    firstKey === null
-      ? "  Create a request (put your key into COUNTERSIGN_API_KEY, or make one: npx countersign key create --help):"
-      : "  Create your first request; paste this into another terminal:",
-    "",
-    `  ${curl(address, firstKey ?? "$COUNTERSIGN_API_KEY")}`,
+    ...nextSteps(facts).map((line) => `  ${line}`),
     "",
     `  Documentation: ${address}/docs     Stop: Ctrl-C`,
     "",
@@ -41,11 +51,29 @@ export function welcome(facts: WelcomeFacts): string {
   return lines.join("\n");
 }
 
-function curl(address: string, key: string): string {
+function nextSteps({ isEmpty, firstKey, address, isTrial }: WelcomeFacts): string[] {
+  if (isEmpty) {
+    return [
+      "There is no workspace yet. Make one, its owner, a key, and a link to sign in with:",
+      "",
+      ...firstCommands,
+    ];
+  }
+  const approver = isTrial ? firstOwnerEmail : "you@example.com";
+  return [
+    firstKey === null
+      ? "Create a request (put your key into COUNTERSIGN_API_KEY, or make one: npx countersign key create --help):"
+      : "Create your first request; paste this into another terminal:",
+    "",
+    curl(address, firstKey ?? "$COUNTERSIGN_API_KEY", approver),
+  ];
+}
+
+function curl(address: string, key: string, approver: string): string {
   const body = JSON.stringify({
     summary: "Refund order 1042 (49.00 EUR)",
     payload: { orderId: 1042, amount: 49 },
-    notify: firstOwnerEmail,
+    notify: approver,
   });
   return `curl ${address}/v1/requests -H "Authorization: Bearer ${key}" -d '${body}'`;
 }

@@ -24,7 +24,7 @@ import type { DashboardCalls, DashboardRefusal, MemberVisit } from "../src/http/
 import * as workspace from "../src/http/dashboard/workspace.ts";
 import { addMember, removeMemberByEmail } from "../src/operations/add-member.ts";
 import { firstOwnerEmail, runFirst } from "../src/operations/first-run.ts";
-import { issueKey, revokeKey } from "../src/operations/issue-key.ts";
+import { issueKey, newKey, revokeKey } from "../src/operations/issue-key.ts";
 import { enableEndpoint } from "../src/operations/manage-endpoint.ts";
 import { addGroupMember, createGroup } from "../src/operations/manage-group.ts";
 import {
@@ -47,6 +47,7 @@ import {
   startNode,
   startService,
   testAssets,
+  testKeyring,
   testPublicUrl,
 } from "./test-service.ts";
 import { makeEndpoint, startWorker } from "./test-worker.ts";
@@ -946,8 +947,12 @@ test("the first start notes its workspace, its owner and its key, and a second s
   const { connection } = database;
   const empty = openDatabase({ connection, connectionsMax: 2, onIdleFault: () => {} });
   try {
-    assert.match((await runFirst(empty)) ?? "", /^cs_/);
-    assert.equal(await runFirst(empty), null);
+    const key = newKey();
+    const first = await runFirst(empty, testKeyring, key);
+    assert.equal(first?.key, key);
+    assert.equal(await runFirst(empty, testKeyring, newKey()), null);
+    const again = await runFirst(empty, testKeyring, key);
+    assert.equal(again?.key, key, "a start that did not hear of its commit still knows its key");
     const { rows } = await empty.query(
       "select actor_email, action, subject, detail from activity order by action desc",
     );

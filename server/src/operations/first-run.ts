@@ -1,32 +1,79 @@
-// The very first start of an empty service: one workspace, its owner, and a key to begin with.
+// The trial: what the very first start of an empty service makes for the person at its terminal, and how that ends when
+// the service goes public.
 
+import { digestOfApiKey } from "../domain/api-key.ts";
+import type { Keyring } from "../domain/keyring.ts";
 import { defaultExpiryMinutes, defaultReminderPercent } from "../domain/limits.ts";
 import * as activity from "../storage/activity.ts";
-import { type Database, inTransaction } from "../storage/database.ts";
+import * as apiKeys from "../storage/api-keys.ts";
+import { type Database, inTransaction, type Transaction } from "../storage/database.ts";
+import * as members from "../storage/members.ts";
 import * as workspaces from "../storage/workspaces.ts";
 import { insertMember } from "./add-member.ts";
 import { insertKey } from "./issue-key.ts";
+import { insertSignInLink } from "./sign-in.ts";
 
 export const firstOwnerEmail = "owner@localhost";
 
-/** The key of the first workspace, or null when there is a workspace already. */
-export async function runFirst(db: Database): Promise<string | null> {
+/** Shown once, together. */
+export type FirstSecrets = { key: string; signInToken: string };
+
+/**
+ * Makes a workspace, its owner, the given key and a sign-in link, all or nothing. Null when there is a workspace already.
+ * The caller makes the key, so a second try knows a first one whose commit was not heard of.
+ */
+export async function runFirst(
+  db: Database,
+  keyring: Keyring,
+  key: string,
+): Promise<FirstSecrets | null> {
   return inTransaction(db, async (tx) => {
-    if (await workspaces.exists(tx)) return null;
-    const name = "My workspace";
-    const { id: workspaceId } = await workspaces.insert(tx, {
-      name,
-      plan: "unlimited",
-      included: null,
-      cap: null,
-      expiryMinutes: defaultExpiryMinutes,
-      reminderPercent: defaultReminderPercent,
-      reviewCode: false,
-    });
-    const entry = { workspaceId, actor: null };
-    await activity.insert(tx, { ...entry, action: "workspace.created", subject: name });
-    await insertMember(tx, { workspaceId, email: firstOwnerEmail, role: "owner" });
-    const { key } = await insertKey(tx, { workspaceId, name: "First key" });
-    return key;
+    const isMade = (await apiKeys.findWorkspaceId(tx, digestOfApiKey(key))) !== null;
+    if (!isMade) {
+      if (await workspaces.exists(tx)) return null;
+      await insertFirstWorkspace(tx, key);
+    }
+    return { key, signInToken: await insertSignInLink(tx, keyring, firstOwnerEmail) };
+  });
+}
+
+async function insertFirstWorkspace(tx: Transaction, key: string): Promise<void> {
+  const name = "My workspace";
+  const { id: workspaceId } = await workspaces.insert(tx, {
+    name,
+    plan: "unlimited",
+    included: null,
+    cap: null,
+    expiryMinutes: defaultExpiryMinutes,
+    reminderPercent: defaultReminderPercent,
+    reviewCode: false,
+  });
+  const entry = { workspaceId, actor: null };
+  await activity.insert(tx, { ...entry, action: "workspace.created", subject: name });
+  await insertMember(tx, { workspaceId, email: firstOwnerEmail, role: "owner" });
+  await insertKey(tx, { workspaceId, name: "First key", key });
+}
+
+/** A workspace that the first owner was removed from, and whether anybody else owns it. */
+export type EndedTrial = { workspaceId: string; hasOwner: boolean };
+
+/**
+ * Removes the first owner from every workspace: nobody owns that address on a public service, and any mail server may
+ * have a mailbox for it. Their sessions go with them. Unlike members, an operator may leave a workspace without owners.
+ */
+export async function endTrial(db: Database): Promise<EndedTrial[]> {
+  return inTransaction(db, async (tx) => {
+    const ended: EndedTrial[] = [];
+    for (const { workspaceId } of await members.listByEmail(tx, firstOwnerEmail)) {
+      await workspaces.lock(tx, workspaceId);
+      const member = await members.findByEmail(tx, { workspaceId, email: firstOwnerEmail });
+      if (member === null) continue;
+      const { email: subject, role } = member;
+      const entry = { workspaceId, actor: null, subject, detail: { role } };
+      await activity.insert(tx, { ...entry, action: "member.removed" });
+      await members.remove(tx, member);
+      ended.push({ workspaceId, hasOwner: (await members.countOwners(tx, workspaceId)) > 0 });
+    }
+    return ended;
   });
 }

@@ -33,16 +33,19 @@ export async function issueKey(
 
 export async function insertKey(
   tx: Transaction,
-  { workspaceId, name }: { workspaceId: string; name: string },
+  { workspaceId, name, key = newKey() }: { workspaceId: string; name: string; key?: string },
   actor: Actor = null,
 ): Promise<IssuedKey> {
-  const key = formatApiKey(randomBytes(apiKeyRandomBytes));
   const digest = digestOfApiKey(key);
   const lastFour = lastFourOfApiKey(key);
   const issued = await apiKeys.insert(tx, { workspaceId, name, digest, lastFour });
   const entry = { workspaceId, actor, subject: name, detail: { lastFour } };
   await activity.insert(tx, { ...entry, action: "key.issued" });
   return { ...issued, key };
+}
+
+export function newKey(): string {
+  return formatApiKey(randomBytes(apiKeyRandomBytes));
 }
 
 /** A key that is revoked already stays as it is. */

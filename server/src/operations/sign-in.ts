@@ -76,13 +76,19 @@ export async function makeSignInLink(
   keyring: Keyring,
   email: string,
 ): Promise<string> {
+  return inTransaction(db, (tx) => insertSignInLink(tx, keyring, email));
+}
+
+export async function insertSignInLink(
+  tx: Transaction,
+  keyring: Keyring,
+  email: string,
+): Promise<string> {
   const nonce = randomBytes(signInNonceBytes);
   const token = deriveSignInToken(keyring.current, nonce);
   const { id: secretKeyId } = keyring.current;
   const digest = digestOfToken(token);
-  await inTransaction(db, (tx) =>
-    signInSecrets.insertLink(tx, { email, secretKeyId, nonce, digest }),
-  );
+  await signInSecrets.insertLink(tx, { email, secretKeyId, nonce, digest });
   return token;
 }
 

@@ -81,6 +81,15 @@ export async function findByEmail(
   return rows.map(toMember)[0] ?? null;
 }
 
+/** All memberships of one person. In the order of workspaces, so that two who lock them one by one don't deadlock. */
+export async function listByEmail(db: Queryable, email: string): Promise<Member[]> {
+  const { rows } = await db.query<MemberRow>(
+    `select ${columns} from members where lower(email) = lower($1) order by workspace_id`,
+    [email],
+  );
+  return rows.map(toMember);
+}
+
 /** Locks a member against removal and another role until the transaction ends. Several may lock one at once. */
 export async function lockByEmail(
   tx: Transaction,

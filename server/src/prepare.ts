@@ -1,0 +1,58 @@
+// What must be done before the first call is served: the schema, the secret keys, the end of a trial. A database that is
+// out of reach is waited for; whatever else fails ends the start.
+
+import { setTimeout as pause } from "node:timers/promises";
+import type { Logger } from "pino";
+import { isLoopbackUrl } from "./domain/public-url.ts";
+import { endTrial, firstOwnerEmail } from "./operations/first-run.ts";
+import { isOutOfReach } from "./storage/database.ts";
+import { migrate } from "./storage/migrations.ts";
+import type { Store } from "./storage/store.ts";
+
+const retryMs = 1_000;
+
+export type Patience = {
+  log: Logger;
+  signal: AbortSignal;
+  /** Called when the database is out of reach, before it is waited for. */
+  onAway?: () => void;
+};
+
+export async function prepare(
+  store: Store,
+  { publicUrl }: { publicUrl: string },
+  patience: Patience,
+): Promise<void> {
+  await patiently(() => prepareSchema(store, patience.log), patience);
+  if (!isLoopbackUrl(publicUrl)) await patiently(() => leaveTrial(store, patience.log), patience);
+}
+
+/** Repeats a step for as long as the database is out of reach. */
+export async function patiently<Result>(
+  step: () => Promise<Result>,
+  { log, signal, onAway }: Patience,
+): Promise<Result> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await step();
+    } catch (error) {
+      if (!isOutOfReach(error) || signal.aborted) throw error;
+      if (tries === 1) log.warn({ err: error }, "the database is out of reach; trying again");
+      onAway?.();
+      await pause(retryMs, undefined, { signal });
+    }
+  }
+}
+
+async function prepareSchema({ connection }: Store, log: Logger): Promise<void> {
+  const applied = await migrate(connection);
+  if (applied.length > 0) log.info({ applied: applied.join(", ") }, "migrated the database");
+}
+
+async function leaveTrial({ db }: Store, log: Logger): Promise<void> {
+  for (const { workspaceId, hasOwner } of await endTrial(db)) {
+    const removed = `${firstOwnerEmail}, the owner while this was tried out on one machine, was removed from ${workspaceId}`;
+    const advice = `It has no owner now. Name one: countersign member add --workspace ${workspaceId} --email you@example.com --role owner`;
+    log.warn(hasOwner ? removed : `${removed}. ${advice}`);
+  }
+}
