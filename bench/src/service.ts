@@ -77,7 +77,7 @@ export async function withService<Result>(
     const { connection } = postgres;
     const connectionsMax = ownConnectionsMax;
     const db = openDatabase({ connection, connectionsMax, onIdleFault: () => {} });
-    const keyring = await readOrMakeSecretKey(dataDir);
+    const keyring = await readOrMakeSecretKey(dataDir, async () => true);
     const pid = started.child.pid ?? 0;
     try {
       return await work({ port, apiKey, pid, dataDir, connection, db, keyring });

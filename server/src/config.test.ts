@@ -27,6 +27,7 @@ test("an empty environment gives the documented defaults", () => {
       databaseConnectionsMax: 10,
       dataDir: true,
       keyring: null,
+      lostSecretKeyIds: [],
       rateLimit: { perSecond: 100, burst: 200 },
       trustedProxies: [true, true, true, false, false],
       role: "all",

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import pg from "pg";
 import { z } from "zod";
 import { parseDurationsMs } from "./domain/duration.ts";
-import { type Keyring, parseKeyring } from "./domain/keyring.ts";
+import { type Keyring, parseKeyring, parseSecretKeyIds } from "./domain/keyring.ts";
 import { webhookAttemptsMax } from "./domain/limits.ts";
 import { type Mailbox, parseMailbox } from "./domain/mailbox.ts";
 import { flawOfName } from "./domain/name.ts";
@@ -32,6 +32,8 @@ export type Config = {
   dataDir: string;
   /** Null means the one kept under dataDir; always there when databaseUrl is. */
   keyring: Keyring | null;
+  /** Keys that are given up. */
+  lostSecretKeyIds: readonly string[];
   rateLimit: RateLimit | null;
   /** Proxies that are believed when they say for whom they speak. */
   trustedProxies: readonly Cidr[];
@@ -68,6 +70,10 @@ export const variables: readonly (readonly [name: string, meaning: string])[] = 
   [
     "SECRET_KEY",
     "32 bytes in base64 that protect secrets at rest; a comma-separated list, newest first, allows rotation (made and kept under DATA_DIR; required with DATABASE_URL)",
+  ],
+  [
+    "LOST_SECRET_KEYS",
+    "ids of keys that are lost for good, as the refused start names them; what they protected is given up (none)",
   ],
   [
     "SMTP_URL",
@@ -124,6 +130,11 @@ const schema = z.object({
   DATABASE_CONNECTIONS: wholeNumber(2, 1000).default(10),
   DATA_DIR: z.string().min(1).default("./data"),
   SECRET_KEY: z.string().optional(),
+  LOST_SECRET_KEYS: z
+    .string()
+    .transform(parseSecretKeyIds)
+    .refine(isThere, "must be a list of key ids, as the refused start names them")
+    .optional(),
   RATE_LIMIT: wholeNumber(0, 1_000_000).default(100),
   TRUSTED_PROXIES: z
     .string()
@@ -181,6 +192,7 @@ export function readConfig(
     databaseConnectionsMax: values.DATABASE_CONNECTIONS,
     dataDir: resolve(values.DATA_DIR),
     keyring: readKeyring(values.SECRET_KEY, values.DATABASE_URL),
+    lostSecretKeyIds: values.LOST_SECRET_KEYS ?? [],
     rateLimit:
       values.RATE_LIMIT === 0
         ? null

@@ -7,6 +7,7 @@ import { isLoopbackUrl } from "./domain/public-url.ts";
 import { endTrial, firstOwnerEmail } from "./operations/first-run.ts";
 import { isOutOfReach } from "./storage/database.ts";
 import { migrate } from "./storage/migrations.ts";
+import { requireSecretKeys } from "./storage/secret-keys.ts";
 import type { Store } from "./storage/store.ts";
 
 const retryMs = 1_000;
@@ -24,6 +25,7 @@ export async function prepare(
   patience: Patience,
 ): Promise<void> {
   await patiently(() => prepareSchema(store, patience.log), patience);
+  await patiently(() => requireSecretKeys(store), patience);
   if (!isLoopbackUrl(publicUrl)) await patiently(() => leaveTrial(store, patience.log), patience);
 }
 

@@ -60,6 +60,8 @@ test("what it shows stands below what the welcome shows", () => {
     address: "http://localhost:3000",
     firstKey: null,
     signInUrl: null,
+    isEmpty: false,
+    isTrial: true,
     kind: "embedded",
     dataDir: "/data",
     isMailShown: true,

@@ -35,7 +35,7 @@ import { makeEndpoint, startWorker, testPublicUrl } from "./test-worker.ts";
 
 // As in the process that is killed: the same mail must have the same bytes.
 const from = { name: "", address: "approvals@countersign.example" };
-const origin = { keyring: testKeyring, publicUrl: testPublicUrl };
+const origin = { keyring: { ...testKeyring, lost: ["gone"] }, publicUrl: testPublicUrl };
 const startingPoint = `${testPublicUrl}/review/`;
 
 let wake = () => {};
@@ -630,6 +630,27 @@ test("a request whose key is gone keeps none of the others back", async () => {
     return row?.outcomes[0] === "secret_unreadable" && row;
   }, "the one without a key to be tried");
   assert.equal(unreadable.state, "due");
+});
+
+test("a request whose key may still come keeps none of the others back, and uses up no attempt", async () => {
+  const { ask } = await setUp();
+  const to = newAddress();
+  await useUpBurst(ask, to);
+  const ids = await ask({ notify: to, count: 3 });
+  await untilHeld(to, 3);
+  await db.query("update reviewers set secret_key_id = 'awaited' where approval_id = $1", [ids[0]]);
+  await letTimePass(to);
+  const digest = (await untilMails(to, reviewMailBurstMax + 1)).at(-1);
+  assert.match(digest?.headers.get("subject") ?? "", /^2 requests are waiting/);
+  const waiting = await until(async () => {
+    const { rows } = await db.query(
+      `select d.state, d.attempts, d.due_at > now() as is_back, d.lease_token from deliveries d
+       join reviewers r on r.id = d.reviewer_id where r.approval_id = $1`,
+      [ids[0]],
+    );
+    return rows[0].is_back && rows[0];
+  }, "the one without a key to be put back");
+  assert.deepEqual(waiting, { state: "due", attempts: 0, is_back: true, lease_token: null });
 });
 
 test("two workers together send no more than one", async () => {

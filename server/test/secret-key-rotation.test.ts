@@ -48,14 +48,24 @@ async function workWith(keyring: Keyring, more: TestWorkerOptions = {}) {
     );
     return rows;
   };
+  const deliveries = async () => {
+    const { rows } = await db.query(
+      `select d.state, d.attempts, d.due_at > d.created_at + interval '1 second' as is_back,
+         (select count(*)::int from attempts a where a.delivery_id = d.id) as tried
+       from deliveries d where d.workspace_id = $1`,
+      [workspaceId],
+    );
+    return rows;
+  };
   return {
     receiver,
     endpoint,
     kept,
     outcomes,
-    close: async () => {
+    deliveries,
+    close: async ({ keepsReceiver = false } = {}) => {
       await stop();
-      await receiver.close();
+      if (!keepsReceiver) await receiver.close();
     },
   };
 }
@@ -72,9 +82,38 @@ test("after SECRET_KEY was rotated, old secrets still sign and old links are sti
   await close();
 });
 
-test("without the key nothing is sent unsigned or with a wrong link; it is recorded, retried, and the log says what to do", async () => {
+test("without the key nothing is sent, nothing is used up, and a worker that has the key sends it", async () => {
   const log: string[] = [];
-  const { receiver, kept, outcomes, close } = await workWith(other, {
+  const logDestination = { write: (line: string) => void log.push(line) };
+  const { receiver, kept, deliveries, close } = await workWith(other, { logDestination });
+  const untouched = { state: "due", attempts: 0, tried: 0, is_back: true };
+  await until(async () => {
+    const rows = await deliveries();
+    return rows.length === 2 && rows.every((row) => row.is_back);
+  }, "both to be put back");
+  const found = await deliveries();
+  assert.deepEqual(found, [untouched, untouched]);
+  assert.equal(receiver.heard.length, 0);
+  assert.equal(kept.length, 0);
+  const errors = log.filter((line) => line.includes('"level":"error"'));
+  assert.ok(errors.length > 0);
+  for (const line of errors) {
+    assert.match(line, /wait for a key that is not in SECRET_KEY, and no attempt is used up/);
+    assert.equal(JSON.parse(line).secretKeyId, testKeyring.current.id);
+  }
+  // As on a node that has the new list already, when the time has come.
+  await close({ keepsReceiver: true });
+  await db.query("update deliveries set due_at = created_at where state = 'due'");
+  const { stop } = startWorker(service.database, { keyring: rotated });
+  await until(() => receiver.heard.length > 0, "the webhook by another worker", 120_000);
+  await stop();
+  await receiver.close();
+});
+
+test("without a key that was given up nothing is sent unsigned or with a wrong link; it is recorded, retried, and the log says what to do", async () => {
+  const log: string[] = [];
+  const without: Keyring = { ...other, lost: [testKeyring.current.id] };
+  const { receiver, kept, outcomes, close } = await workWith(without, {
     logDestination: { write: (line) => void log.push(line) },
   });
   const found = await until(async () => {

@@ -1,7 +1,7 @@
 // countersign doctor: looks at everything that a working service needs, and says what to do about the rest.
 
 import { Command } from "commander";
-import { findSecretKey } from "../domain/keyring.ts";
+import { flawOfKeyring } from "../domain/keyring.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { flawOfPublicUrl } from "../domain/public-url.ts";
 import type { Database } from "../storage/database.ts";
@@ -69,15 +69,17 @@ async function examineDatabase(config: CommandConfig): Promise<Finding[]> {
   }
 }
 
-/** Only what is wrong is worth a line: a key that is missing is noticed nowhere else until deliveries fail. */
+/** Only what is wrong is worth a line. With a key missing no server starts, and one that runs cannot deliver. */
 async function examineSecretKeys({ db, keyring }: Store): Promise<Finding[]> {
   const inUse = await listSecretKeyIds(db);
-  const missing = inUse.filter((id) => findSecretKey(keyring, id) === null);
-  if (missing.length === 0) return [];
+  const flaw = flawOfKeyring(keyring, inUse);
+  if (flaw !== null) return [failed("secret key", flaw)];
+  const givenUp = inUse.filter((id) => keyring.lost?.includes(id));
+  if (givenUp.length === 0) return [];
   return [
-    failed(
+    warning(
       "secret key",
-      `SECRET_KEY lacks ${missing.length === 1 ? "a key" : "keys"} that endpoints' secrets or open requests' links were made with (${missing.join(", ")}). Add the old value to the end of the list.`,
+      `endpoints' secrets or open requests' links were made with a key that is given up (${givenUp.join(", ")}); rotate these secrets: countersign webhook rotate --help`,
     ),
   ];
 }

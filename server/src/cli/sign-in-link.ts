@@ -6,6 +6,7 @@ import { refuse } from "../domain/refusal.ts";
 import { signInUrlOf } from "../domain/sign-in.ts";
 import { makeSignInLink } from "../operations/sign-in.ts";
 import * as people from "../storage/people.ts";
+import { requireSecretKeys } from "../storage/secret-keys.ts";
 import { onStore, type ReadCommandConfig } from "./command.ts";
 
 export function signInLinkCommand(readConfig: ReadCommandConfig): Command {
@@ -15,7 +16,9 @@ export function signInLinkCommand(readConfig: ReadCommandConfig): Command {
       .requiredOption("--email <address>", "whom"),
     readConfig,
     {
-      run: async ({ db, keyring, config }, { email }: { email: string }) => {
+      run: async (store, { email }: { email: string }) => {
+        const { db, keyring, config } = store;
+        await requireSecretKeys(store);
         if ((await people.findFirstMembership(db, email)) === null) {
           return refuse(
             "not_found",

@@ -14,6 +14,7 @@ import {
 import { sendTestEvent } from "../operations/resend-delivery.ts";
 import { examineWebhookUrl } from "../outbound/resolve-host.ts";
 import * as endpoints from "../storage/endpoints.ts";
+import { requireSecretKeys } from "../storage/secret-keys.ts";
 import { onStore, type Printed, type ReadCommandConfig, several, table } from "./command.ts";
 import { deliveryToJson, describeLast, watchDelivery } from "./delivery-words.ts";
 
@@ -34,14 +35,16 @@ export function webhookCommand(readConfig: ReadCommandConfig): Command {
         ),
       readConfig,
       {
-        run: ({ db, keyring, config }, { workspace, url, event }: CreateFlags) =>
-          registerEndpoint(db, keyring, {
+        run: async (store, { workspace, url, event }: CreateFlags) => {
+          await requireSecretKeys(store);
+          const policy = makeAddressPolicy(store.config.webhookAllowed);
+          return registerEndpoint(store.db, store.keyring, {
             workspaceId: workspace,
             url,
             eventKinds: event === undefined ? null : event.map(toEventKind),
-            examineAddress: (given) =>
-              examineWebhookUrl(given, makeAddressPolicy(config.webhookAllowed)),
-          }),
+            examineAddress: (given) => examineWebhookUrl(given, policy),
+          });
+        },
         toJson: (endpoint) => ({ id: endpoint.id, secret: endpoint.secret, ...toJson(endpoint) }),
         toText: (endpoint) =>
           `${endpoint.secret}\nThis is the signing secret of ${endpoint.id}. It is shown this once; keep it.`,
@@ -82,7 +85,10 @@ export function webhookCommand(readConfig: ReadCommandConfig): Command {
         .argument("<id>"),
       readConfig,
       {
-        run: (store, id: string) => rotateEndpointSecret(store.db, store.keyring, id),
+        run: async (store, id: string) => {
+          await requireSecretKeys(store);
+          return rotateEndpointSecret(store.db, store.keyring, id);
+        },
         toJson: (endpoint) => ({
           id: endpoint.id,
           secret: endpoint.secret,

@@ -4,7 +4,12 @@ import { createHash, createSecretKey, type KeyObject } from "node:crypto";
 
 /** Held as a key object: made once, it derives a link six times as fast as from bytes. */
 export type SecretKey = { id: string; keyObject: KeyObject };
-export type Keyring = { current: SecretKey; all: readonly SecretKey[] };
+export type Keyring = {
+  current: SecretKey;
+  all: readonly SecretKey[];
+  /** Ids of keys that the operator has given up: whatever they protected is lost. */
+  lost?: readonly string[];
+};
 
 export const secretKeyBytes = 32;
 
@@ -19,6 +24,26 @@ export function parseKeyring(text: string): Keyring | null {
 
 export function findSecretKey(keyring: Keyring, id: string): SecretKey | null {
   return keyring.all.find((key) => key.id === id) ?? null;
+}
+
+/** True when a key is not here and nobody has given it up: another node may have it, or it is about to be added. */
+export function isAwaited(keyring: Keyring, id: string): boolean {
+  return findSecretKey(keyring, id) === null && !(keyring.lost ?? []).includes(id);
+}
+
+/** Says which keys are missing and what to do; null when none is. */
+export function flawOfKeyring(keyring: Keyring, idsInUse: readonly string[]): string | null {
+  const missing = idsInUse.filter((id) => isAwaited(keyring, id));
+  if (missing.length === 0) return null;
+  const keys = missing.length === 1 ? "the key" : "the keys";
+  const ids = missing.join(",");
+  return `SECRET_KEY lacks ${keys} ${ids}, with which endpoints' secrets or open requests' links were made. Add the old value to the end of the list. If it is lost for good, set LOST_SECRET_KEYS=${ids}: webhooks to these endpoints fail until their secrets are rotated, and these links are no longer mailed.`;
+}
+
+/** Reads the ids of keys, as messages name them. Null when one of them is none. */
+export function parseSecretKeyIds(text: string): string[] | null {
+  const ids = text.split(",").map((part) => part.trim());
+  return ids.every((id) => /^[0-9a-f]{12}$/.test(id)) ? ids : null;
 }
 
 /** A short name for a key that tells nothing about it. It stands beside whatever the key protects. */

@@ -264,3 +264,6 @@ export const keysPerWorkspaceMax = 100;
 export const revokedKeysListed = 100;
 /** Groups of one workspace: each is listed with all of its members, in one answer. */
 export const groupsPerWorkspaceMax = 200;
+
+/** How long a delivery waits whose secret key is not here, before a worker looks again. */
+export const awaitedKeyDelayMs = 5_000;

@@ -4,7 +4,7 @@
 import { hash } from "node:crypto";
 import { countFitting, type DigestRequest, digestMail } from "../domain/digest-mail.ts";
 import { disabledAfter } from "../domain/endpoint-health.ts";
-import { findSecretKey, type Keyring } from "../domain/keyring.ts";
+import { findSecretKey, isAwaited, type Keyring } from "../domain/keyring.ts";
 import {
   endpointDisabledMail,
   endpointFailingMail,
@@ -139,6 +139,17 @@ export function composeMail(mail: Mail, { keyring, publicUrl }: MailOrigin): Com
     default:
       return subject satisfies never;
   }
+}
+
+/** The key that a mail can't be made without, when it may still come; null when it is here or given up. */
+export function awaitedKeyOf({ subject }: Mail, keyring: Keyring): string | null {
+  const id =
+    "reviewer" in subject
+      ? subject.reviewer.secretKeyId
+      : "secretKeyId" in subject
+        ? subject.secretKeyId
+        : null;
+  return id !== null && isAwaited(keyring, id) ? id : null;
 }
 
 /**

@@ -76,6 +76,41 @@ export async function completeAttempts(tx: Transaction, ends: AttemptEnd[]): Pro
   return ends.map((_, at) => held.has(at + 1));
 }
 
+/** Undoes a claim: the attempt was never begun, and the delivery is due again after a while. */
+export async function putBack(
+  tx: Transaction,
+  leases: readonly Lease[],
+  delayMs: number,
+): Promise<void> {
+  await tx.query({
+    name: "deliveries.putBack",
+    text: `
+      with lease as materialized (
+        select * from unnest($1::text[], $2::text[], $3::uuid[], $4::integer[])
+          as lease (workspace_id, delivery_id, lease_token, number)
+      ), back as (
+        update deliveries d
+        set attempts = d.attempts - 1, lease_token = null, leased_until = null,
+          due_at = now_ms() + $5::float8 * interval '1 millisecond'
+        from lease
+        where d.workspace_id = lease.workspace_id and d.id = lease.delivery_id
+          and d.lease_token = lease.lease_token
+        returning lease.*
+      )
+      delete from attempts a
+      using back
+      where a.workspace_id = back.workspace_id and a.delivery_id = back.delivery_id
+        and a.number = back.number`,
+    values: [
+      leases.map(({ workspaceId }) => workspaceId),
+      leases.map(({ deliveryId }) => deliveryId),
+      leases.map(({ leaseToken }) => leaseToken),
+      leases.map(({ number }) => number),
+      delayMs,
+    ],
+  });
+}
+
 /** Keeps as skipped what is due to endpoints that have been disabled since. Answers how many. */
 export async function skipDueToDisabled(tx: Transaction, limit: number): Promise<number> {
   const { rowCount } = await tx.query({

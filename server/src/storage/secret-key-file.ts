@@ -1,20 +1,41 @@
-// The key that protects secrets at rest, for the embedded default: made once and kept under DATA_DIR.
+// The key that protects secrets at rest, for the embedded default: made once, for a database with nothing in it, and
+// kept under DATA_DIR. One that is gone is never replaced: that would look like a start as any other.
 
 import { randomBytes } from "node:crypto";
-import { link, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { link, open, readFile, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { findSecretKey, type Keyring, parseKeyring, secretKeyBytes } from "../domain/keyring.ts";
+import { OperatorFault } from "../domain/operator-fault.ts";
 
 const fileName = "secret-key";
 
-export async function readOrMakeSecretKey(dataDir: string): Promise<Keyring> {
+/** A database in use has had its key. A first start that was interrupted has left neither workspace nor key. */
+export async function readOrMakeSecretKey(
+  dataDir: string,
+  isDatabaseInUse: () => Promise<boolean>,
+): Promise<Keyring> {
   const path = join(dataDir, fileName);
-  const text = (await readIfThere(path)) ?? (await make(path));
+  const text = (await readIfThere(path)) ?? (await makeUnlessInUse(path, isDatabaseInUse));
   const keyring = parseKeyring(text.trim());
   if (keyring === null) {
-    throw new Error(`${path} does not hold a key of 32 bytes in base64. Restore it from a backup.`);
+    throw new OperatorFault(
+      `${path} does not hold a key of 32 bytes in base64. Restore it from a backup.`,
+    );
   }
   return keyring;
+}
+
+async function makeUnlessInUse(
+  path: string,
+  isDatabaseInUse: () => Promise<boolean>,
+): Promise<string> {
+  if (!(await isDatabaseInUse())) return make(path);
+  // Of two first starts at once, the other may have made the key and its workspace a moment ago.
+  const made = await readIfThere(path);
+  if (made !== null) return made;
+  throw new OperatorFault(
+    `${path} is gone, and the database beside it is in use: its webhook secrets and links need that key. Restore the file from the backup. If it is lost for good, set SECRET_KEY to a new key (openssl rand -base64 32); the next start says what is lost and how to go on.`,
+  );
 }
 
 /** The keys given, and behind them the one that was made here before anybody gave any: old secrets still open. */
@@ -37,13 +58,34 @@ async function readIfThere(path: string): Promise<string | null> {
 /** Linked into place whole, so that of two first starts at once both end up with the same key. */
 async function make(path: string): Promise<string> {
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
-  await writeFile(draft, `${randomBytes(secretKeyBytes).toString("base64")}\n`, { mode: 0o600 });
+  await writeDurably(draft, `${randomBytes(secretKeyBytes).toString("base64")}\n`);
   try {
     await link(draft, path);
+    await flush(dirname(path));
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   } finally {
     await rm(draft);
   }
   return readFile(path, "utf8");
+}
+
+/** After a power failure the database still has what the key protects, so the key must be there too. */
+async function writeDurably(path: string, text: string): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function flush(directory: string): Promise<void> {
+  const opened = await open(directory);
+  try {
+    await opened.sync();
+  } finally {
+    await opened.close();
+  }
 }

@@ -5,6 +5,7 @@ import type { Keyring } from "../domain/keyring.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { type EmbeddedPostgresInUse, useEmbeddedPostgres } from "./embedded-postgres.ts";
 import { readOrMakeSecretKey, withSecretKeyOfFile } from "./secret-key-file.ts";
+import * as workspaces from "./workspaces.ts";
 
 export type Store = {
   kind: "embedded" | "external";
@@ -25,6 +26,8 @@ export type StoreOptions = {
   databaseConnectionsMax: number;
   dataDir: string;
   keyring: Keyring | null;
+  /** Ids of keys that the operator has given up. */
+  lostSecretKeyIds: readonly string[];
   purpose: "serve" | "command";
   log: { info(message: string): void; warn(message: string): void };
 };
@@ -38,23 +41,38 @@ export async function openStore(options: StoreOptions): Promise<Store | Embedded
 async function openEmbedded(options: StoreOptions): Promise<Store | EmbeddedPostgresInUse> {
   const postgres = await useEmbeddedPostgres(options);
   if ("inUseBy" in postgres) return postgres;
-  const keyring =
-    options.keyring === null
-      ? await readOrMakeSecretKey(options.dataDir)
-      : await withSecretKeyOfFile(options.keyring, options.dataDir);
   const { connection } = postgres;
   const db = openPool(options, connection);
-  return {
-    kind: "embedded",
-    db,
-    connection,
-    keyring,
-    openWorkerPool: () => openWorkerPool(options, connection),
-    close: async () => {
-      await db.end();
-      await postgres.release();
-    },
+  const close = async () => {
+    await db.end();
+    await postgres.release();
   };
+  try {
+    const keyring = await keyringOfFile(options, db);
+    return {
+      kind: "embedded",
+      db,
+      connection,
+      keyring: { ...keyring, lost: options.lostSecretKeyIds },
+      openWorkerPool: () => openWorkerPool(options, connection),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function keyringOfFile({ keyring, dataDir }: StoreOptions, db: Database): Promise<Keyring> {
+  return keyring === null
+    ? readOrMakeSecretKey(dataDir, () => isInUse(db))
+    : withSecretKeyOfFile(keyring, dataDir);
+}
+
+/** Nothing needs a key before there is a workspace. */
+async function isInUse(db: Database): Promise<boolean> {
+  const { rows } = await db.query("select 1 where to_regclass('workspaces') is not null");
+  return rows.length > 0 && workspaces.exists(db);
 }
 
 function openExternal(options: StoreOptions, databaseUrl: string): Store {
@@ -65,7 +83,7 @@ function openExternal(options: StoreOptions, databaseUrl: string): Store {
     kind: "external",
     db,
     connection,
-    keyring: options.keyring,
+    keyring: { ...options.keyring, lost: options.lostSecretKeyIds },
     openWorkerPool: () => openWorkerPool(options, connection),
     close: () => db.end(),
   };

@@ -15,6 +15,7 @@ import {
   completeTogether,
 } from "../operations/complete-attempt.ts";
 import {
+  awaitedKeyOf,
   type ComposedMail,
   composeMail,
   type MailOrigin,
@@ -25,6 +26,7 @@ import { type Database, inOneStatement } from "../storage/database.ts";
 import type { AttemptEnd } from "../storage/deliveries.ts";
 import * as dueMails from "../storage/due-mails.ts";
 import { Pump } from "./pump.ts";
+import type { PutBack } from "./put-back.ts";
 import { crashAdvice, givenBack, recordEnd } from "./record-end.ts";
 
 export type SendMail = (mail: ComposedMail) => Promise<MailAnswer>;
@@ -37,6 +39,7 @@ export type MailOptions = {
   /** Told of each mail that was kept. */
   onKept: (mail: ComposedMail) => void;
   complete: CompleteAttempt;
+  putBack: PutBack;
   onRetry: (inMs: number) => void;
   /** Called when owners are to be told of a failure. */
   onNotice: () => void;
@@ -85,6 +88,8 @@ async function deliver(options: MailOptions, claimed: Job): Promise<void> {
   const isHopeless = isCrashedTooOften(claimed.crashesInRow);
   const job = isHopeless ? claimed : await toOneMessage(options, claimed);
   const mail = isHopeless ? null : composeMail(job, options.origin);
+  const awaited = isHopeless || mail !== null ? null : awaitedKeyOf(job, options.origin.keyring);
+  if (awaited !== null) return options.putBack(job.leases, awaited);
   if (performance.now() - job.claimedAtMs > sendWithinMs) return;
   const answer: MailAnswer = isHopeless
     ? { outcome: "given_up", ...nothingSent }

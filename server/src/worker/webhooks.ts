@@ -7,7 +7,7 @@ import { isCrashedTooOften, nextStep } from "../domain/delivery.ts";
 import { stepAfterFailure } from "../domain/endpoint-health.ts";
 import { testEventKind } from "../domain/event.ts";
 import { eventBody, testEventBody } from "../domain/event-body.ts";
-import { findSecretKey, type Keyring } from "../domain/keyring.ts";
+import { findSecretKey, isAwaited, type Keyring } from "../domain/keyring.ts";
 import {
   leaseSeconds,
   rememberedSecretsMax,
@@ -32,6 +32,7 @@ import * as approvals from "../storage/approvals.ts";
 import { type Database, inOneStatement } from "../storage/database.ts";
 import * as dueWebhooks from "../storage/due-webhooks.ts";
 import { Pump } from "./pump.ts";
+import type { PutBack } from "./put-back.ts";
 import { QuickEndpoints } from "./quick-endpoints.ts";
 import { crashAdvice, givenBack, recordEnd } from "./record-end.ts";
 
@@ -42,6 +43,7 @@ export type WebhookOptions = {
   keyring: Keyring;
   send: SendWebhook;
   complete: CompleteAttempt;
+  putBack: PutBack;
   retryDelaysMs: readonly number[];
   /** Called when a further attempt will be due. */
   onRetry: (inMs: number) => void;
@@ -121,10 +123,15 @@ async function deliver(options: DeliverOptions, job: Job): Promise<void> {
   if (!isGone) await noteHealth(options, job, answer);
 }
 
-/** Null when the lease may be lost, and nothing was sent. */
+/** Null when nothing was sent and there is no end to record: the lease may be lost, or the delivery was put back. */
 async function attempt(options: DeliverOptions, job: Job): Promise<WebhookAnswer | null> {
   if (isCrashedTooOften(job.crashesInRow)) return { outcome: "given_up", ...nothingSent };
   const message = await buildMessage(options, job);
+  const awaited = message === null ? findAwaitedKey(options.keyring, job) : undefined;
+  if (awaited !== undefined) {
+    await options.putBack([job], awaited);
+    return null;
+  }
   if (message === null) return { outcome: "secret_unreadable", ...nothingSent };
   return performance.now() - job.claimedAtMs > sendWithinMs ? null : options.send(message);
 }
@@ -164,6 +171,10 @@ function makeSecretOpener(keyring: Keyring): OpenSecrets {
       opened.set(name, secret);
       return [secret];
     });
+}
+
+function findAwaitedKey(keyring: Keyring, { secrets }: Job): string | undefined {
+  return secrets.map(({ secretKeyId }) => secretKeyId).find((id) => isAwaited(keyring, id));
 }
 
 /** A row that was copied or damaged opens for nobody. */

@@ -10,6 +10,7 @@ import { dueChannel } from "../storage/deliveries.ts";
 import type { Listener } from "../storage/listener.ts";
 import { Alarms } from "./alarms.ts";
 import { type MailOptions, mailPump } from "./mails.ts";
+import { makePutBack } from "./put-back.ts";
 import { Sweeper } from "./sweeper.ts";
 import { type SendWebhook, webhookPump } from "./webhooks.ts";
 
@@ -45,7 +46,9 @@ export class Worker {
     const { db, keyring, log, listener } = options;
     const onFault = (error: unknown) => this.#faulted(error);
     const onRetry = (inMs: number) => this.#alarms.set(inMs);
-    const common = { db, keyring, log, complete: makeCompleteAttempt(db), onFault, onRetry };
+    const putBack = makePutBack({ db, log, onRetry });
+    const complete = makeCompleteAttempt(db);
+    const common = { db, keyring, log, complete, putBack, onFault, onRetry };
     this.#webhooks = webhookPump({
       ...common,
       send: options.sendWebhook,

@@ -1,0 +1,29 @@
+// Puts deliveries back that need a secret key which is not here: as if they had never been claimed, so that no attempt
+// is used up while the operator adds the key. During a rotation another node may have it already.
+
+import type { Logger } from "pino";
+import { awaitedKeyDelayMs } from "../domain/limits.ts";
+import { type Database, inOneStatement } from "../storage/database.ts";
+import * as deliveries from "../storage/deliveries.ts";
+
+export type PutBackOptions = { db: Database; onRetry: (inMs: number) => void; log: Logger };
+
+export type PutBack = (leases: readonly deliveries.Lease[], secretKeyId: string) => Promise<void>;
+
+/** Told of each key now and then, not of each delivery. */
+const tellEveryMs = 30_000;
+
+export function makePutBack({ db, onRetry, log }: PutBackOptions): PutBack {
+  const toldAtMs = new Map<string, number>();
+  return async (leases, secretKeyId) => {
+    await deliveries.putBack(inOneStatement(db), leases, awaitedKeyDelayMs);
+    onRetry(awaitedKeyDelayMs);
+    const told = toldAtMs.get(secretKeyId);
+    if (told !== undefined && performance.now() - told < tellEveryMs) return;
+    toldAtMs.set(secretKeyId, performance.now());
+    log.error(
+      { secretKeyId, deliveryId: leases[0]?.deliveryId },
+      "deliveries wait for a key that is not in SECRET_KEY, and no attempt is used up; add the key to the list and start again",
+    );
+  };
+}
