@@ -6,6 +6,7 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { until } from "./patience.ts";
 import { makeTestDatabase } from "./test-database.ts";
 import {
   environmentOn,
@@ -15,7 +16,6 @@ import {
   startProgram,
   untilWritten,
 } from "./test-program.ts";
-import { until } from "./test-worker.ts";
 
 const waitMs = 300_000;
 const publicUrl = "https://approvals.example";

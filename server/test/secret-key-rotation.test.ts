@@ -105,7 +105,7 @@ test("without the key nothing is sent, nothing is used up, and a worker that has
   await close({ keepsReceiver: true });
   await db.query("update deliveries set due_at = created_at where state = 'due'");
   const { stop } = startWorker(service.database, { keyring: rotated });
-  await until(() => receiver.heard.length > 0, "the webhook by another worker", 120_000);
+  await until(() => receiver.heard.length > 0, "the webhook by another worker");
   await stop();
   await receiver.close();
 });

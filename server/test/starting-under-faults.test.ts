@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import pg from "pg";
 import { type EmbeddedPostgres, useEmbeddedPostgres } from "../src/storage/embedded-postgres.ts";
+import { until } from "./patience.ts";
 import { makeTestDatabase } from "./test-database.ts";
 import { environmentOn, type Program, runCommand, startProgram } from "./test-program.ts";
 import { minimalBody } from "./test-service.ts";
-import { until } from "./test-worker.ts";
 
 const waitMs = 300_000;
 const folder = mkdtempSync(join(tmpdir(), "cs-faults-"));
