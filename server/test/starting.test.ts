@@ -211,8 +211,8 @@ describe("every later start", { concurrency: 2 }, () => {
 
   test("SIGTERM to npm start, as process managers send it, stops the service with it", async () => {
     const dataDir = copyOfTemplate();
-    // Without its prestart, which would install.
-    const npm = start({ DATA_DIR: dataDir, HOME: folder }, ["npm", "start", "--ignore-scripts"]);
+    // Its set-up finds everything installed and built.
+    const npm = start({ DATA_DIR: dataDir, HOME: folder }, ["npm", "start"]);
     const address = await addressOf(npm);
     npm.child.kill("SIGTERM");
     // The service holds npm's output too, so this is its end as well.
