@@ -15,10 +15,13 @@ export type Example = {
 
 const started: Example[] = [];
 
+/** Of the test run's own environment only the way to the programs, and to what Node has compiled of them already. */
+const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env;
+
 export function startExample(command: string, words: string[], environment: Environment): Example {
   const child = spawn(command, words, {
     cwd: join(import.meta.dirname, ".."),
-    env: { PATH: process.env.PATH ?? "", ...environment },
+    env: { PATH, NODE_COMPILE_CACHE, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const ended = new Promise<number | null>((resolve, reject) => {

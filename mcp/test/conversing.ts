@@ -9,6 +9,7 @@ import {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { hangMs } from "../../server/test/patience.ts";
 
 export type Way = { transport: "stdio" | "http"; mode: "auto" | "legacy" };
 
@@ -18,6 +19,9 @@ export const ways: Way[] = [
   { transport: "http", mode: "auto" },
   { transport: "http", mode: "legacy" },
 ];
+
+/** What Node has compiled for another file, which spares a process that. */
+const compileCache = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "" };
 
 export type Place = { url: string; key: string };
 
@@ -32,12 +36,13 @@ export async function connect({ transport, mode }: Way, { url, key }: Place): Pr
     transport === "stdio"
       ? new StdioClientTransport({
           ...command,
-          env: { COUNTERSIGN_API_KEY: key, COUNTERSIGN_BASE_URL: url },
+          env: { ...compileCache, COUNTERSIGN_API_KEY: key, COUNTERSIGN_BASE_URL: url },
           stderr: "ignore",
         })
       : new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
           requestInit: { headers: { authorization: `Bearer ${key}` } },
         }),
+    { timeout: hangMs },
   );
   return client;
 }
@@ -65,6 +70,7 @@ export async function callTool(
   const result = await client.callTool(
     { name, arguments: args },
     {
+      timeout: hangMs,
       ...(onProgress === undefined ? {} : { onprogress: onProgress }),
       ...(signal === undefined ? {} : { signal }),
     },

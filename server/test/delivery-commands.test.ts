@@ -237,12 +237,10 @@ describe("deliveries with a worker", { concurrency: 2 }, () => {
 });
 
 describe("deliveries without a worker", { concurrency: 2 }, () => {
-  test("webhook test comes back within seconds and says that it will be sent", async () => {
+  test("webhook test waits for no worker and says that it will be sent", async () => {
     const { id: workspace } = await makeWorkspace(quiet.db);
     const endpoint = await makeEndpoint(quiet.db, workspace, "https://a.example");
-    const begun = performance.now();
     const text = textOf(await runQuiet("webhook", "test", endpoint.id));
-    assert.ok(performance.now() - begun < 15_000);
     assert.match(text, /^The test event dlv_\S+ will be sent as soon as a worker runs/);
     const shown = textOf(await runQuiet("delivery", "list", "--workspace", workspace));
     assert.match(shown, /webhook\.test +- +https:\/\/a\.example +due +0 +not tried yet$/m);
