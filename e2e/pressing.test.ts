@@ -2,9 +2,9 @@
 // a payload that was never on the screen. With fingers on a phone, upright and on its side, and with a mouse on a desktop.
 
 import assert from "node:assert/strict";
-import { describe } from "node:test";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import type { CreateRequest } from "../sdk/src/contract.ts";
+import { untilStill } from "./browser.ts";
 import { type Journey, journeys } from "./journey.ts";
 import {
   agentsWords,
@@ -22,14 +22,36 @@ import {
 
 const journey = journeys();
 
-const finger = { hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
+const finger = { hasTouch: true, isMobile: true };
 const phone: BrowserContextOptions = { viewport: { width: 390, height: 844 }, ...finger };
-const screens: Record<string, BrowserContextOptions> = {
-  "a phone": phone,
-  "a phone on its side": { viewport: { width: 844, height: 390 }, ...finger },
-  "a phone of 320 px": { viewport: { width: 320, height: 568 }, ...finger },
-  "a desktop": { viewport: { width: 1280, height: 800 } },
+const desktop: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
+/** What a browser can be on, and the windows that it is tried in, one after the other. */
+const devices = {
+  "a phone": {
+    options: phone,
+    windows: {
+      upright: { width: 390, height: 844 },
+      "on its side": { width: 844, height: 390 },
+      "of 320 px": { width: 320, height: 568 },
+    },
+  },
+  "a desktop": { options: desktop, windows: { wide: { width: 1280, height: 800 } } },
 };
+type Device = (typeof devices)[keyof typeof devices];
+
+/** Loads the page anew in each window: as good as another visit, and much cheaper. */
+async function inEachWindow(
+  page: Page,
+  windows: Record<string, { width: number; height: number }>,
+  look: (name: string) => Promise<void>,
+): Promise<void> {
+  for (const [name, size] of Object.entries(windows)) {
+    await page.setViewportSize(size);
+    await page.reload();
+    await button(page, "Approve").waitFor();
+    await look(name);
+  }
+}
 
 const payment: CreateRequest = {
   summary: "Pay invoice 2026-118 of Bright Supplies (48,200.00 EUR)",
@@ -48,29 +70,22 @@ const payment: CreateRequest = {
   },
 };
 
+async function askFor(
+  { createRequest, mailedLink }: Journey,
+  body: CreateRequest,
+): Promise<{ id: string; url: string }> {
+  const { id } = await createRequest(body);
+  const { url } = await mailedLink("ann@example.com", id);
+  return { id, url };
+}
+
 async function ask(
-  { createRequest, mailedLink, visit }: Journey,
+  there: Journey,
   body: CreateRequest,
   options: BrowserContextOptions,
 ): Promise<{ id: string; page: Page }> {
-  const { id } = await createRequest(body);
-  const page = await visit((await mailedLink("ann@example.com")).url, options);
-  await button(page, "Approve").waitFor();
-  return { id, page };
-}
-
-let people = 0;
-
-/** For pages side by side: each asks somebody else about a request of its own. */
-async function askAgain(
-  there: Journey,
-  screen: BrowserContextOptions,
-  more: Partial<CreateRequest> = {},
-) {
-  people += 1;
-  const notify = `ann.${people}@example.com`;
-  const { id } = await there.createRequest({ ...payment, ...more, notify });
-  const page = await there.visit((await there.mailedLink(notify, id)).url, screen);
+  const { id, url } = await askFor(there, body);
+  const page = await there.visit(url, options);
   await button(page, "Approve").waitFor();
   return { id, page };
 }
@@ -103,114 +118,56 @@ async function spotsOn(locator: Locator): Promise<Spot[]> {
 const pacesMs = [40, 350, 1_000];
 const pressesPerPace = 5;
 
-/** Clicks what is there, again and again, in the order of the page or from behind. */
-const clicker = (what: string, order: string) => `(async () => {
-  for (let round = 0; round < 5; round += 1) {
-    for (const one of [...document.querySelectorAll(${JSON.stringify(what)})]${order}) one.click();
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-  }
-})()`;
-
-/** Every control that can be seen, one after the other, by where it stands. */
-const walkOn = `(() => {
-  const root = document.querySelector("dialog[open]") ?? document;
-  return [...root.querySelectorAll("button, a, label.tick")]
-    .filter((one) => one.checkVisibility())
-    .map((one) => {
-      const { x, y, width, height } = one.getBoundingClientRect();
-      return { x: x + width / 2, y: y + height / 2 };
-    })
-    .filter(({ x, y }) => x > 0 && y > 0 && x < innerWidth && y < innerHeight)
-    .sort((one, other) => one.y - other.y || one.x - other.x);
-})()`;
-
-// They mostly wait for the next press, so they run side by side.
-describe("pressing at a pace", { concurrency: 4 }, () => {
-  for (const [name, screen] of Object.entries(screens)) {
-    journey(`2. no sequence of presses on one place decides, on ${name}`, async (there) => {
-      const tries = (["Approve", "Reject"] as const).flatMap((verdict) =>
-        [0, 1, 2].map(async (at) => {
-          const { id, page } = await askAgain(there, screen);
+for (const [name, { options, windows }] of Object.entries(devices)) {
+  journey(`2. no sequence of presses on one place decides, on ${name}`, async (there) => {
+    const { id, url } = await askFor(there, payment);
+    const tries = (["Approve", "Reject"] as const).flatMap((verdict) =>
+      [0, 1, 2].map(async (at) => {
+        const page = await there.visit(url, options);
+        await inEachWindow(page, windows, async () => {
           const spot = (await spotsOn(firstStep(page, verdict)))[at];
           assert.ok(spot !== undefined);
-          for (const paceMs of pacesMs) {
-            for (let count = 0; count < pressesPerPace; count += 1) {
-              await press(page, spot);
-              // The pace is what is tried here: nothing is waited for.
-              await page.waitForTimeout(paceMs);
-            }
-          }
-          assert.equal((await there.readRequest(id)).status, "PENDING", `${verdict} at ${at}`);
-        }),
-      );
-      await Promise.all(tries);
-    });
-  }
-
-  for (const [name, what] of Object.entries({
-    "every button": "button",
-    "everything that can be clicked": "button, a, label, input, [role=button], [tabindex]",
-  })) {
-    journey(`2. a script that clicks ${name} every second decides nothing`, async (there) => {
-      const tries = ["", ".reverse()"].map(async (order) => {
-        const { id, page } = await askAgain(there, phone);
-        await page.evaluate(clicker(what, order));
-        assert.equal((await there.readRequest(id)).status, "PENDING", `in order${order}`);
-      });
-      await Promise.all(tries);
-    });
-  }
-
-  for (const name of ["a phone", "a phone of 320 px", "a phone on its side", "a desktop"]) {
-    journey(
-      `2. a machine that walks over all controls each second decides nothing, on ${name}`,
-      async (there) => {
-        const tries = ([1, -1] as const).map(async (direction) => {
-          const { id, page } = await askAgain(there, screens[name] ?? {});
-          await page.evaluate("scrollTo(0, document.body.scrollHeight)");
-          let last: Spot | null = null;
-          for (let count = 0; count < 14; count += 1) {
-            const spots = (await page.evaluate(walkOn)) as Spot[];
-            const order = direction === 1 ? spots : spots.toReversed();
-            const isFurther = ({ y, x }: Spot) =>
-              last === null || direction * (y - last.y || x - last.x) > 0.5;
-            const next: Spot | undefined = order.find(isFurther) ?? order[0];
-            if (next === undefined) break;
-            await press(page, next);
-            last = order.some(isFurther) ? next : null;
-            // The pace is what is tried here.
-            await page.waitForTimeout(1_000);
-          }
-          assert.equal((await there.readRequest(id)).status, "PENDING", `direction ${direction}`);
+          await pressAtEveryPace(page, spot);
         });
-        await Promise.all(tries);
-      },
+      }),
     );
-  }
-});
+    await Promise.all(tries);
+    assert.equal((await there.readRequest(id)).status, "PENDING");
+  });
 
-for (const [name, screen] of Object.entries(screens)) {
   journey(
     `2. the second step's button lies where none of the first was, on ${name}`,
     async (there) => {
-      const { page } = await ask(there, payment, screen);
-      const first = await Promise.all(
-        (["Approve", "Reject"] as const).map((verdict) => boxOf(firstStep(page, verdict))),
-      );
-      for (const [verdict, yes] of [
-        ["Approve", "Yes, approve"],
-        ["Reject", "Yes, reject"],
-      ] as const) {
-        const dialog = await choose(page, verdict);
-        await tick(page);
-        const second = dialog.getByRole("button", { name: yes });
-        await eventually(async () => !(await waits(second)), "it can be pressed");
-        const lying = await page.evaluate(whatLiesOn(first));
-        assert.deepEqual(lying, [], `${verdict}, however the second step is scrolled`);
-        await button(page, "Go back").click();
-      }
+      const { page } = await ask(there, payment, options);
+      await inEachWindow(page, windows, async (window) => {
+        const first = await Promise.all(
+          (["Approve", "Reject"] as const).map((verdict) => boxOf(firstStep(page, verdict))),
+        );
+        for (const [verdict, yes] of [
+          ["Approve", "Yes, approve"],
+          ["Reject", "Yes, reject"],
+        ] as const) {
+          const dialog = await choose(page, verdict);
+          await tick(page);
+          const second = dialog.getByRole("button", { name: yes });
+          await eventually(async () => !(await waits(second)), "it can be pressed");
+          const lying = await page.evaluate(whatLiesOn(first));
+          assert.deepEqual(lying, [], `${verdict}, ${window}, however the second step is scrolled`);
+          await button(page, "Go back").click();
+        }
+      });
     },
   );
+}
+
+/** The pace is tried here, so nothing is waited for. No press decides at any pace, so a slow machine changes nothing. */
+async function pressAtEveryPace(page: Page, spot: Spot): Promise<void> {
+  for (const paceMs of pacesMs) {
+    for (let count = 0; count < pressesPerPace; count += 1) {
+      await press(page, spot);
+      await page.waitForTimeout(paceMs);
+    }
+  }
 }
 
 type Box = { x: number; y: number; width: number; height: number };
@@ -240,28 +197,101 @@ const whatLiesOn = (boxes: Box[]) => `(async () => {
   return [...found];
 })()`;
 
+/** Clicks what is there, again and again, in the order of the page or from behind. */
+const clicker = (what: string, order: string) => `(async () => {
+  for (let round = 0; round < 5; round += 1) {
+    for (const one of [...document.querySelectorAll(${JSON.stringify(what)})]${order}) one.click();
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
+})()`;
+
+journey("2. a script that clicks everything every second decides nothing", async (there) => {
+  const { id, url } = await askFor(there, payment);
+  const everyButton = "button";
+  const everything = "button, a, label, input, [role=button], [tabindex]";
+  const tries = ["", ".reverse()"].flatMap((order) =>
+    [everyButton, everything].map(async (what) => {
+      const page = await there.visit(url, phone);
+      await button(page, "Approve").waitFor();
+      await page.evaluate(clicker(what, order));
+    }),
+  );
+  await Promise.all(tries);
+  assert.equal((await there.readRequest(id)).status, "PENDING");
+});
+
+/** Every control that can be seen, one after the other, by where it stands. */
+const walkOn = `(() => {
+  const root = document.querySelector("dialog[open]") ?? document;
+  return [...root.querySelectorAll("button, a, label.tick")]
+    .filter((one) => one.checkVisibility())
+    .map((one) => {
+      const { x, y, width, height } = one.getBoundingClientRect();
+      return { x: x + width / 2, y: y + height / 2 };
+    })
+    .filter(({ x, y }) => x > 0 && y > 0 && x < innerWidth && y < innerHeight)
+    .sort((one, other) => one.y - other.y || one.x - other.x);
+})()`;
+
+/** Forwards or backwards over the controls that are in sight, as they change under its presses. */
+async function walk(page: Page, direction: 1 | -1): Promise<void> {
+  await page.evaluate("scrollTo(0, document.body.scrollHeight)");
+  let last: Spot | null = null;
+  for (let count = 0; count < 14; count += 1) {
+    const spots = (await page.evaluate(walkOn)) as Spot[];
+    const order = direction === 1 ? spots : spots.toReversed();
+    const isFurther = ({ y, x }: Spot) =>
+      last === null || direction * (y - last.y || x - last.x) > 0.5;
+    const next: Spot | undefined = order.find(isFurther) ?? order[0];
+    if (next === undefined) break;
+    await press(page, next);
+    last = order.some(isFurther) ? next : null;
+    // The pace is what is tried here.
+    await page.waitForTimeout(1_000);
+  }
+}
+
+journey("2. a machine that walks over all controls each second decides nothing", async (there) => {
+  const { id, url } = await askFor(there, payment);
+  const tries = Object.values(devices).flatMap(({ options, windows }: Device) =>
+    ([1, -1] as const).map(async (direction) => {
+      const page = await there.visit(url, options);
+      await inEachWindow(page, windows, () => walk(page, direction));
+    }),
+  );
+  await Promise.all(tries);
+  assert.equal((await there.readRequest(id)).status, "PENDING");
+});
+
+/** Where a button stands that can be seen, scrolled to; null when there are not so many. */
+const spotOfButton = (at: number) => `(() => {
+  const buttons = [...document.querySelectorAll("button")].filter((one) => one.checkVisibility());
+  const one = buttons[${at}];
+  if (one === undefined) return null;
+  one.scrollIntoView({ block: "center", behavior: "instant" });
+  const { x, y, width, height } = one.getBoundingClientRect();
+  return { x: x + width / 2, y: y + height / 2 };
+})()`;
+
 journey("2. a machine that presses each visible button in turn decides nothing", async (there) => {
   const { id, page } = await ask(there, payment, phone);
   for (let round = 0; round < 2; round += 1) {
-    const count = await page.getByRole("button").count();
-    for (let at = 0; at < count; at += 1) {
-      // One that cannot be pressed just now is passed over, as a machine in a hurry would.
-      await page
-        .getByRole("button")
-        .nth(at)
-        .click({ timeout: 200 })
-        .catch(() => {});
+    for (let at = 0; ; at += 1) {
+      const spot = (await page.evaluate(spotOfButton(at))) as Spot | null;
+      if (spot === null) break;
+      await press(page, spot);
     }
   }
   assert.equal((await there.readRequest(id)).status, "PENDING");
 });
 
-const portrait: Record<string, BrowserContextOptions> = {
-  ...screens,
-  "a small phone": { viewport: { width: 375, height: 667 }, ...finger },
+const smallPhone = { "and small": { width: 375, height: 667 } };
+const firstScreens = {
+  "a phone": { options: phone, windows: { ...devices["a phone"].windows, ...smallPhone } },
+  "a desktop": devices["a desktop"],
 };
 
-for (const [name, screen] of Object.entries(portrait)) {
+for (const [name, { options, windows }] of Object.entries(firstScreens)) {
   journey(
     `3. the payload begins on the first screen of ${name}, below the reasoning`,
     async (there) => {
@@ -271,42 +301,46 @@ for (const [name, screen] of Object.entries(portrait)) {
         reasoning: "It is due on Friday, and matches the order.\n".repeat(45).slice(0, 2_000),
         recentActions: Array.from({ length: 10 }, (_, at) => `Looked at ${at} `.repeat(20)),
       };
-      const { page } = await ask(there, wordy, screen);
-      const bar = await boxOf(page.locator("#decision"));
-      const title = await boxOf(page.getByRole("heading", { name: "What will be executed" }));
-      assert.ok(
-        title.y + title.height < bar.y,
-        `the payload begins at ${title.y}, the bar at ${bar.y}`,
-      );
-      const reasoning = await boxOf(page.locator("#reasoning"));
-      const isBefore = reasoning.y < title.y || reasoning.x + reasoning.width <= title.x;
-      assert.ok(isBefore, "the reasoning stands before the payload");
-      for (const below of ["Recent actions", "Details"]) {
-        const { y } = await boxOf(page.getByRole("heading", { name: below }));
-        assert.ok(y > title.y, `${below} stands below the payload`);
-      }
-      await assertNoSidewaysScrolling(page);
+      const { page } = await ask(there, wordy, options);
+      await inEachWindow(page, windows, async (window) => {
+        const bar = await boxOf(page.locator("#decision"));
+        const title = await boxOf(page.getByRole("heading", { name: "What will be executed" }));
+        assert.ok(
+          title.y + title.height < bar.y,
+          `${window}: the payload begins at ${title.y}, the bar at ${bar.y}`,
+        );
+        const reasoning = await boxOf(page.locator("#reasoning"));
+        const isBefore = reasoning.y < title.y || reasoning.x + reasoning.width <= title.x;
+        assert.ok(isBefore, `${window}: the reasoning stands before the payload`);
+        for (const below of ["Recent actions", "Details"]) {
+          const { y } = await boxOf(page.getByRole("heading", { name: below }));
+          assert.ok(y > title.y, `${window}: ${below} stands below the payload`);
+        }
+        await assertNoSidewaysScrolling(page);
+      });
     },
   );
 }
 
 journey("3. no name of an agent pushes the payload off the first screen", async (there) => {
   for (const agentName of ["W".repeat(100), "p\u0430ypal ".repeat(12).slice(0, 100).trim()]) {
-    for (const screen of Object.values(portrait)) {
-      const { page } = await askAgain(there, screen, { agentName });
-      const bar = await boxOf(page.locator("#decision"));
-      const { y, height } = await boxOf(
-        page.getByRole("heading", { name: "What will be executed" }),
-      );
-      assert.ok(y + height < bar.y, `${agentName}: ${y} of ${bar.y}`);
-      await page.close();
+    const { url } = await askFor(there, { ...payment, agentName });
+    for (const { options, windows } of Object.values(firstScreens)) {
+      const page = await there.visit(url, options);
+      await inEachWindow(page, windows, async (window) => {
+        const bar = await boxOf(page.locator("#decision"));
+        const { y, height } = await boxOf(
+          page.getByRole("heading", { name: "What will be executed" }),
+        );
+        assert.ok(y + height < bar.y, `${agentName}, ${window}: ${y} of ${bar.y}`);
+      });
     }
   }
 });
 
 journey("3. Approve leads to the end of the JSON view too", async (there) => {
   const lines = Array.from({ length: 150 }, (_, at) => ({ [`line${at}`]: at }));
-  for (const screen of [phone, screens["a desktop"] ?? {}]) {
+  for (const screen of [phone, desktop]) {
     const { page } = await ask(there, { ...payment, payload: lines }, screen);
     await button(page, "JSON").click();
     await choose(page, "Approve");
@@ -355,8 +389,7 @@ journey("3. folded prose says how much there is, and opens in place", async (the
   assert.equal(await short.page.getByRole("button", { name: /more lines/ }).count(), 0);
 });
 
-for (const name of ["a phone", "a desktop"]) {
-  const screen = screens[name] ?? {};
+for (const [name, { options }] of Object.entries(devices)) {
   journey(
     `3. Approve leads to the payload until its end was on ${name}'s screen`,
     async (there) => {
@@ -364,7 +397,7 @@ for (const name of ["a phone", "a desktop"]) {
       const { id, page } = await ask(
         there,
         { ...payment, payload: { lines, end: "FINIS" } },
-        screen,
+        options,
       );
       const end = page.locator("#payload").getByText("FINIS");
       const dialog = page.locator("dialog");
@@ -378,13 +411,11 @@ for (const name of ["a phone", "a desktop"]) {
         await firstStep(page, "Approve").click();
         presses += 1;
         // Smooth scrolling takes its time.
-        const isOpen = await dialog.waitFor({ timeout: 700 }).then(
-          () => true,
-          () => false,
-        );
-        // Nothing scrolls any more once it is open.
-        if (isOpen) assert.ok(await isOnScreen(), "the payload's end is on the screen");
-        return isOpen;
+        await untilStill(page);
+        // A press that is handled opens it at once, and nothing scrolls any more then.
+        if (!(await dialog.isVisible())) return false;
+        assert.ok(await isOnScreen(), "the payload's end is on the screen");
+        return true;
       }, "the second step");
       assert.ok(presses >= 3, `${presses} presses`);
       assert.equal((await there.readRequest(id)).status, "PENDING");
@@ -457,7 +488,7 @@ journey(
   "7. the agent's name never stands in a sentence of ours, and its frame holds",
   async (there) => {
     const agentName = "Countersign. This request was checked and is safe to approve, says";
-    for (const screen of [phone, screens["a desktop"] ?? {}]) {
+    for (const screen of [phone, desktop]) {
       const { id, page } = await ask(there, { ...payment, agentName }, screen);
       const name = agentsWords(page).getByText(agentName);
       await name.waitFor();
@@ -492,23 +523,25 @@ journey(
   },
 );
 
+const tooSmall = `[...document.querySelectorAll("button, a, input, label.tick")]
+  .filter((one) => one.checkVisibility() && !one.classList.contains("skip"))
+  .map((one) => [one.ariaLabel ?? one.textContent, one.getBoundingClientRect()])
+  .filter(([, { width, height }]) => height < 43.9 || width < 43.9)
+  .map(([name, { width, height }]) => name + " " + width + " × " + height)`;
+
 journey("8. every target is 44 px, and the page follows the reader's font size", async (there) => {
-  for (const screen of Object.values(screens)) {
-    const { page } = await ask(there, payment, screen);
-    const small =
-      await page.evaluate(`[...document.querySelectorAll("button, a, input, label.tick")]
-      .filter((one) => one.checkVisibility() && !one.classList.contains("skip"))
-      .map((one) => [one.ariaLabel ?? one.textContent, one.getBoundingClientRect()])
-      .filter(([, { width, height }]) => height < 43.9 || width < 43.9)
-      .map(([name, { width, height }]) => name + " " + width + " × " + height)`);
-    assert.deepEqual(small, []);
-    const height = (await boxOf(page.locator("#summary"))).height;
-    await page.evaluate(`document.documentElement.style.fontSize = "24px"`);
-    await eventually(
-      async () => (await boxOf(page.locator("#summary"))).height > height,
-      "it has grown",
-    );
-    await assertNoSidewaysScrolling(page);
+  for (const { options, windows } of Object.values(devices)) {
+    const { page } = await ask(there, payment, options);
+    await inEachWindow(page, windows, async (window) => {
+      assert.deepEqual(await page.evaluate(tooSmall), [], window);
+      const height = (await boxOf(page.locator("#summary"))).height;
+      await page.evaluate(`document.documentElement.style.fontSize = "24px"`);
+      await eventually(
+        async () => (await boxOf(page.locator("#summary"))).height > height,
+        "it has grown",
+      );
+      await assertNoSidewaysScrolling(page);
+    });
   }
 });
 

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
+import { open } from "./browser.ts";
 import { type Journey, journeys } from "./journey.ts";
 import { button } from "./review-page.ts";
 import { honestTexts, type Trick, tricks } from "./tricks-table.ts";
@@ -19,25 +20,27 @@ let asked = 0;
 
 type Asked = Pick<Trick, "summary" | "agentName" | "reasoning" | "payload">;
 
-/** Opens one request after the other in the same two browsers: a fresh one would compile the page's script anew. */
-function makeAsk({ createRequest, mailedLink, visit }: Journey): (words: Asked) => Promise<Page> {
-  const pages: Page[] = [];
+/** Shows each of a journey's requests in one and the same window per screen: a new browser for each costs far more. */
+function reader(there: Journey): (words: Asked) => Promise<Page> {
+  const pages = new Map<BrowserContextOptions, Page>();
   return async (words) => {
-    asked += 1;
-    // One trick is to be called like the approver.
-    const isNamesake = words.agentName?.includes("ann@example.com") ?? false;
-    const notify = isNamesake ? "ann@example.com" : `approver-${asked}@example.com`;
-    const { id } = await createRequest(
-      JSON.stringify({ summary: "Pay the invoice", ...words, notify }),
-    );
-    const { url } = await mailedLink(notify, id);
-    const which = asked % screens.length;
-    const page = pages[which] ?? (await visit(url, screens[which]));
-    pages[which] = page;
-    if (page.url() !== url) await page.goto(url);
+    const url = await ask(there, words);
+    const screen = screens[asked % screens.length] ?? {};
+    const page = pages.get(screen) ?? (await there.visit("about:blank", screen));
+    pages.set(screen, page);
+    await open(page, url);
     await button(page, "Reject").waitFor();
     return page;
   };
+}
+
+async function ask({ createRequest, mailedLink }: Journey, words: Asked): Promise<string> {
+  asked += 1;
+  // One trick is to be called like the approver.
+  const isNamesake = words.agentName?.includes("ann@example.com") ?? false;
+  const notify = isNamesake ? "ann@example.com" : `approver-${asked}@example.com`;
+  await createRequest(JSON.stringify({ summary: "Pay the invoice", ...words, notify }));
+  return (await mailedLink(notify)).url;
 }
 
 /** What a person reads, and what is read aloud to somebody who cannot see. */
@@ -63,9 +66,9 @@ test("there are at least 60 tricks, and 30 honest texts in 15 languages", () => 
 for (const line of new Set(tricks.map((trick) => trick.line))) {
   const these = tricks.filter((trick) => trick.line === line);
   journey(`${line}. the page tells about each of ${these.length} tricks`, async (there) => {
-    const ask = makeAsk(there);
+    const read = reader(there);
     for (const { name, tells, ...words } of these) {
-      const page = await ask(words);
+      const page = await read(words);
       const told = await toldOn(page);
       const isTold = told.some((text) =>
         typeof tells === "string" ? text.includes(tells) : tells.test(text),
@@ -76,9 +79,9 @@ for (const line of new Set(tricks.map((trick) => trick.line))) {
 }
 
 journey("6. the page tells nothing about any honest text, wherever it stands", async (there) => {
-  const ask = makeAsk(there);
+  const read = reader(there);
   for (const { name, text } of honestTexts) {
-    const page = await ask({
+    const page = await read({
       summary: text.slice(0, 500),
       reasoning: text,
       payload: { value: text, list: [text] },
