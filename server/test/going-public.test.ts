@@ -123,7 +123,7 @@ async function addressOf(program: Program): Promise<string> {
   );
   const address = (printed ?? logged).replace("localhost", "127.0.0.1");
   const isReady = async () => (await fetch(`${address}/readyz`)).status === 200;
-  await until(isReady, "it is ready", waitMs);
+  await until(isReady, "it is ready");
   return address;
 }
 

@@ -84,7 +84,7 @@ describe("a start on an external database that another node migrates", { timeout
       "a second try",
     );
     await client.query(`select pg_advisory_unlock(${migrationLock})`);
-    await until(async () => (await statusOf(port, "/readyz")) === 200, "it is ready", waitMs);
+    await until(async () => (await statusOf(port, "/readyz")) === 200, "it is ready");
     assert.equal(await statusOf(port, "/v1/openapi.json"), 200);
     await stop(program);
   });
@@ -153,19 +153,15 @@ async function freePort(): Promise<number> {
 
 /** The backend that waits for a lock with such a statement. */
 function untilBlocked(client: pg.Client, statement: string): Promise<number> {
-  return until(
-    async () => {
-      const { rows } = await client.query<{ pid: number }>(
-        `select pid from pg_stat_activity
+  return until(async () => {
+    const { rows } = await client.query<{ pid: number }>(
+      `select pid from pg_stat_activity
          where datname = current_database() and wait_event_type = 'Lock' and query like $1
          order by backend_start desc limit 1`,
-        [statement],
-      );
-      return rows[0]?.pid;
-    },
-    `a backend that waits with ${statement}`,
-    waitMs,
-  );
+      [statement],
+    );
+    return rows[0]?.pid;
+  }, `a backend that waits with ${statement}`);
 }
 
 async function statusOf(port: number, path: string): Promise<number> {
@@ -177,14 +173,10 @@ async function statusOf(port: number, path: string): Promise<number> {
 }
 
 function keyOf(program: Program): Promise<string> {
-  return until(
-    () => {
-      assert.equal(program.child.exitCode, null, `it ended: ${program.errors}${program.output}`);
-      return /^ {2}API key {3}(cs_[0-9A-Za-z]{49}) /m.exec(program.output)?.[1];
-    },
-    "the first key",
-    waitMs,
-  );
+  return until(() => {
+    assert.equal(program.child.exitCode, null, `it ended: ${program.errors}${program.output}`);
+    return /^ {2}API key {3}(cs_[0-9A-Za-z]{49}) /m.exec(program.output)?.[1];
+  }, "the first key");
 }
 
 async function stop(program: Program): Promise<void> {
