@@ -329,6 +329,7 @@ const layers: Record<string, readonly string[]> = {
 const starts = [
   "main.ts",
   "serve.ts",
+  "prepare.ts",
   "service.ts",
   "welcome.ts",
   "terminal-mail.ts",
