@@ -11,13 +11,19 @@ import {
   type Server,
   type Socket,
 } from "node:net";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
 import ipaddr from "ipaddr.js";
 import { systemLookupsMax } from "../src/domain/limits.ts";
 import { loopbackCidrs, makeAddressPolicy, parseCidrs } from "../src/domain/network-address.ts";
-import { examineWebhookUrl, type NameSources, resolveHost } from "../src/outbound/resolve-host.ts";
+import {
+  examineMembersWebhookUrl,
+  examineWebhookUrl,
+  type NameSources,
+  resolveHost,
+} from "../src/outbound/resolve-host.ts";
 import {
   type WebhookAnswer,
   WebhookSender,
@@ -539,6 +545,18 @@ test("at registration an address inside is refused with what to do, and an unkno
     (await examine("https://inside.test/hook")) ?? "",
     /^inside\.test resolves to 10\.0\.0\.5, which is a private address, .*add 10\.0\.0\.5\/32 to the list in WEBHOOK_ALLOW_CIDRS/,
   );
+});
+
+test("at registration a member learns nothing about names inside", async () => {
+  // The system knows this machine by its own name, at an address inside.
+  const examine = (url: string) => examineMembersWebhookUrl(url, nobodyElse);
+  for (const host of [hostname(), "unknown.test", "example.com"]) {
+    assert.equal(await examine(`https://${host}/hook`), null, host);
+  }
+  // What the address itself says is no secret.
+  for (const host of ["10.0.0.5", "[::1]", "localhost", "a.localhost"]) {
+    assert.match((await examine(`https://${host}/`)) ?? "", /^must lead to a public address/, host);
+  }
 });
 
 test("a resolution that is given up before it began finds nothing", async () => {

@@ -52,3 +52,10 @@ export type MailOutcome = (typeof mailOutcomes)[number];
 export const interrupted = "interrupted";
 
 export type AttemptOutcome = WebhookOutcome | MailOutcome | typeof interrupted;
+
+/** Members are not told whether a name is unknown or leads inside: with that, they could ask for the names in there. */
+export function outcomeToldToMembers<Outcome extends string | null>(
+  outcome: Outcome,
+): Outcome | "address_not_allowed" {
+  return outcome === "name_not_resolved" ? "address_not_allowed" : outcome;
+}

@@ -72,14 +72,18 @@ export async function examineWebhookUrl(
   return describeAddressFlaw(forbidden.address, forbidden.flaw, literalOf(hostname) ?? hostname);
 }
 
-/** Tells a member of a workspace the same, without what names resolve to inside. */
+/**
+ * Tells a member of a workspace the same of an address that the URL itself names. A name is not looked up for them: the
+ * answer, and the time it takes, would tell which names there are inside. Every attempt looks.
+ */
 export async function examineMembersWebhookUrl(
   url: string,
   policy: AddressPolicy,
-  sources: NameSources = {},
 ): Promise<string | null> {
-  const forbidden = await findForbidden(new URL(url).hostname, policy, sources);
-  return forbidden === null ? null : describeAddressFlawToMember(forbidden.flaw);
+  const resolved = vet(ownAddressesOf(new URL(url).hostname) ?? [], policy);
+  return resolved.kind === "address_not_allowed"
+    ? describeAddressFlawToMember(resolved.flaw)
+    : null;
 }
 
 /** A name that does not resolve at present may do so later, and every attempt looks again. */
@@ -109,13 +113,19 @@ async function findAddresses(
   sources: NameSources,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const literal = literalOf(hostname);
-  if (literal !== null) return [literal];
-  // These are this machine by definition (RFC 6761), whatever a name server would say.
-  if (/(?:^|\.)localhost\.?$/.test(hostname)) return ["127.0.0.1", "::1"];
+  const own = ownAddressesOf(hostname);
+  if (own !== null) return own;
   const answer = await askNameServers(hostname, sources, signal);
   if (answer !== "unknown" || signal.aborted) return answer === "unknown" ? [] : answer;
   return lookUpInTurn(() => (sources.lookUpInSystem ?? lookUpInSystem)(hostname), signal);
+}
+
+/** What a hostname says by itself; null when somebody must be asked. */
+function ownAddressesOf(hostname: string): string[] | null {
+  const literal = literalOf(hostname);
+  if (literal !== null) return [literal];
+  // These are this machine by definition (RFC 6761), whatever a name server would say.
+  return /(?:^|\.)localhost\.?$/.test(hostname) ? ["127.0.0.1", "::1"] : null;
 }
 
 /**

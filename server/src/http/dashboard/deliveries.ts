@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import type { DashboardApi, Delivery } from "../../../../sdk/src/dashboard-contract.ts";
+import { outcomeToldToMembers } from "../../domain/attempt.ts";
 import { isEventKind, testEventKind } from "../../domain/event.ts";
 import { eventBody, testEventBody } from "../../domain/event-body.ts";
 import { dashboardPageItems } from "../../domain/limits.ts";
@@ -65,8 +66,9 @@ export async function show(
   return {
     ...representDelivery(delivery),
     request: await requestOf(db, delivery),
-    attemptList: attempts.map(({ startedAt, finishedAt, ...attempt }) => ({
+    attemptList: attempts.map(({ startedAt, finishedAt, outcome, ...attempt }) => ({
       ...attempt,
+      outcome: outcomeToldToMembers(outcome),
       startedAt: startedAt.toISOString(),
       finishedAt: finishedAt?.toISOString() ?? null,
     })),
@@ -98,7 +100,7 @@ export function representDelivery(delivery: deliveries.Delivery): Delivery {
     createdAt: delivery.createdAt.toISOString(),
     nextAttemptAt: delivery.nextAttemptAt?.toISOString() ?? null,
     finishedAt: delivery.finishedAt?.toISOString() ?? null,
-    lastOutcome: last?.outcome ?? null,
+    lastOutcome: outcomeToldToMembers(last?.outcome ?? null),
     lastHttpStatus: last?.httpStatus ?? null,
   };
 }

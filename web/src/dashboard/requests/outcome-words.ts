@@ -18,7 +18,7 @@ const webhookSentences: Record<WebhookOutcome | "interrupted", string> = {
   timed_out: "No complete answer within 10 seconds. Answer first and work afterwards.",
   name_not_resolved: "The host name has no address. Check it for a typing mistake and its DNS.",
   address_not_allowed:
-    "The host is at a private or special address, which this service does not send to unless its operator allows it. Nothing was sent.",
+    "The host has no public address. Check it for a typing mistake and its DNS. Private addresses are reached only if the operator of this service allows it.",
   connection_failed:
     "The connection was refused, impossible, or lost before the answer was there. Check that the server runs and can be reached.",
   tls_failed: "No encrypted connection could be made. Check the certificate and its chain.",
