@@ -2,7 +2,7 @@
 
 import type { Logger } from "pino";
 import type { Approval } from "../domain/approval.ts";
-import type { AttemptOutcome } from "../domain/attempt.ts";
+import { type AttemptOutcome, outcomeToldToMembers } from "../domain/attempt.ts";
 import { isCrashedTooOften, nextStep } from "../domain/delivery.ts";
 import { stepAfterFailure } from "../domain/endpoint-health.ts";
 import { testEventKind } from "../domain/event.ts";
@@ -214,8 +214,11 @@ async function noteHealth(
   await noteEndpointFailure(db, endpoint, describe(answer));
 }
 
+/** For owners, in mails and on the dashboard. */
 function describe({ outcome, status }: WebhookAnswer): string {
-  return status === null ? outcome.replaceAll("_", " ") : `HTTP status ${status}`;
+  return status === null
+    ? outcomeToldToMembers(outcome).replaceAll("_", " ")
+    : `HTTP status ${status}`;
 }
 
 function toRecord({ status, responseStart, durationMs }: Omit<WebhookAnswer, "outcome">) {
