@@ -9,7 +9,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { until } from "../server/test/test-worker.ts";
+import { until } from "../server/test/patience.ts";
 
 const waitMs = 300_000;
 const hasNginx = spawnSync("nginx", ["-v"]).status === 0;
@@ -41,7 +41,7 @@ test("the documented nginx logs calls and faults, and no token, be the service a
     const body = method === "POST" ? { body: "x".repeat(bytes) } : {};
     return (await fetch(`http://127.0.0.1:${port}${path}`, { method, ...body })).status;
   };
-  await until(() => call("/healthz").catch(() => null), "nginx answers", waitMs);
+  await until(() => call("/healthz").catch(() => null), "nginx answers");
 
   const token = "dG9rZW4tb2YtYS1yZXZpZXctbGluay1pbi1uZ2lueA4";
   const callOnce = async (mark: string) => {
@@ -62,7 +62,7 @@ test("the documented nginx logs calls and faults, and no token, be the service a
   const logs = () =>
     ["access.log", "error.log"].map((name) => readFileSync(join(folder, name), "utf8"));
   // It logs an answer after it was sent; both logs must be complete before the token can be missed in them.
-  await until(() => logs().every((text) => text.includes("req_away")), "both logs", waitMs);
+  await until(() => logs().every((text) => text.includes("req_away")), "both logs");
   for (const text of logs()) {
     assert.match(text, /req_hung_up/);
     assert.doesNotMatch(text, new RegExp(token));
