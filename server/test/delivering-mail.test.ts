@@ -79,7 +79,10 @@ async function mailTo(address: string, nth = 1) {
 async function deliveriesTo(address: string) {
   const { rows } = await db.query(
     `select d.id, d.state, d.attempts, ev.kind, d.leased_until is not null as is_leased,
-       extract(epoch from d.due_at - now()) as wait_seconds
+       extract(epoch from d.due_at - coalesce((
+         select max(t.finished_at) from attempts t
+         where t.workspace_id = d.workspace_id and t.delivery_id = d.id
+       ), now())) as wait_seconds
      from deliveries d
      join events ev on ev.workspace_id = d.workspace_id and ev.id = d.event_id
      left join reviewers r on r.workspace_id = d.workspace_id and r.id = d.reviewer_id

@@ -136,7 +136,10 @@ async function rowsTo(address: string, through = db): Promise<Row[]> {
     `select d.id, ev.approval_id, ev.kind, d.state, d.attempts, d.round, d.digest_id,
        d.state = 'due' and d.mailbox is not null and d.digest_id is null as is_held,
        d.leased_until is not null as is_leased,
-       extract(epoch from d.due_at - now())::float8 as wait_seconds,
+       extract(epoch from d.due_at - coalesce((
+         select max(t.finished_at) from attempts t
+         where t.workspace_id = d.workspace_id and t.delivery_id = d.id
+       ), now()))::float8 as wait_seconds,
        array(select coalesce(t.outcome, 'under way') from attempts t
          where t.workspace_id = d.workspace_id and t.delivery_id = d.id order by t.number) as outcomes
      from deliveries d

@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 import * as approvalResolution from "../src/storage/approval-resolution.ts";
 import { inOneStatement } from "../src/storage/database.ts";
 import { until } from "./patience.ts";
-import { makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
+import { insist, makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
 import { makeEndpoint, startReceiver, startWorker } from "./test-worker.ts";
 
 const service = await startService();
@@ -48,12 +48,12 @@ async function run({ workspaceId, key, id }: Race, n: number): Promise<Finding> 
   const decision = { byEmail: `racer${n}@example.com`, note: null };
   switch (way) {
     case "cancel": {
-      const { status, json } = await node.call("POST", `/v1/requests/${id}/cancel`, { key });
+      const { status, json } = await insist(node, "POST", `/v1/requests/${id}/cancel`, { key });
       assert.ok(status === 200 || status === 409, `${status}`);
       return status === 200 ? { isMine: true, told: json } : { isMine: false, told: null };
     }
     case "get": {
-      const { json } = await node.call("GET", `/v1/requests/${id}`, { key });
+      const { json } = await insist(node, "GET", `/v1/requests/${id}`, { key });
       return { isMine: false, told: json };
     }
     case "sweep":
