@@ -3,7 +3,7 @@ import { after, test } from "node:test";
 import * as approvalResolution from "../src/storage/approval-resolution.ts";
 import { inOneStatement } from "../src/storage/database.ts";
 import { until } from "./patience.ts";
-import { makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
+import { insist, makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
 
 const service = await startService();
 const otherNode = await startNode(service.database);
@@ -54,8 +54,8 @@ test("however many readers race on two nodes, the event is emitted once", async 
   const replies = await Promise.all(
     Array.from({ length: 100 }, (_, n) => {
       const node = n % 2 === 0 ? service : otherNode;
-      if (n % 10 === 9) return node.call("GET", "/v1/requests", { key });
-      return node.call("GET", `/v1/requests/${id}`, { key });
+      if (n % 10 === 9) return insist(node, "GET", "/v1/requests", { key });
+      return insist(node, "GET", `/v1/requests/${id}`, { key });
     }),
   );
   for (const { json } of replies) assert.equal((json.data?.[0] ?? json).status, "EXPIRED");
