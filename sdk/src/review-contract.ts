@@ -70,6 +70,7 @@ export type ReviewErrorCode =
   | "already_resolved"
   | "stale_view"
   | "body_too_large"
+  | "rate_limited"
   | "internal_error"
   | "unavailable";
 

@@ -3,7 +3,18 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Keyring } from "./domain/keyring.ts";
-import { largeStatementsMax, largeStatementsPerHolderMax } from "./domain/limits.ts";
+import {
+  heavyReadsAtOnceMax,
+  heavyReadsPerHolderMax,
+  heavyReadsWaitingMax,
+  heavyReadsWaitingPerHolderMax,
+  largeReviewsAtOnceMax,
+  largeReviewsPerLinkMax,
+  largeReviewsPerWorkspaceMax,
+  largeReviewsWaitingMax,
+  largeStatementsMax,
+  largeStatementsPerHolderMax,
+} from "./domain/limits.ts";
 import {
   type AllowedCidr,
   type Cidr,
@@ -15,6 +26,7 @@ import type { RateLimit } from "./domain/rate-limit.ts";
 import { buildApp } from "./http/app.ts";
 import type { Assets } from "./http/assets.ts";
 import type { DevMail } from "./http/dev-mail.ts";
+import { FairBudget } from "./http/fair-budget.ts";
 import { noteKeyUse } from "./http/key-use.ts";
 import { onceStarted } from "./http/once-started.ts";
 import { routesOf } from "./http/routes.ts";
@@ -55,6 +67,7 @@ export type ServiceOptions = {
   log: Logger;
   clock?: () => number;
   requestTimeoutMs?: number;
+  answerStallMs?: number;
 };
 
 export type Service = { app: FastifyInstance; resolutions: ResolutionWatch };
@@ -78,6 +91,7 @@ export function assembleService(options: ServiceOptions): Service {
       keptFree: 0,
     }),
     resolutions,
+    ...makeTurns(),
     keyring,
     decideApproval: makeDecideApproval(db, keyring, onDue),
     assets,
@@ -115,6 +129,28 @@ export function assembleService(options: ServiceOptions): Service {
     resolutions.stop();
   });
   return { app, resolutions };
+}
+
+/** Heavy work is done in turn, so that one caller's takes no more than a share of the process. */
+function makeTurns() {
+  return {
+    heavyReads: new FairBudget({
+      total: heavyReadsAtOnceMax,
+      perHolder: heavyReadsPerHolderMax,
+      waitingMax: heavyReadsWaitingMax,
+      waitingPerHolderMax: heavyReadsWaitingPerHolderMax,
+    }),
+    largeReviews: new FairBudget({
+      total: largeReviewsAtOnceMax,
+      perHolder: largeReviewsAtOnceMax,
+      waitingMax: largeReviewsWaitingMax,
+      waitingPerHolderMax: largeReviewsPerWorkspaceMax,
+    }),
+    largeReviewsOfLink: new FairBudget({
+      total: largeReviewsWaitingMax + largeReviewsAtOnceMax,
+      perHolder: largeReviewsPerLinkMax,
+    }),
+  };
 }
 
 /** Work that goes on after its call was answered. A stop waits for it. */

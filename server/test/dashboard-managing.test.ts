@@ -22,6 +22,7 @@ import * as keys from "../src/http/dashboard/keys.ts";
 import * as members from "../src/http/dashboard/members.ts";
 import type { DashboardCalls, DashboardRefusal, MemberVisit } from "../src/http/dashboard/visit.ts";
 import * as workspace from "../src/http/dashboard/workspace.ts";
+import { FairBudget } from "../src/http/fair-budget.ts";
 import { addMember, removeMemberByEmail } from "../src/operations/add-member.ts";
 import { firstOwnerEmail, runFirst } from "../src/operations/first-run.ts";
 import { issueKey, newKey, revokeKey } from "../src/operations/issue-key.ts";
@@ -63,6 +64,7 @@ const calls: DashboardCalls = {
   origin: { publicUrl: testPublicUrl },
   assets: testAssets,
   resolutions: service.resolutions,
+  heavyReads: new FairBudget({ total: 1, perHolder: 1 }),
   onDue: () => {
     dueCount += 1;
   },
@@ -78,6 +80,7 @@ type Sent = { body?: unknown; params?: Record<string, string>; query?: string };
 function visitOf(workspaceId: string, email: string, role: Role, sent: Sent = {}): MemberVisit {
   const call: Call = {
     requestId: "test",
+    isHead: false,
     keyDigest: Buffer.alloc(0),
     params: { workspaceId, ...sent.params },
     query: new URLSearchParams(sent.query ?? ""),

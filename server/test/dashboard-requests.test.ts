@@ -9,6 +9,7 @@ import type { WorkspaceSettings } from "../src/domain/workspace-settings.ts";
 import * as deliveries from "../src/http/dashboard/deliveries.ts";
 import * as requests from "../src/http/dashboard/requests.ts";
 import type { DashboardCalls, DashboardRefusal, MemberVisit } from "../src/http/dashboard/visit.ts";
+import { FairBudget } from "../src/http/fair-budget.ts";
 import { createGroup } from "../src/operations/manage-group.ts";
 import * as activity from "../src/storage/activity.ts";
 import { until } from "./patience.ts";
@@ -34,6 +35,7 @@ const calls: DashboardCalls = {
   origin: { publicUrl: testPublicUrl },
   assets: testAssets,
   resolutions: service.resolutions,
+  heavyReads: new FairBudget({ total: 1, perHolder: 1 }),
   onDue: () => (dues += 1),
   isMailKept: true,
   inBackground: (work) => void work(),
@@ -61,6 +63,7 @@ function visit(
     person: { id: "per_1", email: adminEmail, sessionId: "ses_1" },
     call: {
       requestId: "test",
+      isHead: false,
       keyDigest: Buffer.alloc(32),
       params: { workspaceId, ...params },
       query: new URLSearchParams(Object.entries(query)),

@@ -10,6 +10,7 @@ import type { Role } from "../src/domain/role.ts";
 import type { Call } from "../src/http/call.ts";
 import { dashboardTable, type Row } from "../src/http/dashboard/table.ts";
 import type { DashboardCalls, MemberVisit } from "../src/http/dashboard/visit.ts";
+import { FairBudget } from "../src/http/fair-budget.ts";
 import { issueKey, revokeKey } from "../src/operations/issue-key.ts";
 import { rotateEndpointSecret } from "../src/operations/manage-endpoint.ts";
 import { createGroup } from "../src/operations/manage-group.ts";
@@ -32,6 +33,7 @@ const calls: DashboardCalls = {
   origin: { publicUrl: testPublicUrl },
   assets: testAssets,
   resolutions: service.resolutions,
+  heavyReads: new FairBudget({ total: 1, perHolder: 1 }),
   onDue: () => {},
   isMailKept: true,
   inBackground: (work) => void work(),
@@ -66,6 +68,7 @@ async function makeTeam() {
 function makeCall(name: keyof DashboardApi, workspaceId: string, ids: Record<string, string>) {
   const call: Call = {
     requestId: "test",
+    isHead: false,
     keyDigest: Buffer.alloc(0),
     params: { workspaceId, ...ids },
     query: new URLSearchParams(),

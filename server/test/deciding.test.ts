@@ -140,16 +140,19 @@ describe("the answer to a decision is what the page is told from then on", () =>
   }
 });
 
-test("a decision costs two statements, and a body that is none costs one", async (t) => {
+test("a decision costs two statements, a body that is none costs one, and a large one is asked about first", async (t) => {
   const asked = await ask();
-  const body = decisionBody(await openReview(app, asked.token), {
-    verdict: "approve",
-    edit: `"${"x".repeat(100_000)}"`,
-  });
+  const bodyWith = async (edit: string) =>
+    decisionBody(await openReview(app, asked.token), { verdict: "approve", edit: `"${edit}"` });
+  const large = (await bodyWith("x".repeat(100_000))).replace(/"digest":"[^"]*"/, '"digest":"-"');
+  const body = await bodyWith("x".repeat(20_000));
   const query = t.mock.method(db, "query");
   const statements = () => query.mock.calls.map((call) => Object(call.arguments[0]).name);
   assert.equal((await postReview(app, `${asked.token}/decision`, "{broken")).status, 400);
   assert.deepEqual(statements(), ["reviews.find"]);
+  query.mock.resetCalls();
+  assert.equal((await postReview(app, `${asked.token}/decision`, large)).status, 400);
+  assert.deepEqual(statements(), ["reviews.weigh", "reviews.find"]);
   query.mock.resetCalls();
   assert.equal((await postReview(app, `${asked.token}/decision`, body)).status, 200);
   assert.deepEqual(statements(), ["reviews.find", "approvals.resolve"]);

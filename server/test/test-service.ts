@@ -56,6 +56,7 @@ export type NodeOptions = {
   trustedProxies?: readonly Cidr[];
   clock?: () => number;
   requestTimeoutMs?: number;
+  answerStallMs?: number;
   logDestination?: DestinationStream;
   onDue?: () => void;
   devMail?: DevMail;

@@ -21,11 +21,51 @@ export const bodyBytesMax = 4 * 1024 * 1024;
  * 4 MiB of it would hold up all other calls for more than a second. Models write no more than this.
  */
 export const mcpMessageBytesMax = 1024 * 1024;
+/** Larger bodies are read only for a key or link that the database knows, and only while there is room for them. */
+export const smallBodyBytesMax = 32 * 1024;
+/** Of calls that take a code at most. */
+export const tinyBodyBytesMax = 16 * 1024;
+/** Of the dashboard's forms; what a browser says of a passkey is longer. */
+export const formBytesMax = 32 * 1024;
+export const passkeyFormBytesMax = 256 * 1024;
+/**
+ * Large bodies that one process reads or works on, in bytes, and the share of one workspace. A body of 4 MiB costs about
+ * six times as much memory on its way, so this many take 400 MB at most.
+ */
+export const bodiesBytesMax = 64 * 1024 * 1024;
+export const bodiesBytesPerHolderMax = 16 * 1024 * 1024;
+export const bodiesWaitingMax = 512;
+export const bodiesWaitingPerHolderMax = 64;
+/** A body that waits longer for room is refused, and may be sent again. */
+export const bodyWaitMs = 20_000;
+/** Larger answers are counted until they have left for their readers: in one process, and for one workspace. */
+export const largeAnswerBytesMin = 128 * 1024;
+export const answersBytesMax = 256 * 1024 * 1024;
+export const answersBytesPerHolderMax = 32 * 1024 * 1024;
+/** A reader that takes nothing of a large answer for one to two such periods is cut off. */
+export const answerStallDefaultMs = 10_000;
+/** A connection whose request could not be read is closed after this, however long its caller stays. */
+export const brokenConnectionLingerMs = 5_000;
+
+/** A review with more JSON than this is shown and decided in turn, one at a time. */
+export const largeReviewBytesMin = 128 * 1024;
+export const largeReviewsAtOnceMax = 1;
+export const largeReviewsWaitingMax = 64;
+export const largeReviewsPerWorkspaceMax = 16;
+export const largeReviewsPerLinkMax = 4;
+/** Reads of many or of large approvals that one process carries out at a time, and of them one caller. */
+export const heavyReadsAtOnceMax = 4;
+export const heavyReadsPerHolderMax = 2;
+export const heavyReadsWaitingMax = 2_000;
+export const heavyReadsWaitingPerHolderMax = 200;
+
 export const jsonDepthMax = 128;
 export const idempotencyKeyCharactersMax = 255;
 
 export const waitSecondsMax = 60;
 export const waitersMax = 20_000;
+/** Callers of one workspace that wait for decisions, in one process. One more is answered at once. */
+export const waitersPerWorkspaceMax = 5_000;
 export const listLimitMax = 100;
 export const listLimitDefault = 20;
 
@@ -167,6 +207,12 @@ export const reviewCodeTriesMax = 10;
 export const reviewOutcomeDays = 30;
 /** A page that was opened longer ago must be loaded again before it can decide. */
 export const reviewTicketHours = 24;
+/** Calls to one review link. Each open page makes one every twenty seconds, and one when it is looked at again. */
+export const reviewLinkCallsPerMinuteMax = 120;
+export const reviewLinkCallsBurstMax = 120;
+/** Calls to review links from one network address, behind which may be a whole office. */
+export const reviewNetworkCallsPerMinuteMax = 3_000;
+export const reviewNetworkCallsBurstMax = 1_000;
 /** Smaller answers fit into a packet or two as they are. */
 export const compressedBytesMin = 1_024;
 

@@ -5,15 +5,41 @@ import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { callerAddressOf } from "../domain/caller-address.ts";
-import { bodyBytesMax, waitSecondsMax } from "../domain/limits.ts";
-import type { Cidr } from "../domain/network-address.ts";
+import {
+  answerStallDefaultMs,
+  answersBytesMax,
+  answersBytesPerHolderMax,
+  bodiesBytesMax,
+  bodiesBytesPerHolderMax,
+  bodiesWaitingMax,
+  bodiesWaitingPerHolderMax,
+  bodyBytesMax,
+  waitSecondsMax,
+} from "../domain/limits.ts";
+import { type Cidr, networkOf } from "../domain/network-address.ts";
 import type { RateLimit } from "../domain/rate-limit.ts";
 import { isRefusal } from "../domain/refusal.ts";
 import { isUnavailable } from "../storage/database.ts";
+import { isLarge, refuseUnread } from "./answers.ts";
 import { authenticate } from "./authenticate.ts";
 import { basePathOf, withoutBasePath } from "./base-path.ts";
+import {
+  BodyCutOff,
+  type BodyReader,
+  BodyRefused,
+  makeBodyReader,
+  makeInvitations,
+} from "./bodies.ts";
 import { makeBrokenRequestAnswer } from "./broken-requests.ts";
-import { type Answer, type Call, repeated, type StreamedAnswer } from "./call.ts";
+import {
+  type Answer,
+  type Call,
+  type Caller,
+  jsonType,
+  repeated,
+  type StreamedAnswer,
+} from "./call.ts";
+import { FairBudget } from "./fair-budget.ts";
 import { Holders } from "./holders.ts";
 import { dashboardHeaders, reviewHeaders } from "./page-headers.ts";
 import {
@@ -22,10 +48,12 @@ import {
   internalError,
   problem,
   problemOfRefusal,
+  reviewRateLimited,
   unavailable,
 } from "./problems.ts";
 import { RateLimiter } from "./rate-limiter.ts";
-import type { Route } from "./route.ts";
+import { ReviewLimiter } from "./review-limiter.ts";
+import type { Admission, Route } from "./route.ts";
 import { isSameOrigin, originOf, type Provenance } from "./same-origin.ts";
 import { isFromThisMachine } from "./this-machine.ts";
 
@@ -56,6 +84,8 @@ export type AppOptions = {
   clock: () => number;
   /** A request must have arrived whole within this time; how long its answer may take is another matter. */
   requestTimeoutMs?: number;
+  /** A reader that takes nothing of a large answer for one to two such periods is cut off. */
+  answerStallMs?: number;
 };
 
 declare module "fastify" {
@@ -63,11 +93,19 @@ declare module "fastify" {
     keyDigest: Buffer;
     facts: Call["facts"];
   }
+  interface FastifyContextConfig {
+    /** Missing where no route was found. */
+    route?: Route;
+  }
 }
+
+/** What all calls of the process share: the bytes of the bodies it holds, and of the answers that have not left. */
+type Budgets = { bodies: FairBudget; answers: FairBudget };
 
 export function buildApp(options: AppOptions): FastifyInstance {
   const { log, routes, origin, trustedProxies } = options;
   const { requestTimeoutMs = requestTimeoutDefaultMs } = options;
+  const { answerStallMs = answerStallDefaultMs } = options;
   const isKnown = (path: string) => routes.some((route) => matchesPath(route.path, path));
   const app = Fastify({
     genReqId: () => randomUUID(),
@@ -89,7 +127,22 @@ export function buildApp(options: AppOptions): FastifyInstance {
     clientErrorHandler: makeBrokenRequestAnswer(log),
   });
 
-  readEveryBodyAsBytes(app);
+  const budgets: Budgets = {
+    bodies: new FairBudget({
+      total: bodiesBytesMax,
+      perHolder: bodiesBytesPerHolderMax,
+      waitingMax: bodiesWaitingMax,
+      waitingPerHolderMax: bodiesWaitingPerHolderMax,
+    }),
+    answers: new FairBudget({ total: answersBytesMax, perHolder: answersBytesPerHolderMax }),
+  };
+  const invitations = makeInvitations(app.server);
+  const bodies = makeBodyReader({
+    ...budgets,
+    admit: (request) => admit(request, trustedProxies),
+    invite: invitations.invite,
+  });
+  readEveryBodyAsBytes(app, bodies);
   app.decorateRequest("keyDigest");
   app.decorateRequest("facts");
   app.addHook("onRequest", (request, reply, done) => {
@@ -99,10 +152,26 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   closeConnectionsWhenStopping(app);
   logEveryCall(app, log);
-  app.setErrorHandler((error, request, reply) => send(reply, answerOfFault(error, request, log)));
-  app.setNotFoundHandler((request, reply) => {
+  app.setErrorHandler((error, request, reply) => {
+    const { onFault } = request.routeOptions.config.route ?? {};
+    if (error instanceof BodyRefused) {
+      // Fastify would close the connection at once, and the answer be lost to a caller that is still sending. Kept open,
+      // the rest is read and dropped, for as long as a request may take to arrive.
+      if (!invitations.isAwaited(request.raw)) reply.header("connection", "keep-alive");
+      return send(reply, error.answer);
+    }
+    const answer = answerOfFault(error, request, log);
+    return send(reply, onFault === undefined ? answer : onFault(answer));
+  });
+  const showNoRoute = (request: FastifyRequest, reply: FastifyReply) => {
     if (request.url.startsWith("/review/")) reply.headers(reviewHeaders);
     return send(reply, answerOfNoRoute(request, routes));
+  };
+  app.setNotFoundHandler(showNoRoute);
+  // Before a body is read, which nobody would look at.
+  app.addHook("onRequest", (request, reply, done) => {
+    if (request.is404) showNoRoute(request, reply);
+    else done();
   });
   // An expectation that we do not know may be ignored; Node would answer it outside the envelope.
   app.server.on("checkExpectation", (request, response) => {
@@ -118,9 +187,24 @@ export function buildApp(options: AppOptions): FastifyInstance {
   };
   const holders = new Holders();
   for (const route of routes) {
-    addRoute(app, route, { guard: guards[route.access], holders, log, trustedProxies });
+    const guard = guards[route.access];
+    addRoute(app, route, { guard, bodies, budgets, holders, trustedProxies, answerStallMs });
   }
   return app;
+}
+
+/** Who sends a large body: whom the route knows, or else their network. */
+async function admit(request: FastifyRequest, trustedProxies: readonly Cidr[]): Promise<Admission> {
+  const caller = toCaller(request, trustedProxies);
+  const { route } = request.routeOptions.config;
+  const admission = await route?.admit?.(caller);
+  if (admission !== undefined && "refused" in admission) return admission;
+  return { holder: nameOf(request, admission?.holder ?? networkOf(caller.address ?? "")) };
+}
+
+/** Agents and people of one workspace are counted apart, so that neither keeps the other out. */
+function nameOf(request: FastifyRequest, holder: string): string {
+  return `${request.routeOptions.config.route?.access} ${holder}`;
 }
 
 type Guard = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
@@ -151,17 +235,19 @@ function makeKeyGuard({ rateLimit, clock }: AppOptions): Guard {
   };
 }
 
-/** Lets a call to a review pass when it only looks, or comes from the review page itself. */
-function makeReviewGuard({ origin }: AppOptions): Guard {
+/** Lets a call to a review pass when it only looks, or comes from the review page itself, and not too often. */
+function makeReviewGuard({ origin, clock, trustedProxies }: AppOptions): Guard {
+  const limiter = new ReviewLimiter();
   return (request, reply, done) => {
     reply.headers(reviewHeaders);
-    if (request.method !== "POST") return done();
-    const provenance: Provenance = {
-      origin: headerOf(request, "origin"),
-      site: headerOf(request, "sec-fetch-site"),
-    };
-    if (isSameOrigin(provenance, origin.publicUrl)) done();
-    else send(reply, crossOrigin(originOf(origin.publicUrl)));
+    if (request.method === "POST" && !isFromOurPage(request, origin)) {
+      send(reply, crossOrigin(originOf(origin.publicUrl)));
+      return;
+    }
+    const { address, params } = toCaller(request, trustedProxies);
+    const seconds = limiter.secondsToWait({ address, token: params.token ?? null }, clock());
+    if (seconds === 0) done();
+    else send(reply, forReader(request, reviewRateLimited(seconds)));
   };
 }
 
@@ -169,41 +255,61 @@ function makeReviewGuard({ origin }: AppOptions): Guard {
 function makeDashboardGuard({ origin }: AppOptions): Guard {
   return (request, reply, done) => {
     reply.headers(dashboardHeaders);
-    if (request.method !== "POST") return done();
-    const provenance: Provenance = {
-      origin: headerOf(request, "origin"),
-      site: headerOf(request, "sec-fetch-site"),
-    };
-    if (isSameOrigin(provenance, origin.publicUrl)) done();
+    if (request.method !== "POST" || isFromOurPage(request, origin)) done();
     else send(reply, dashboardCrossOrigin(originOf(origin.publicUrl)));
   };
 }
 
-type RouteParts = {
+function isFromOurPage(request: FastifyRequest, { publicUrl }: AppOptions["origin"]): boolean {
+  const provenance: Provenance = {
+    origin: headerOf(request, "origin"),
+    site: headerOf(request, "sec-fetch-site"),
+  };
+  return isSameOrigin(provenance, publicUrl);
+}
+
+/** A person who asked for a page is told in a page. */
+function forReader(request: FastifyRequest, answer: Answer): Answer {
+  const { route } = request.routeOptions.config;
+  if (route?.method !== "GET" || route.onFault === undefined) return answer;
+  return route.onFault(answer);
+}
+
+type RouteOptions = Pick<AppOptions, "trustedProxies"> & {
   guard: Guard | null;
+  bodies: BodyReader;
+  budgets: Budgets;
   holders: Holders;
-} & Pick<AppOptions, "log" | "trustedProxies">;
+  answerStallMs: number;
+};
 
 function addRoute(
   app: FastifyInstance,
   route: Route,
-  { guard, holders, log, trustedProxies }: RouteParts,
+  { guard, bodies, budgets, holders, trustedProxies, answerStallMs }: RouteOptions,
 ): void {
-  const { onFault, bodyBytesMax: bodyLimit } = route;
+  const { bodyBytesMax: bodyLimit } = route;
   app.route({
-    method: route.method,
+    // Fastify would make the body of a HEAD's answer all the same.
+    method: route.method === "GET" ? ["GET", "HEAD"] : route.method,
+    exposeHeadRoute: false,
     url: route.path,
+    config: { route },
     ...(bodyLimit === undefined ? {} : { bodyLimit }),
     ...(guard === null ? {} : { onRequest: guard }),
-    ...(onFault === undefined
-      ? {}
-      : {
-          errorHandler: (error, request, reply) => {
-            send(reply, onFault(answerOfFault(error, request, log)));
-          },
-        }),
-    handler: async (request, reply) =>
-      send(reply, await holders.carryOut(route, toCall(request, reply, trustedProxies))),
+    handler: async (request, reply) => {
+      const call = toCall(request, reply, trustedProxies);
+      const answer = await holders.carryOut(route, call).finally(() => bodies.forget(request));
+      if (call.isHead || !isLarge(answer)) return send(reply, answer);
+      const refused = refuseUnread(budgets.answers, answer, {
+        connection: { socket: request.raw.socket, response: reply.raw },
+        holder: nameOf(request, call.facts.workspaceId ?? networkOf(call.address ?? "")),
+        isOwed: bodies.wasLarge(request),
+        stallMs: answerStallMs,
+        idleMs: idleConnectionTimeoutMs,
+      });
+      return send(reply, refused === null ? answer : forReader(request, refused));
+    },
   });
 }
 
@@ -242,9 +348,9 @@ function withDecodablePath(url: string): string {
   }
 }
 
-function readEveryBodyAsBytes(app: FastifyInstance): void {
+function readEveryBodyAsBytes(app: FastifyInstance, bodies: BodyReader): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+  app.addContentTypeParser("*", bodies.read);
   // The content type is not enforced, and a malformed one is no reason to refuse a good body.
   app.addHook("onRequest", (request, _reply, done) => {
     request.raw.headers["content-type"] = "application/octet-stream";
@@ -275,16 +381,15 @@ function toCall(
   const queryStart = request.url.indexOf("?");
   return {
     requestId: request.id,
+    isHead: request.method === "HEAD",
     keyDigest: request.keyDigest,
     params: request.params as Record<string, string>,
     query: queryStart === -1 ? noQuery : new URLSearchParams(request.url.slice(queryStart)),
     body: request.body instanceof Uint8Array ? request.body : noBody,
     header: (name) => headerOf(request, name),
-    // Looked at on demand: only who signs in is asked for it.
+    // Looked at on demand: few calls are asked for it.
     get address() {
-      const { "x-forwarded-for": forwarded } = request.headers;
-      const trace = { peer: request.raw.socket.remoteAddress, forwarded: String(forwarded ?? "") };
-      return callerAddressOf(trace, trustedProxies);
+      return addressOf(request, trustedProxies);
     },
     // Made on demand: few calls wait long enough for their caller to go away.
     get signal() {
@@ -294,6 +399,18 @@ function toCall(
     },
     facts: request.facts,
   };
+}
+
+function toCaller(request: FastifyRequest, trustedProxies: readonly Cidr[]): Caller {
+  const { keyDigest, facts } = request;
+  const params = request.params as Record<string, string>;
+  return { keyDigest, params, facts, address: addressOf(request, trustedProxies) };
+}
+
+function addressOf(request: FastifyRequest, trustedProxies: readonly Cidr[]): string | null {
+  const { "x-forwarded-for": forwarded } = request.headers;
+  const trace = { peer: request.raw.socket.remoteAddress, forwarded: String(forwarded ?? "") };
+  return callerAddressOf(trace, trustedProxies);
 }
 
 function headerOf(request: FastifyRequest, name: string): string | null | typeof repeated {
@@ -312,8 +429,19 @@ function send(reply: FastifyReply, answer: Answer | StreamedAnswer): FastifyRepl
   reply.code(status).headers(headers);
   if ("stream" in answer) return reply.type(answer.type).send(answer.stream);
   const { body } = answer;
-  if (body === null) return reply.send();
-  return reply.type(type ?? "application/json; charset=utf-8").send(body);
+  if (body === null) return (type === undefined ? reply : reply.type(type)).send();
+  if (reply.request.method === "HEAD") {
+    return sendHead(reply, { type, bytes: Buffer.byteLength(body) });
+  }
+  return reply.type(type ?? jsonType).send(body);
+}
+
+/** As GET would answer, without the body. */
+function sendHead(
+  reply: FastifyReply,
+  { type = jsonType, bytes }: { type: string | undefined; bytes: number },
+): FastifyReply {
+  return reply.type(type).header("content-length", bytes).send();
 }
 
 function notFound(): Answer {
@@ -331,17 +459,8 @@ function rateLimited(): Answer {
 }
 
 function answerOfFault(error: unknown, request: FastifyRequest, log: Logger): Answer {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
-    // Fastify would close the connection at once, and the answer be lost to whoever is still sending. Kept
-    // open, the rest is read and dropped, for as long as a request may take to arrive.
-    const { bodyLimit } = request.routeOptions;
-    return problem("body_too_large", `The body may have at most ${bodyLimit} bytes.`, {
-      connection: "keep-alive",
-    });
-  }
-  if (code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH") {
-    return problem("validation_error", "The body is shorter or longer than Content-Length says.");
+  if (error instanceof BodyCutOff) {
+    return problem("validation_error", "The body was cut off before its end. Send it again.");
   }
   if (isUnavailable(error)) {
     log.warn({ requestId: request.id, err: error }, "the database is out of reach");

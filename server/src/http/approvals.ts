@@ -13,7 +13,8 @@ import { type Database, DatabaseBusy } from "../storage/database.ts";
 import { asHolder } from "../storage/holder.ts";
 import type { ResolutionWatch } from "../storage/resolution-watch.ts";
 import type { Turnstile } from "../storage/turnstile.ts";
-import type { Answer, Call } from "./call.ts";
+import type { Answer, Call, Caller } from "./call.ts";
+import type { FairBudget } from "./fair-budget.ts";
 import {
   filterOf,
   hasEntityTag,
@@ -22,8 +23,10 @@ import {
   toCursor,
   waitSecondsOf,
 } from "./parameters.ts";
-import { problemOfRefusal } from "./problems.ts";
+import { problemOfRefusal, tooManyReads } from "./problems.ts";
 import { entityTag, representApproval, representList } from "./representations.ts";
+import type { Admission } from "./route.ts";
+import { inTurn } from "./turns.ts";
 
 export type ApprovalCalls = {
   db: Database;
@@ -32,14 +35,25 @@ export type ApprovalCalls = {
   resolutions: ResolutionWatch;
   /** Reading and writing a large body keeps the process busy: a few at a time, in fair turns. */
   largeCreates: Turnstile;
+  /** Turns at reads that may answer megabytes. */
+  heavyReads: FairBudget;
 };
 
+/** Asked before a large body is read: reading it costs memory and time that only a known caller may take. */
+export async function admit({ db }: Pick<ApprovalCalls, "db">, caller: Caller): Promise<Admission> {
+  const workspaceId = await apiKeys.findWorkspaceId(db, caller.keyDigest);
+  if (workspaceId === null) return { refused: problemOfRefusal(unknownKey()) };
+  caller.facts.workspaceId = workspaceId;
+  return { holder: workspaceId };
+}
+
 export async function create(calls: ApprovalCalls, call: Call): Promise<Answer> {
-  if (call.body.length <= gatheredCreateBytesMax) return createNow(calls, call);
-  // Reading a large body costs time that only a known caller may take.
-  const workspaceId = await apiKeys.findWorkspaceId(calls.db, call.keyDigest);
-  if (workspaceId === null) return problemOfRefusal(unknownKey());
   const { largeCreates } = calls;
+  const { workspaceId } = call.facts;
+  // Only a large body has been admitted, and its workspace been looked up.
+  if (call.body.length <= gatheredCreateBytesMax || workspaceId === undefined) {
+    return createNow(calls, call);
+  }
   if (largeCreates.waitingOf(workspaceId) >= largeWaitingPerHolderMax) {
     throw new DatabaseBusy("too many large requests of one workspace wait");
   }
@@ -79,9 +93,20 @@ export async function read(calls: ApprovalCalls, call: Call): Promise<Answer> {
     : { status: 200, headers, body: representApproval(found.approval) };
 }
 
-export async function list({ db }: ApprovalCalls, call: Call): Promise<Answer> {
+export async function list({ db, heavyReads }: ApprovalCalls, call: Call): Promise<Answer> {
   const filter = filterOf(call.query);
   if (isRefusal(filter)) return refuseKnownCaller(db, call, filter);
+  const { signal } = call;
+  const turn = { holder: call.keyDigest.toString("latin1"), signal };
+  const answer = await inTurn(heavyReads, turn, () => listPage(db, call, filter));
+  return answer ?? tooManyReads();
+}
+
+async function listPage(
+  db: Database,
+  call: Call,
+  filter: Parameters<typeof listApprovals>[2],
+): Promise<Answer> {
   const page = await listApprovals(db, call.keyDigest, filter);
   if (isRefusal(page)) return answerRefusal(call, page);
   noteWorkspace(call, page.workspaceId);

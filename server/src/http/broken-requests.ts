@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import type { Logger } from "pino";
+import { brokenConnectionLingerMs } from "../domain/limits.ts";
 import { envelope } from "./problems.ts";
 
 /** Node could not read the request at all, so there is no reply to use: the answer is written by hand. */
@@ -19,6 +20,8 @@ export function makeBrokenRequestAnswer(log: Logger) {
       `HTTP/1.1 ${line}\r\nX-Request-Id: ${requestId}\r\nContent-Type: application/json; charset=utf-8\r\n` +
         `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     );
+    // The answer must reach a caller that is still sending, and none may keep the connection, and a body, for itself.
+    setTimeout(() => socket.destroy(), brokenConnectionLingerMs).unref();
   };
 }
 

@@ -2,6 +2,8 @@
 
 export type Call = {
   requestId: string;
+  /** A HEAD: the answer's body will not be sent, so it need not be made. */
+  isHead: boolean;
   /** The SHA-256 of the caller's API key; it has the form of a key, but may still be unknown or revoked. */
   keyDigest: Buffer;
   /** Set by the handler once a statement of this call has found the key in use; only then it counts as used. */
@@ -19,7 +21,12 @@ export type Call = {
   facts: { workspaceId?: string; approvalId?: string; signInFailure?: string };
 };
 
+/** As much of a call as is known before its body is read. */
+export type Caller = Pick<Call, "keyDigest" | "params" | "address" | "facts">;
+
 export const repeated: unique symbol = Symbol("repeated header");
+
+export const jsonType = "application/json; charset=utf-8";
 
 export type Answer = {
   status: number;

@@ -3,7 +3,7 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { compressedBytesMin } from "../domain/limits.ts";
-import { type Answer, type Call, repeated } from "./call.ts";
+import { type Answer, type Call, jsonType, repeated } from "./call.ts";
 
 export const encodings = ["br", "gzip"] as const;
 export type Encoding = (typeof encodings)[number];
@@ -30,14 +30,16 @@ function toChoice(text: string): [name: string, quality: number] {
 export async function compressed(call: Call, answer: Answer): Promise<Answer> {
   if (answer.body === null) return answer;
   const headers = { vary: "Accept-Encoding", ...answer.headers };
-  const bytes = Buffer.from(answer.body);
+  // Nobody will read it, so its length stays untold.
+  if (call.isHead) return { type: jsonType, ...answer, headers, body: null };
+  const bytes = typeof answer.body === "string" ? Buffer.from(answer.body) : answer.body;
   const [encoding] = acceptedEncodings(call.header("accept-encoding"));
   if (encoding === undefined || bytes.length < compressedBytesMin) return { ...answer, headers };
   const body = encoding === "br" ? await toBrotli(bytes) : await compressGzip(bytes);
   return { ...answer, headers: { ...headers, "content-encoding": encoding }, body };
 }
 
-function toBrotli(bytes: Buffer): Promise<Buffer> {
+function toBrotli(bytes: Uint8Array): Promise<Buffer> {
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
     [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,

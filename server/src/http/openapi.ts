@@ -75,9 +75,15 @@ const common = {
   "401": refusal("`unauthorized`: no key, or one that is malformed, unknown or revoked.", {
     "WWW-Authenticate": { description: "Always Bearer.", schema: { type: "string" } },
   }),
-  "429": refusal("`rate_limited`: this key makes too many calls a second.", retryAfter),
+  "429": refusal(
+    "`rate_limited`: this key makes too many calls a second, or its workspace has too many large bodies or unread answers under way.",
+    retryAfter,
+  ),
   "500": refusal("`internal_error`: a fault of ours; the message names this call."),
-  "503": refusal("`unavailable`: the database is out of reach. Safe to retry.", retryAfter),
+  "503": refusal(
+    "`unavailable`: the database is out of reach, or too many large calls are under way. Safe to retry.",
+    retryAfter,
+  ),
 };
 
 const idParameter = {

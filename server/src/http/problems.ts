@@ -37,6 +37,9 @@ const statusOfCode: Record<ErrorCode | ReviewErrorCode | DashboardErrorCode, num
   unavailable: 503,
 } satisfies Record<RefusalCode | ErrorCode | ReviewErrorCode | DashboardErrorCode, number>;
 
+/** The one status that tells a reader of a page about themselves. */
+export const tooManyStatus = statusOfCode.rate_limited;
+
 const unavailableRetrySeconds = 2;
 
 export function problem(
@@ -77,6 +80,24 @@ export function crossOrigin(publicOrigin: string): Answer {
     "cross_origin",
     `This call does not come from the review page, so nothing was decided. Open the link from the mail at ${publicOrigin} in a current browser, over https: browsers prove where a call comes from only there, or on this machine at localhost.`,
   );
+}
+
+/** To somebody who calls more often than any page of ours does. */
+export function reviewRateLimited(retryAfterSeconds: number): Answer {
+  const told = reviewProblem(
+    "rate_limited",
+    "This link, or your network, asks for more than it may. Nothing was decided by this. Wait a moment, then try again.",
+  );
+  return { ...told, headers: { "retry-after": String(retryAfterSeconds) } };
+}
+
+/** To somebody whose large request has to wait for too many others. */
+export function reviewBusy(): Answer {
+  const told = reviewProblem(
+    "unavailable",
+    "Too many large requests are shown or decided at present. Try again in a moment: a decision counts once, however often it is sent.",
+  );
+  return { ...told, headers: { "retry-after": String(unavailableRetrySeconds) } };
 }
 
 /** A fault as the review page should tell it. Whoever sent a decision wonders above all whether it counted. */
@@ -123,6 +144,14 @@ export function unavailable(): Answer {
   return problem(
     "unavailable",
     "The database is out of reach at present. Try again in a moment; a create is safe to repeat with the same Idempotency-Key.",
+  );
+}
+
+/** To a caller with more reads of many or large requests under way than are carried out in good time. */
+export function tooManyReads(): Answer {
+  return problem(
+    "unavailable",
+    "Too many reads of large requests are under way. Wait for the seconds in Retry-After, then ask again.",
   );
 }
 

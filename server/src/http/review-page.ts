@@ -5,17 +5,18 @@ import type { ReviewPage } from "../../../sdk/src/review-contract.ts";
 import { escapeHtml } from "../domain/html-text.ts";
 import { reviewOutcomeDays } from "../domain/limits.ts";
 import type { PageFiles } from "./assets.ts";
+import { dataBlock } from "./data-block.ts";
 
 export type PageFrame = { files: PageFiles; basePath: string };
 
-export function reviewHtml(frame: PageFrame, data: ReviewPage): string {
+export async function reviewHtml(frame: PageFrame, data: ReviewPage): Promise<Buffer> {
   const { files } = frame;
   const script = `<script type="module" src="${addressOf(frame, files.script)}"></script>`;
   // Run as soon as they are there, before the script that imports them.
   const parts = files.parts.map(
     (file) => `<script type="module" async src="${addressOf(frame, file)}"></script>\n`,
   );
-  return htmlOf(frame, {
+  const html = htmlOf(frame, {
     title: "Review request",
     head: `${parts.join("")}${script}\n`,
     body: `<div id="root"><main class="page"><header class="masthead">${brand}</header>
@@ -23,9 +24,14 @@ export function reviewHtml(frame: PageFrame, data: ReviewPage): string {
 <noscript><div class="notice">
 <p>This page needs JavaScript, so that you can see exactly what you decide about. Nothing was decided. Allow JavaScript for this address, or open the link in another browser.</p>
 </div></noscript></main></div>
-<script type="application/json" id="review-data">${dataBlock(data)}</script>`,
+<script type="application/json" id="review-data">${dataMark}</script>`,
   });
+  const [before = "", after = ""] = html.split(dataMark);
+  return Buffer.concat([Buffer.from(before), await dataBlock(data), Buffer.from(after)]);
 }
+
+/** Stands for the data while the page around it is written. */
+const dataMark = "{data}";
 
 /** One page for every link that leads nowhere: who tries links out learns nothing from it. */
 export function deadLinkHtml(frame: PageFrame): string {
@@ -45,6 +51,17 @@ export function faultHtml(frame: PageFrame): string {
     paragraphs: [
       "Something is wrong on the service's side. Nothing was decided by opening this page.",
       "Load it again in a moment. If that does not help, tell whoever runs this service.",
+    ],
+  });
+}
+
+/** When the page, or another from the same network, was asked for too often. */
+export function tooManyHtml(frame: PageFrame): string {
+  return noticeHtml(frame, {
+    title: "Please wait a moment",
+    paragraphs: [
+      "This page was opened very often within a short time, by you or from your network. Nothing was decided by opening it.",
+      "Wait a minute, then load it again.",
     ],
   });
 }
@@ -94,12 +111,4 @@ ${body}
 
 function addressOf({ basePath }: PageFrame, file: string): string {
   return escapeHtml(`${basePath}/${file}`);
-}
-
-/** JSON in which nothing can end the element that it stands in, nor be taken for the end of a line. */
-function dataBlock(data: ReviewPage): string {
-  return JSON.stringify(data).replaceAll(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }

@@ -1,6 +1,7 @@
 // The calls of the review page: parse, open or decide, answer.
 
 import type { Keyring } from "../domain/keyring.ts";
+import { largeReviewBytesMin } from "../domain/limits.ts";
 import { isRefusal } from "../domain/refusal.ts";
 import { parseReviewCode, parseReviewDecision } from "../domain/review-decision.ts";
 import { digestOfReviewToken } from "../domain/review-link.ts";
@@ -8,24 +9,29 @@ import type { DecideApproval } from "../operations/decide-approval.ts";
 import {
   findReview,
   findReviewLink,
+  findReviewUpTo,
   noteReviewOpened,
   type ReviewRefusal,
   refuseWithoutCode,
   unknownLink,
 } from "../operations/open-review.ts";
 import type { Database } from "../storage/database.ts";
-import type { ReviewLink } from "../storage/reviews.ts";
+import type { Review, ReviewLink } from "../storage/reviews.ts";
+import * as reviews from "../storage/reviews.ts";
 import type { Assets } from "./assets.ts";
 import { basePathOf } from "./base-path.ts";
-import type { Answer, Call } from "./call.ts";
+import type { Answer, Call, Caller } from "./call.ts";
 import { compressed } from "./compression.ts";
-import { problemOfRefusal, reviewProblem } from "./problems.ts";
-import { deadLinkHtml, faultHtml, type PageFrame, reviewHtml } from "./review-page.ts";
+import type { FairBudget } from "./fair-budget.ts";
+import { problemOfRefusal, reviewBusy, reviewProblem, tooManyStatus } from "./problems.ts";
+import { deadLinkHtml, faultHtml, type PageFrame, reviewHtml, tooManyHtml } from "./review-page.ts";
 import {
   representCodeQuestion,
   representReview,
   representStatus,
 } from "./review-representations.ts";
+import type { Admission } from "./route.ts";
+import { inTurn } from "./turns.ts";
 
 export type ReviewCalls = {
   db: Database;
@@ -34,18 +40,37 @@ export type ReviewCalls = {
   assets: Assets;
   /** Asked at each call: on a port that the system chose, it is known only once the service listens. */
   origin: { readonly publicUrl: string };
+  /** Turns at showing and deciding large reviews, and how many of them one link may have. */
+  largeReviews: FairBudget;
+  largeReviewsOfLink: FairBudget;
 };
+
+/** Asked before a large body is read. */
+export async function admit(calls: ReviewCalls, caller: Caller): Promise<Admission> {
+  const found = await reviews.weigh(calls.db, tokenDigestOf(caller));
+  if (found === null) return { refused: answerOf(calls, unknownLink()) };
+  noteFacts(caller, found);
+  return { holder: found.workspaceId };
+}
 
 /** The page behind a link. Changes nothing: whoever follows links, follows them without consequence. */
 export async function show(calls: ReviewCalls, call: Call): Promise<Answer> {
-  const { db, keyring } = calls;
-  const review = await findReview(db, tokenDigestOf(call));
-  if (review === null) return showDeadLink(calls, call);
-  noteFacts(call, review);
-  const data = review.reviewer.needsCode
-    ? representCodeQuestion(review)
-    : representReview(review, keyring);
-  return compressed(call, page(200, reviewHtml(frameOf(calls), data)));
+  if (call.isHead) return showHead(calls, call);
+  const answer = await withReview(calls, call, async (review) => {
+    if (review === null) return showDeadLink(calls, call);
+    const data = review.reviewer.needsCode
+      ? representCodeQuestion(review)
+      : representReview(review, calls.keyring);
+    return compressed(call, page(200, await reviewHtml(frameOf(calls), data)));
+  });
+  return answer ?? showFault(calls, reviewBusy());
+}
+
+async function showHead(calls: ReviewCalls, call: Call): Promise<Answer> {
+  const found = await reviews.weigh(calls.db, tokenDigestOf(call));
+  if (found === null) return showDeadLink(calls, call);
+  noteFacts(call, found);
+  return compressed(call, page(200, ""));
 }
 
 export function showDeadLink(calls: ReviewCalls, call: Call): Promise<Answer> {
@@ -54,17 +79,20 @@ export function showDeadLink(calls: ReviewCalls, call: Call): Promise<Answer> {
 
 /** A person who opened a link is told in a page of ours, not in JSON. */
 export function showFault(calls: ReviewCalls, { status, headers = {} }: Answer): Answer {
-  return { ...page(status, faultHtml(frameOf(calls))), headers };
+  const html = status === tooManyStatus ? tooManyHtml : faultHtml;
+  return { ...page(status, html(frameOf(calls))), headers };
 }
 
 /** What is embedded in the page of a link that needs no code, for the code. */
 export async function open(calls: ReviewCalls, call: Call): Promise<Answer> {
-  const { db, keyring } = calls;
   const opened = await openLink(calls, call);
   if ("refused" in opened) return opened.refused;
-  const review = await findReview(db, tokenDigestOf(call));
-  if (review === null) return answerOf(calls, unknownLink());
-  return compressed(call, { status: 200, body: JSON.stringify(representReview(review, keyring)) });
+  const answer = await withReview(calls, call, async (review) => {
+    if (review === null) return answerOf(calls, unknownLink());
+    const body = JSON.stringify(representReview(review, calls.keyring));
+    return compressed(call, { status: 200, body });
+  });
+  return answer ?? reviewBusy();
 }
 
 /** The page asks as soon as it is shown and then now and then, so the first time tells that it was opened. */
@@ -72,20 +100,55 @@ export async function status(calls: ReviewCalls, call: Call): Promise<Answer> {
   const opened = await openLink(calls, call);
   if ("refused" in opened) return opened.refused;
   await noteReviewOpened(calls.db, opened.link);
-  return compressed(call, { status: 200, body: statusText(calls, opened.link) });
+  const body = statusText(calls, opened.link);
+  const compress = () => compressed(call, { status: 200, body });
+  if (body.length <= largeReviewBytesMin) return compress();
+  const answer = await inLargeTurn(calls, call, compress);
+  return answer ?? reviewBusy();
 }
 
 export async function decide(calls: ReviewCalls, call: Call): Promise<Answer> {
+  const answer = await withReview(calls, call, async (review) => {
+    // Asked before the body is taken apart: that may be megabytes of work, which only a live link may cause.
+    if (review === null) return answerOf(calls, unknownLink());
+    const decision = parseReviewDecision(call.body);
+    if (isRefusal(decision)) return problemOfRefusal(decision);
+    const result = await calls.decideApproval(tokenDigestOf(call), review, decision);
+    if ("refusal" in result) return compressed(call, answerOf(calls, result));
+    return compressed(call, { status: 200, body: statusText(calls, result.decided) });
+  });
+  return answer ?? reviewBusy();
+}
+
+/** Small reviews never wait; large ones are worked on in turn. Null when one would have to wait for too many others. */
+async function withReview(
+  calls: ReviewCalls,
+  call: Call,
+  work: (review: Review | null) => Promise<Answer>,
+): Promise<Answer | null> {
   const tokenDigest = tokenDigestOf(call);
-  // Asked before the body is taken apart: that may be megabytes of work, which only a live link may cause.
-  const review = await findReview(calls.db, tokenDigest);
-  if (review === null) return answerOf(calls, unknownLink());
-  noteFacts(call, review);
-  const decision = parseReviewDecision(call.body);
-  if (isRefusal(decision)) return problemOfRefusal(decision);
-  const result = await calls.decideApproval(tokenDigest, review, decision);
-  if ("refusal" in result) return compressed(call, answerOf(calls, result));
-  return compressed(call, { status: 200, body: statusText(calls, result.decided) });
+  const found = await findReviewUpTo(calls.db, tokenDigest, largeReviewBytesMin);
+  if (found === null) return work(null);
+  noteFacts(call, found);
+  const isSmall = !("bytes" in found) && call.body.length <= largeReviewBytesMin;
+  if (isSmall) return work(found);
+  return inLargeTurn(calls, call, async () => work(await findReview(calls.db, tokenDigest)));
+}
+
+/** One at a time, a turn for each workspace, and no link has all turns of its workspace. */
+async function inLargeTurn(
+  { largeReviews, largeReviewsOfLink }: ReviewCalls,
+  call: Call,
+  work: () => Promise<Answer>,
+): Promise<Answer | null> {
+  const link = largeReviewsOfLink.take(tokenDigestOf(call).toString("latin1"), 1);
+  if (link === null) return null;
+  const turn = { holder: call.facts.workspaceId ?? "", signal: call.signal };
+  try {
+    return await inTurn(largeReviews, turn, work);
+  } finally {
+    link.release();
+  }
 }
 
 type Opened = { link: ReviewLink } | { refused: Answer };
@@ -122,19 +185,22 @@ function statusText({ keyring }: ReviewCalls, link: ReviewLink): string {
 }
 
 /** Whatever stands where a token would: what is no token is as unknown as any other. */
-function tokenDigestOf(call: Call): Buffer {
-  return digestOfReviewToken(call.params.token ?? "");
+function tokenDigestOf({ params }: Caller): Buffer {
+  return digestOfReviewToken(params.token ?? "");
 }
 
 function frameOf({ assets, origin }: ReviewCalls): PageFrame {
   return { files: assets.review, basePath: basePathOf(origin.publicUrl) };
 }
 
-function page(status: number, body: string): Answer {
+function page(status: number, body: string | Buffer): Answer {
   return { status, type: "text/html; charset=utf-8", body };
 }
 
-function noteFacts(call: Call, { workspaceId, approvalId }: ReviewLink): void {
-  call.facts.workspaceId = workspaceId;
-  call.facts.approvalId = approvalId;
+function noteFacts(
+  { facts }: Caller,
+  { workspaceId, approvalId }: Pick<ReviewLink, "workspaceId" | "approvalId">,
+): void {
+  facts.workspaceId = workspaceId;
+  facts.approvalId = approvalId;
 }

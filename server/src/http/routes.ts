@@ -1,10 +1,10 @@
 // The whole surface of the service: method, path, who may call, and what answers.
 
-import { mcpMessageBytesMax } from "../domain/limits.ts";
+import { mcpMessageBytesMax, tinyBodyBytesMax } from "../domain/limits.ts";
 import type { Database } from "../storage/database.ts";
 import * as approvals from "./approvals.ts";
 import { showAsset } from "./assets.ts";
-import type { Answer } from "./call.ts";
+import type { Answer, Caller } from "./call.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
 import type { DashboardCalls } from "./dashboard/visit.ts";
 import * as devMails from "./dev-mail.ts";
@@ -27,13 +27,14 @@ export function routesOf(calls: Calls): Route[] {
     headers: { "cache-control": "public, max-age=300" },
     body: openApiText,
   };
+  const admitKey = (caller: Caller) => approvals.admit(calls, caller);
   // biome-ignore format: a table is read by its columns
   return [
-    { method: "POST", path: "/v1/requests", access: "api_key", handle: (call) => approvals.create(calls, call) },
+    { method: "POST", path: "/v1/requests", access: "api_key", admit: admitKey, handle: (call) => approvals.create(calls, call) },
     { method: "GET", path: "/v1/requests", access: "api_key", handle: (call) => approvals.list(calls, call) },
     { method: "GET", path: "/v1/requests/:id", access: "api_key", handle: (call) => approvals.read(calls, call) },
-    { method: "POST", path: "/v1/requests/:id/cancel", access: "api_key", handle: (call) => approvals.cancel(calls, call) },
-    { method: "POST", path: "/mcp", access: "api_key", bodyBytesMax: mcpMessageBytesMax, handle: makeMcpEndpoint(calls) },
+    { method: "POST", path: "/v1/requests/:id/cancel", access: "api_key", admit: admitKey, bodyBytesMax: tinyBodyBytesMax, handle: (call) => approvals.cancel(calls, call) },
+    { method: "POST", path: "/mcp", access: "api_key", admit: admitKey, bodyBytesMax: mcpMessageBytesMax, handle: makeMcpEndpoint(calls) },
     { method: "GET", path: "/v1/openapi.json", access: "anyone", handle: () => openApi },
     { method: "GET", path: "/healthz", access: "anyone", handle: () => healthz() },
     { method: "GET", path: "/readyz", access: "anyone", handle: () => readyz(calls.db) },
@@ -55,14 +56,20 @@ function reviewRoutes(calls: reviews.ReviewCalls): Route[] {
     access: "review_link",
     onFault: (answer: Answer) => reviews.showFault(calls, answer),
   } as const;
-  const act = { method: "POST", access: "review_link", onFault: reviewFault } as const;
+  const act = {
+    method: "POST",
+    access: "review_link",
+    onFault: reviewFault,
+    admit: (caller: Caller) => reviews.admit(calls, caller),
+  } as const;
+  const ask = { ...act, bodyBytesMax: tinyBodyBytesMax };
   // biome-ignore format: a table is read by its columns
   return [
     { ...show, path: "/review/:token", handle: (call) => reviews.show(calls, call) },
     // Links that were cut off, or grew on the way, are people's to open as well.
     { ...show, path: "/review/*", handle: (call) => reviews.showDeadLink(calls, call) },
-    { ...act, path: "/review/:token/open", handle: (call) => reviews.open(calls, call) },
-    { ...act, path: "/review/:token/status", handle: (call) => reviews.status(calls, call) },
+    { ...ask, path: "/review/:token/open", handle: (call) => reviews.open(calls, call) },
+    { ...ask, path: "/review/:token/status", handle: (call) => reviews.status(calls, call) },
     { ...act, path: "/review/:token/decision", handle: (call) => reviews.decide(calls, call) },
   ];
 }

@@ -20,6 +20,17 @@ export function findReview(db: Database, tokenDigest: Buffer): Promise<reviews.R
   return withExpiry(db, () => reviews.find(db, tokenDigest, { countsOthers: true }));
 }
 
+/** The same, but of a review with more JSON than this only what it weighs. */
+export async function findReviewUpTo(
+  db: Database,
+  tokenDigest: Buffer,
+  bytesMax: number,
+): Promise<reviews.Review | reviews.ReviewWeight | null> {
+  const found = await reviews.findUpTo(db, tokenDigest, { countsOthers: true, bytesMax });
+  if (found === null || "bytes" in found || !found.isOverdue) return found;
+  return findReview(db, tokenDigest);
+}
+
 export function findReviewLink(
   db: Database,
   tokenDigest: Buffer,

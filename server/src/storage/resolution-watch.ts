@@ -2,6 +2,7 @@
 // The process's listener tells of changes; a slow poll over all waiting callers covers what a broken connection
 // missed. A waiting caller holds no connection and asks nothing.
 
+import { waitersPerWorkspaceMax } from "../domain/limits.ts";
 import * as approvalResolution from "./approval-resolution.ts";
 import type { Database } from "./database.ts";
 import type { Listener } from "./listener.ts";
@@ -12,7 +13,10 @@ const pollWhileDeafMs = 400;
 /** The workspace is known, and not empty, once the caller sleeps. */
 type Waiter = { workspaceId: string; wasWoken: boolean; onWake: () => void };
 
-/** Whether the approval is worth reading again, or the caller has gone away or the service is stopping. */
+/**
+ * Whether the approval is worth reading again, or waiting is over: the caller has gone away, the service is stopping, or
+ * too many callers of the workspace wait already.
+ */
 export type SleepEnd = "read_again" | "given_up";
 
 export type Waiting = {
@@ -28,6 +32,7 @@ export class ResolutionWatch {
   #pollTimer: NodeJS.Timeout | null = null;
   #isStopped = false;
   #waiting = 0;
+  readonly #asleep = new Map<string, number>();
 
   constructor(db: Database, listener: Listener) {
     this.#db = db;
@@ -43,6 +48,10 @@ export class ResolutionWatch {
     return this.#waiting;
   }
 
+  asleepIn(workspaceId: string): number {
+    return this.#asleep.get(workspaceId) ?? 0;
+  }
+
   start(): void {
     this.#schedulePoll();
   }
@@ -55,8 +64,13 @@ export class ResolutionWatch {
     this.#waiting += 1;
     return {
       sleep: async (workspaceId, ms, signal) => {
+        if (this.asleepIn(workspaceId) >= waitersPerWorkspaceMax) return "given_up";
         waiter.workspaceId = workspaceId;
-        if (!waiter.wasWoken && !signal.aborted) await sleepUntilWoken(waiter, ms, signal);
+        if (!waiter.wasWoken && !signal.aborted) {
+          this.#countAsleep(workspaceId, 1);
+          await sleepUntilWoken(waiter, ms, signal);
+          this.#countAsleep(workspaceId, -1);
+        }
         waiter.wasWoken = false;
         return this.#isStopped || signal.aborted ? "given_up" : "read_again";
       },
@@ -73,6 +87,12 @@ export class ResolutionWatch {
     this.#isStopped = true;
     if (this.#pollTimer !== null) clearTimeout(this.#pollTimer);
     this.#wakeAll();
+  }
+
+  #countAsleep(workspaceId: string, change: 1 | -1): void {
+    const count = this.asleepIn(workspaceId) + change;
+    if (count === 0) this.#asleep.delete(workspaceId);
+    else this.#asleep.set(workspaceId, count);
   }
 
   #announced(payload: string): void {

@@ -42,6 +42,11 @@ export type Review = ReviewLink & {
   createdAt: Date;
 };
 
+/** What a link leads to, and how many bytes of JSON that is. */
+export type ReviewWeight = Pick<ReviewLink, "workspaceId" | "approvalId"> & { bytes: number };
+
+type WeightRow = { workspace_id: string; approval_id: string; bytes: number };
+
 type StateColumns = Pick<
   ApprovalRow,
   "status" | "resolved_at" | "resolved_by_email" | "resolution_note" | "edit"
@@ -109,12 +114,16 @@ const othersWaiting = `
     limit ${othersWaitingMax}
   ) as waiting)`;
 
-const linkColumns = `
+const linkColumnsWith = (edit: string) => `
   r.workspace_id, w.name as workspace_name, a.id as approval_id, r.id as reviewer_id, r.email, r.needs_code,
   r.code_tries, r.secret_key_id, r.token_nonce, r.opened_at is not null as has_opened, a.status,
-  a.resolved_at, a.resolved_by_email, a.resolution_note, a.edit, a.expires_at,
+  a.resolved_at, a.resolved_by_email, a.resolution_note, ${edit} as edit, a.expires_at,
   (a.status = 'PENDING' and a.expires_at <= now()) as is_overdue, now_ms() as now,
   case when $2 then ${othersWaiting} else 0 end as others_waiting`;
+
+const bytes = "(coalesce(octet_length(a.payload), 0) + coalesce(octet_length(a.edit), 0))";
+const ifWanted = (column: string) =>
+  `case when $3::integer is null or ${bytes} <= $3 then ${column} end`;
 
 // A link dies when its approval was resolved long ago, and while its reader is not in the group that was asked.
 const liveLink = `
@@ -138,15 +147,44 @@ export async function find(
   tokenDigest: Buffer,
   { countsOthers = false }: FindOptions = {},
 ): Promise<Review | null> {
-  const { rows } = await db.query<ReviewRow>({
+  const [row] = await findRows(db, [tokenDigest, countsOthers, null]);
+  return row === undefined ? null : toReview(row);
+}
+
+/** The same, but of a review with more JSON than this only what it weighs. */
+export async function findUpTo(
+  db: Queryable,
+  tokenDigest: Buffer,
+  { countsOthers = false, bytesMax }: FindOptions & { bytesMax: number },
+): Promise<Review | ReviewWeight | null> {
+  const [row] = await findRows(db, [tokenDigest, countsOthers, bytesMax]);
+  if (row === undefined) return null;
+  return row.bytes > bytesMax ? toWeight(row) : toReview(row);
+}
+
+async function findRows(
+  db: Queryable,
+  values: [tokenDigest: Buffer, countsOthers: boolean, bytesMax: number | null],
+): Promise<(ReviewRow & WeightRow)[]> {
+  const { rows } = await db.query<ReviewRow & WeightRow>({
     name: "reviews.find",
     text: `
-      select ${linkColumns}, a.summary, a.agent_name, a.group_name, a.reasoning, a.recent_actions, a.payload,
-        a.created_at
+      select ${linkColumnsWith(ifWanted("a.edit"))}, a.summary, a.agent_name, a.group_name, a.reasoning,
+        a.recent_actions, ${ifWanted("a.payload")} as payload, a.created_at, ${bytes} as bytes
       ${liveLink}`,
-    values: [tokenDigest, countsOthers],
+    values,
   });
-  return rows.map(toReview)[0] ?? null;
+  return rows;
+}
+
+/** How many bytes of JSON a link leads to, without reading them; null when it is unknown or dead. */
+export async function weigh(db: Queryable, tokenDigest: Buffer): Promise<ReviewWeight | null> {
+  const { rows } = await db.query<WeightRow>({
+    name: "reviews.weigh",
+    text: `select r.workspace_id, a.id as approval_id, ${bytes} as bytes ${liveLink}`,
+    values: [tokenDigest],
+  });
+  return rows.map(toWeight)[0] ?? null;
 }
 
 /** The same without what may be megabytes and never changes. */
@@ -157,7 +195,7 @@ export async function findLink(
 ): Promise<ReviewLink | null> {
   const { rows } = await db.query<LinkRow>({
     name: "reviews.findLink",
-    text: `select ${linkColumns} ${liveLink}`,
+    text: `select ${linkColumnsWith("a.edit")} ${liveLink}`,
     values: [tokenDigest, countsOthers],
   });
   return rows.map(toLink)[0] ?? null;
@@ -207,6 +245,10 @@ export async function lockUnlessLocked(
     values: [workspaceId, reviewerId],
   });
   return rowCount === 1;
+}
+
+function toWeight(row: WeightRow): ReviewWeight {
+  return { workspaceId: row.workspace_id, approvalId: row.approval_id, bytes: row.bytes };
 }
 
 function toReview(row: ReviewRow): Review {

@@ -3,6 +3,8 @@
 
 import { hash } from "node:crypto";
 import {
+  formBytesMax,
+  passkeyFormBytesMax,
   passkeysBegunPerHourMax,
   sessionCallsBurstMax,
   sessionCallsPerMinuteMax,
@@ -17,9 +19,10 @@ import { noteVisit } from "../../operations/sign-in.ts";
 import * as sessions from "../../storage/sessions.ts";
 import type { Answer, Call } from "../call.ts";
 import { compressed } from "../compression.ts";
-import { dashboardFault, dashboardProblem } from "../problems.ts";
+import { dashboardFault, dashboardProblem, tooManyReads } from "../problems.ts";
 import { RateLimiter } from "../rate-limiter.ts";
 import type { Route } from "../route.ts";
+import { inTurn } from "../turns.ts";
 import { beginOidc, finishOidc } from "./oidc.ts";
 import { dashboardHtml } from "./page.ts";
 import { sessionTokenOf } from "./session-cookie.ts";
@@ -27,8 +30,17 @@ import { type DashboardTable, dashboardTable, type Row } from "./table.ts";
 import type { DashboardCalls, DashboardRefusal, WithHeaders } from "./visit.ts";
 
 const apiPath = "/app/api";
-/** No form is larger than this. */
-const formBytesMax = 256 * 1024;
+/** Forms that carry what a browser says of a passkey. */
+const passkeyForms: ReadonlySet<keyof DashboardTable> = new Set([
+  "POST /sign-in/passkey/finish",
+  "POST /me/passkeys/finish",
+]);
+/** Answers with all of a request in them, which may be megabytes. */
+const heavyCalls: ReadonlySet<keyof DashboardTable> = new Set([
+  "GET /workspaces/:workspaceId/requests/:requestId",
+  "POST /workspaces/:workspaceId/requests/:requestId/withdraw",
+  "GET /workspaces/:workspaceId/deliveries/:deliveryId",
+]);
 
 const signInRate = { perSecond: signInCallsPerMinuteMax / 60, burst: signInCallsPerMinuteMax };
 const sessionRate = { perSecond: sessionCallsPerMinuteMax / 60, burst: sessionCallsBurstMax };
@@ -56,9 +68,12 @@ export function dashboardRoutes(calls: DashboardCalls): Route[] {
       method,
       path: `${apiPath}${path}`,
       access: "dashboard",
-      bodyBytesMax: formBytesMax,
+      bodyBytesMax: passkeyForms.has(name) ? passkeyFormBytesMax : formBytesMax,
       onFault: dashboardFault,
-      handle: async (call) => compressed(call, await answer(calls, limiters, row, call)),
+      handle: (call) =>
+        heavyCalls.has(name)
+          ? answerInTurn(calls, call, () => answer(calls, limiters, row, call))
+          : answer(calls, limiters, row, call).then((told) => compressed(call, told)),
     };
   });
   const page = {
@@ -82,6 +97,18 @@ export function dashboardRoutes(calls: DashboardCalls): Route[] {
     { method: "GET", path: `${apiPath}/*`, access: "dashboard", handle: () => dashboardProblem(nothingHere()) },
     { method: "GET", path: "/", access: "anyone", handle: () => toDashboard(calls) },
   ];
+}
+
+/** By workspace, so that whoever looks at large requests of one keeps nobody of another waiting. */
+async function answerInTurn(
+  { heavyReads }: DashboardCalls,
+  call: Call,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  const { signal, params } = call;
+  const turn = { holder: `dashboard ${params.workspaceId}`, signal };
+  const told = await inTurn(heavyReads, turn, async () => compressed(call, await work()));
+  return told ?? dashboardFault(tooManyReads());
 }
 
 async function answer(

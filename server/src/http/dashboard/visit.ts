@@ -11,6 +11,7 @@ import type { Database } from "../../storage/database.ts";
 import type { ResolutionWatch } from "../../storage/resolution-watch.ts";
 import type { Assets } from "../assets.ts";
 import type { Call } from "../call.ts";
+import type { FairBudget } from "../fair-budget.ts";
 
 /** What the dashboard's handlers work with. */
 export type DashboardCalls = {
@@ -20,6 +21,8 @@ export type DashboardCalls = {
   origin: { readonly publicUrl: string };
   assets: Assets;
   resolutions: ResolutionWatch;
+  /** Turns at reads that may answer megabytes. */
+  heavyReads: FairBudget;
   /** Called when something became due that a worker should look at. */
   onDue: () => void;
   /** Does something after the answer; what goes wrong with it is logged. */

@@ -1,0 +1,36 @@
+// How often a review link may be called, and how often all of them from one network: a stranger with a link, or one who
+// tries links out, gets no more of the service than a busy office needs.
+
+import { hash } from "node:crypto";
+import {
+  reviewLinkCallsBurstMax,
+  reviewLinkCallsPerMinuteMax,
+  reviewNetworkCallsBurstMax,
+  reviewNetworkCallsPerMinuteMax,
+} from "../domain/limits.ts";
+import { networkOf } from "../domain/network-address.ts";
+import { digestOfReviewToken } from "../domain/review-link.ts";
+import { RateLimiter } from "./rate-limiter.ts";
+
+const linkRate = { perSecond: reviewLinkCallsPerMinuteMax / 60, burst: reviewLinkCallsBurstMax };
+const networkRate = {
+  perSecond: reviewNetworkCallsPerMinuteMax / 60,
+  burst: reviewNetworkCallsBurstMax,
+};
+
+export class ReviewLimiter {
+  readonly #ofLink = new RateLimiter(linkRate);
+  readonly #ofNetwork = new RateLimiter(networkRate);
+
+  /** 0 when the call may be made now. */
+  secondsToWait(
+    { address, token }: { address: string | null; token: string | null },
+    nowMs: number,
+  ): number {
+    const network = hash("sha256", networkOf(address ?? ""), "buffer");
+    const decisions = [this.#ofNetwork.take(network, nowMs)];
+    if (token !== null) decisions.push(this.#ofLink.take(digestOfReviewToken(token), nowMs));
+    const waitMs = Math.max(...decisions.map(({ retryAfterMs }) => retryAfterMs));
+    return Math.ceil(waitMs / 1_000);
+  }
+}
