@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import type { BrowserContextOptions, Page } from "playwright-core";
+import { open } from "./browser.ts";
 import { type Journey, journeys } from "./journey.ts";
 import {
   button,
@@ -39,19 +40,25 @@ const watchApprove = `
 `;
 
 async function ask(
-  { createRequest, mailedLink, visit }: Journey,
+  there: Journey,
   payload: string,
   options: BrowserContextOptions,
-): Promise<{ id: string; page: Page }> {
-  const { id } = await createRequest(
-    `{"summary":"Pay","notify":"ann@example.com","payload":${payload}}`,
-  );
-  const { url } = await mailedLink("ann@example.com", id);
-  const page = await visit("about:blank", options);
+): Promise<{ page: Page }> {
+  const page = await there.visit("about:blank", options);
   await page.addInitScript({ content: watchApprove });
-  await page.goto(url);
+  await askOn(page, there, payload);
+  return { page };
+}
+
+let people = 0;
+
+/** Each asks somebody else: many mails to one person would wait to become one. */
+async function askOn(page: Page, { createRequest, mailedLink }: Journey, payload: string) {
+  people += 1;
+  const notify = `ann.${people}@example.com`;
+  await createRequest(`{"summary":"Pay","notify":"${notify}","payload":${payload}}`);
+  await open(page, (await mailedLink(notify)).url);
   await button(page, "Reject").waitFor();
-  return { id, page };
 }
 
 async function atApprove(page: Page): Promise<AtApprove> {
@@ -258,9 +265,10 @@ journey(
     const seed = Number(process.env.TEST_SEED ?? Date.now() % 1e6);
     t.diagnostic(`TEST_SEED=${seed}`);
     const random = randomFrom(seed);
+    const { page } = await ask(there, "0", devices["a desktop"] ?? {});
     for (let count = 0; count < 5; count += 1) {
       const payload = randomPayload(random);
-      const { page } = await ask(there, payload, devices["a desktop"] ?? {});
+      await askOn(page, there, payload);
       const everything = button(page, "Open everything");
       if (await everything.isVisible()) await everything.click();
       await untilApprovable(page);
@@ -270,26 +278,20 @@ journey(
       );
       assert.deepEqual(missing, [], payload.slice(0, 2_000));
       assert.equal(seen.isFolded, false);
-      await page.close();
     }
   },
 );
 
 const desktop = devices["a desktop"] ?? {};
 
-/** Opens everything, presses Reject on the way, and notes how long the page was busy at a time. */
+/** Opens everything, presses Reject on the way, and notes what the page says as it goes on. */
 const openAndPress = `new Promise((resolve) => {
   const find = (name) => [...document.querySelectorAll("button")].find((one) => one.textContent === name);
   const why = () => document.querySelector("#decision .decision-why").textContent;
   const channel = new MessageChannel();
-  const start = performance.now();
-  const seen = { said: [], longestMs: 0, totalMs: 0, hasAnswered: false };
-  let last = start;
+  const seen = { said: [], hasAnswered: false };
   let isPressed = false;
   channel.port1.onmessage = () => {
-    const now = performance.now();
-    seen.longestMs = Math.max(seen.longestMs, now - last);
-    last = now;
     const isOpening = why().startsWith("Opening …");
     if (isOpening && !seen.said.includes(why())) seen.said.push(why());
     if (isOpening && isPressed && document.querySelector("dialog") !== null) seen.hasAnswered = true;
@@ -298,7 +300,6 @@ const openAndPress = `new Promise((resolve) => {
       isPressed = true;
     }
     if (find("Open everything") === undefined && !isOpening && isPressed) {
-      seen.totalMs = now - start;
       resolve(seen);
     } else setTimeout(() => channel.port2.postMessage(0), 0);
   };
@@ -309,21 +310,23 @@ const openAndPress = `new Promise((resolve) => {
 journey(
   "while tens of thousands of values open, the page says how far it is and answers",
   async (there) => {
-    const values = Array.from({ length: 60_000 }, (_, at) => (at % 2 === 0 ? at : `a value ${at}`));
+    const values = Array.from({ length: 30_000 }, (_, at) => (at % 2 === 0 ? at : `a value ${at}`));
     const { page } = await ask(there, JSON.stringify({ values, last: 1 }), desktop);
     // The buttons are inert at first.
     await choose(page, "Reject");
     await button(page, "Go back").click();
     const seen = (await page.evaluate(openAndPress)) as {
       said: string[];
-      longestMs: number;
-      totalMs: number;
       hasAnswered: boolean;
     };
-    for (const said of seen.said) assert.match(said, /^Opening … [0-9,]+ of 60,003/);
     assert.ok(seen.hasAnswered, "a press was answered before everything was open");
-    const { longestMs, totalMs } = seen;
-    assert.ok(longestMs < totalMs / 4, `busy for ${longestMs} of ${totalMs} ms at a time`);
+    const reached = seen.said.map((said) => {
+      const [, count = ""] = /^Opening … ([0-9,]+) of 30,003/.exec(said) ?? assert.fail(said);
+      return Number(count.replaceAll(",", ""));
+    });
+    // Counted in values, not in milliseconds: a machine that stalls opens nothing meanwhile.
+    const steps = [...reached, 30_003].map((count, at) => count - (reached[at - 1] ?? 0));
+    assert.ok(Math.max(...steps) < 30_003 / 2, `it goes on by ${steps.join()}`);
   },
 );
 
@@ -340,25 +343,25 @@ const pressInTurn = (...names: string[]) => `(async () => {
 journey(
   "opening can be stopped and gone on with, and folding stops it for a part",
   async (there) => {
-    const list = (name: string) => Array.from({ length: 40_000 }, (_, at) => `${name} ${at}`);
+    const list = (name: string) => Array.from({ length: 15_000 }, (_, at) => `${name} ${at}`);
     const { page } = await ask(there, JSON.stringify({ a: list("a"), b: list("b") }), desktop);
     await page.evaluate(pressInTurn("Open everything", "Stop"));
     await button(page, "Open everything").waitFor();
     await assertWaits(page, "it was stopped");
     const left = await page.locator(".payload-foot .unopened").innerText();
     assert.match(left, /values not opened yet$/);
-    await page.evaluate(pressInTurn("Open everything", "a, 40,000 items"));
+    await page.evaluate(pressInTurn("Open everything", "a, 15,000 items"));
     await page
       .getByText(/^Opening …/)
       .first()
       .waitFor({ state: "detached" });
     await assertWaits(page, "a part was folded while it was opened");
-    const inside = await button(page, "a, 40,000 items").count();
+    const inside = await button(page, "a, 15,000 items").count();
     assert.equal(inside, 0, "the folded part says how much of it was not opened");
     await button(page, "Open everything").click();
     await untilApprovable(page);
     const seen = (await atApprove(page)) ?? assert.fail("Approve was never possible");
-    for (const last of ["a 39999", "b 39999"]) assert.ok(seen.text.includes(last));
+    for (const last of ["a 14999", "b 14999"]) assert.ok(seen.text.includes(last));
   },
 );
 
