@@ -88,16 +88,22 @@ test("keys of one workspace share its turn", async () => {
   const { key, id } = await makeWorkspace(service.db);
   const second = await issueKey(service.db, { workspaceId: id, name: "Second" });
   if (isRefusal(second)) throw new Error(second.message);
-  for (const each of [key, second.key]) assert.equal((await create(each)).status, 201);
+  const ids = await Promise.all(
+    [key, second.key].map(async (each) => {
+      const { json, status } = await create(each);
+      assert.equal(status, 201);
+      return { each, path: `/v1/requests/${json.id}/cancel` };
+    }),
+  );
   const underWay = await inTransaction(service.db, async (tx) => {
     await tx.query("lock table approvals in access exclusive mode");
-    const lists = [key, second.key].flatMap((each) =>
-      Array.from({ length: 10 }, () => service.call("GET", "/v1/requests", { key: each })),
+    const cancels = ids.flatMap(({ each, path }) =>
+      Array.from({ length: 10 }, () => service.call("POST", path, { key: each })),
     );
-    await until(async () => (await countBlocked()) >= 5, "lists to wait");
+    await until(async () => (await countBlocked()) >= 5, "cancels to wait");
     // A few more moments for any that would come beyond the share.
     for (let n = 0; n < 50; n += 1) assert.equal(await countBlocked(), 5);
-    return lists;
+    return cancels;
   });
   await Promise.all(underWay);
 });
