@@ -19,7 +19,7 @@ import {
 import { type Cidr, networkOf } from "../domain/network-address.ts";
 import type { RateLimit } from "../domain/rate-limit.ts";
 import { isRefusal } from "../domain/refusal.ts";
-import { isUnavailable } from "../storage/database.ts";
+import { DatabaseBusy, isUnavailable } from "../storage/database.ts";
 import { isLarge, refuseUnread } from "./answers.ts";
 import { authenticate } from "./authenticate.ts";
 import { basePathOf, withoutBasePath } from "./base-path.ts";
@@ -43,6 +43,7 @@ import { FairBudget } from "./fair-budget.ts";
 import { Holders } from "./holders.ts";
 import { dashboardHeaders, reviewHeaders } from "./page-headers.ts";
 import {
+  busy,
   crossOrigin,
   dashboardCrossOrigin,
   internalError,
@@ -461,6 +462,10 @@ function rateLimited(): Answer {
 function answerOfFault(error: unknown, request: FastifyRequest, log: Logger): Answer {
   if (error instanceof BodyCutOff) {
     return problem("validation_error", "The body was cut off before its end. Send it again.");
+  }
+  if (error instanceof DatabaseBusy) {
+    log.warn({ requestId: request.id }, error.message);
+    return busy();
   }
   if (isUnavailable(error)) {
     log.warn({ requestId: request.id, err: error }, "the database is out of reach");

@@ -147,6 +147,14 @@ export function unavailable(): Answer {
   );
 }
 
+/** The database is there, but the caller has waited for it too long, or too many calls wait already. */
+export function busy(): Answer {
+  return problem(
+    "unavailable",
+    "More calls wait than can be answered in good time. Try again in a moment; a create is safe to repeat with the same Idempotency-Key.",
+  );
+}
+
 /** To a caller with more reads of many or large requests under way than are carried out in good time. */
 export function tooManyReads(): Answer {
   return problem(
