@@ -82,13 +82,12 @@ async function start(node: Node, parts: StartParts): Promise<void> {
   const address = node.app === null ? null : await listen(node.app, config);
   if (address !== null) node.listensAt(address);
   const isAway = await Promise.race([prepared.then(() => false), away.then(() => true)]);
-  if (isAway) showWelcome(parts, address, nothingToGreetWith);
+  if (isAway) log.info({ address, role: config.role }, "waiting for the database");
   await prepared;
   const greeting = await makeGreeting(parts, address);
   // From here to the welcome nothing waits: a key that was made is shown.
   if (!signal.aborted) node.begin();
-  if (!isAway) showWelcome(parts, address, greeting);
-  else if (greeting.isEmpty) log.info(firstSteps);
+  showWelcome(parts, address, greeting);
   warnOfPublicUrl(config, log);
 }
 

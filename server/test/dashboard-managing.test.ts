@@ -698,6 +698,8 @@ test("an invitation is accepted or declined once, by whoever it was for", async 
   const another = await acceptInvitation(db, { email: "YES@example.com", workspaceId });
   assertRefused(another, "not_found", /for yes@example\.com, and you sign in as YES@example\.com/);
   const yes = { email: "yes@EXAMPLE.com", workspaceId };
+  const declined = await declineInvitation(db, { email: "YES@example.com", workspaceId });
+  assertRefused(declined, "not_found", /for yes@example\.com, and you sign in as YES/);
   const joined = accepted(await acceptInvitation(db, yes));
   assert.notEqual(joined.joinedAt, null);
   assert.deepEqual(accepted(await acceptInvitation(db, yes)).joinedAt, joined.joinedAt);

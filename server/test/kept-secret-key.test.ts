@@ -29,7 +29,7 @@ test("a key that is gone is never made anew for a database in use; a first start
   const dataDir = await mkdtemp(join(folder, "lost-"));
   await assert.rejects(
     readOrMakeSecretKey(dataDir, async () => true),
-    /secret-key is gone.*Restore the file from the backup/,
+    /neither .*secret-key nor a SECRET_KEY.*restore the file from the backup/,
   );
   assert.deepEqual(await readdir(dataDir), []);
   const made = await readOrMakeSecretKey(dataDir, async () => false);

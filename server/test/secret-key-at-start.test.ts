@@ -35,7 +35,7 @@ test("a key file that is gone is told by server and commands, and never made ane
   await stop(first);
   renameSync(file, `${file}.away`);
 
-  const advice = /secret-key is gone.*Restore the file from the backup/;
+  const advice = /neither .*secret-key nor a SECRET_KEY.*restore the file from the backup/;
   const refused = startProgram(environment);
   await assertRefusedStart(refused, advice);
   assertRefused(

@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { type Keyring, parseKeyring } from "../src/domain/keyring.ts";
+import { reviewMailBurstMax } from "../src/domain/limits.ts";
+import { isRefusal } from "../src/domain/refusal.ts";
 import type { ComposedMail } from "../src/operations/compose-mail.ts";
+import { rotateEndpointSecret } from "../src/operations/manage-endpoint.ts";
+import { inOneStatement } from "../src/storage/database.ts";
+import * as deliveries from "../src/storage/deliveries.ts";
+import * as dueMails from "../src/storage/due-mails.ts";
 import { listSecretKeyIds } from "../src/storage/endpoints.ts";
 import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService, testKeyring } from "./test-service.ts";
@@ -108,6 +114,46 @@ test("without the key nothing is sent, nothing is used up, and a worker that has
   await until(() => receiver.heard.length > 0, "the webhook by another worker");
   await stop();
   await receiver.close();
+});
+
+test("a worker that lacks the newest of two secrets' keys sends nothing with the older one alone", async () => {
+  const { id: workspaceId, key } = await makeWorkspace(db);
+  const receiver = await startReceiver();
+  const endpoint = await makeEndpoint(db, workspaceId, receiver.url);
+  const newer = await rotateEndpointSecret(db, rotated, endpoint.id);
+  assert.ok(!isRefusal(newer));
+  await service.call("POST", "/v1/requests", { key, body: minimalBody });
+  const { stop } = startWorker(service.database, { keyring: testKeyring });
+  await until(async () => {
+    const { rows } = await db.query(
+      `select attempts from deliveries
+       where endpoint_id = $1 and due_at > created_at + interval '1 second'`,
+      [endpoint.id],
+    );
+    return rows.length === 1 && rows[0].attempts === 0;
+  }, "the webhook to be put back");
+  assert.equal(receiver.heard.length, 0);
+  await stop();
+  await receiver.close();
+});
+
+test("a mail that is put back again and again leaves its approver's pace as it was", async () => {
+  const { id: workspaceId, key } = await makeWorkspace(db);
+  await service.call("POST", "/v1/requests", { key, body: minimalBody });
+  const claimAndPutBack = async () => {
+    const { mails } = await dueMails.claim(inOneStatement(db), 10);
+    const leases = mails.flatMap((mail) => mail.leases);
+    assert.equal(leases.length, 1);
+    await deliveries.putBack(inOneStatement(db), leases, 0);
+  };
+  // More often than a mailbox may get mails at once.
+  for (let round = 0; round < reviewMailBurstMax + 2; round += 1) await claimAndPutBack();
+  const { rows } = await db.query(
+    "select busy_until <= now() as is_free from mailboxes where workspace_id = $1",
+    [workspaceId],
+  );
+  assert.deepEqual(rows, [{ is_free: true }]);
+  await db.query("delete from deliveries where workspace_id = $1", [workspaceId]);
 });
 
 test("without a key that was given up nothing is sent unsigned or with a wrong link; it is recorded, retried, and the log says what to do", async () => {

@@ -365,6 +365,51 @@ test("a code to one spelling signs nobody in once another spelling was proved", 
     assert.equal(late.status, 401);
   }));
 
+test("a code to an invited spelling is void once the operator has added another spelling", () =>
+  withNode(async (node) => {
+    const [hostile, own] = [await makeWorkspace(db), await makeWorkspace(db)];
+    people += 1;
+    const mailed = `cAT-${people}@example.com`;
+    const email = mailed.toLowerCase();
+    const invited = { workspaceId: hostile.id, email: mailed, hasJoined: false } as const;
+    await makeMember(db, { ...invited, role: "viewer" });
+    await callDashboard(node, "POST /sign-in/code", { body: { email: mailed } });
+    const code = await codeFor(mailed);
+    await addMember(db, { workspaceId: own.id, email, role: "owner" });
+    const late = await callDashboard(node, "POST /sign-in/code/verify", {
+      body: { email: mailed, code },
+    });
+    assert.equal(late.status, 401);
+  }));
+
+test("a link of the operator's fixes the operator's spelling, not the one that was invited first", () =>
+  withNode(async (node) => {
+    const [hostile, own] = [await makeWorkspace(db), await makeWorkspace(db)];
+    people += 1;
+    const invited = `aNN-${people}@example.com`;
+    const email = invited.toLowerCase();
+    for (const [workspaceId, spelling] of [
+      [hostile.id, invited],
+      [own.id, email],
+    ] as const) {
+      await makeMember(db, { workspaceId, email: spelling, role: "viewer", hasJoined: false });
+    }
+    const token = await makeSignInLink(db, keyring, email);
+    const byLink = await callDashboard(node, "POST /sign-in/link", { body: { token } });
+    assert.equal(byLink.json.email, email);
+  }));
+
+test("over an invitation the operator's spelling counts", async () => {
+  const { id: workspaceId } = await makeWorkspace(db);
+  people += 1;
+  const invited = `bOB-${people}@example.com`;
+  const email = invited.toLowerCase();
+  await makeMember(db, { workspaceId, email: invited, role: "viewer", hasJoined: false });
+  const added = await addMember(db, { workspaceId, email, role: "owner" });
+  assert.ok(!isRefusal(added));
+  assert.deepEqual([added.email, added.role], [email, "owner"]);
+});
+
 test("the operator adds a person who has signed in under the spelling that they proved", () =>
   withNode(async (node) => {
     const { email, workspaceId } = await makePerson();
@@ -373,7 +418,10 @@ test("the operator adds a person who has signed in under the spelling that they 
     const other = { workspaceId: elsewhere.id, email: email.toUpperCase(), role: "admin" };
     const refused = await addMember(db, other);
     assert.ok(isRefusal(refused));
-    assert.equal(refused.message, `email: is known as ${email}; use that spelling`);
+    assert.equal(
+      refused.message,
+      `email: is another spelling of ${email}, who has signed in; use that one, if it is the same mailbox`,
+    );
     const added = await addMember(db, { ...other, email });
     assert.ok(!isRefusal(added) && added.email === email && workspaceId !== added.workspaceId);
   }));

@@ -22,10 +22,19 @@ export async function addMember(
   return inTurnBy(db, input.workspaceId, operator, async (tx) => {
     const person = await people.findByEmail(tx, input.email);
     if (person !== null && !isSameSpelling(person.email, input.email)) {
-      return refuseField("email", `is known as ${person.email}; use that spelling`);
+      return refuseField(
+        "email",
+        `is another spelling of ${person.email}, who has signed in; use that one, if it is the same mailbox`,
+      );
     }
     const known = await members.findByEmail(tx, input);
-    return known === null ? insertMember(tx, { ...input, role }) : changeKnown(tx, known, role);
+    if (known === null) return insertMember(tx, { ...input, role });
+    if (known.joinedAt === null && !isSameSpelling(known.email, input.email)) {
+      // The operator's spelling counts, not the one that an admin has invited.
+      await members.remove(tx, known);
+      return insertMember(tx, { ...input, role });
+    }
+    return changeKnown(tx, known, role);
   });
 }
 

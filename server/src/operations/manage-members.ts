@@ -108,6 +108,7 @@ export async function declineInvitation(
 ): Promise<members.Member | Refusal<"not_found">> {
   return answerInvitation(db, invitation, async (tx, member) => {
     if (member.joinedAt !== null) return noInvitation();
+    if (!isSameSpelling(member.email, invitation.email)) return otherSpelling(member, invitation);
     await noteAnswer(tx, member, "member.declined");
     await members.remove(tx, member);
     return member;

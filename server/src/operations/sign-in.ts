@@ -119,9 +119,10 @@ async function insertSession(
 ): Promise<StartedSession | null> {
   const membership = await people.findFirstMembership(tx, email);
   if (membership === null) return null;
-  // A code proves the mailbox that it was sent to; all others speak of the person that we know.
-  const person = await people.upsert(tx, method === "code" ? email : membership.email);
-  if (method === "code" && !isSameSpelling(person.email, email)) return null;
+  // A code proves the mailbox that it was sent to, which may no longer be the one that codes are for.
+  if (method === "code" && !isSameSpelling(membership.email, email)) return null;
+  // The operator, or the company's directory, says how a person is spelled whom nobody knows yet; no invitation does.
+  const person = await people.upsert(tx, email);
   if (tokenDigest !== null) await sessions.removeReplaced(tx, tokenDigest);
   const token = randomBytes(sessionTokenBytes).toString("base64url");
   const { id: sessionId } = await sessions.insert(tx, {

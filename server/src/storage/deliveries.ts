@@ -4,7 +4,11 @@
 import { type AttemptOutcome, interrupted } from "../domain/attempt.ts";
 import type { DeliveryState, NextStep } from "../domain/delivery.ts";
 import type { NoticeKind } from "../domain/event.ts";
-import { mailNoticesPerDayMax, mailRoundsMax } from "../domain/limits.ts";
+import {
+  mailNoticesPerDayMax,
+  mailRoundsMax,
+  reviewMailIntervalSeconds,
+} from "../domain/limits.ts";
 import { pending } from "./approvals.ts";
 import type { Queryable, Transaction } from "./database.ts";
 
@@ -95,7 +99,19 @@ export async function putBack(
         from lease
         where d.workspace_id = lease.workspace_id and d.id = lease.delivery_id
           and d.lease_token = lease.lease_token
-        returning lease.*
+        returning lease.*, d.reviewer_id, d.round, d.digest_id
+      ), unpaced as (
+        -- The claim of a person's first mail used up an interval of their mailbox.
+        update mailboxes box
+        set busy_until = box.busy_until - mail.count * interval '${reviewMailIntervalSeconds} seconds'
+        from (
+          select back.workspace_id, lower(r.email) as address, count(*) as count
+          from back
+          join reviewers r on r.workspace_id = back.workspace_id and r.id = back.reviewer_id
+          where back.number = 1 and back.round = 1 and back.digest_id is null
+          group by 1, 2
+        ) as mail
+        where box.workspace_id = mail.workspace_id and box.address = mail.address
       )
       delete from attempts a
       using back

@@ -34,7 +34,7 @@ async function makeUnlessInUse(
   const made = await readIfThere(path);
   if (made !== null) return made;
   throw new OperatorFault(
-    `${path} is gone, and the database beside it is in use: its webhook secrets and links need that key. Restore the file from the backup. If it is lost for good, set SECRET_KEY to a new key (openssl rand -base64 32); the next start says what is lost and how to go on.`,
+    `There is neither ${path} nor a SECRET_KEY, and the database beside it is in use: its webhook secrets and links need their key. If the service is started with SECRET_KEY, set it here too. Otherwise restore the file from the backup. If the key is lost for good, set SECRET_KEY to a new key (openssl rand -base64 32); the next start says what is lost and how to go on.`,
   );
 }
 

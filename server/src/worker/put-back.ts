@@ -6,18 +6,18 @@ import { awaitedKeyDelayMs } from "../domain/limits.ts";
 import { type Database, inOneStatement } from "../storage/database.ts";
 import * as deliveries from "../storage/deliveries.ts";
 
-export type PutBackOptions = { db: Database; onRetry: (inMs: number) => void; log: Logger };
+export type PutBackOptions = { db: Database; log: Logger };
 
 export type PutBack = (leases: readonly deliveries.Lease[], secretKeyId: string) => Promise<void>;
 
 /** Told of each key now and then, not of each delivery. */
 const tellEveryMs = 30_000;
 
-export function makePutBack({ db, onRetry, log }: PutBackOptions): PutBack {
+export function makePutBack({ db, log }: PutBackOptions): PutBack {
   const toldAtMs = new Map<string, number>();
   return async (leases, secretKeyId) => {
+    // No alarm is set for it: this worker would be the first to claim it again, and another may have the key.
     await deliveries.putBack(inOneStatement(db), leases, awaitedKeyDelayMs);
-    onRetry(awaitedKeyDelayMs);
     const told = toldAtMs.get(secretKeyId);
     if (told !== undefined && performance.now() - told < tellEveryMs) return;
     toldAtMs.set(secretKeyId, performance.now());

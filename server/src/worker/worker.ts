@@ -46,7 +46,7 @@ export class Worker {
     const { db, keyring, log, listener } = options;
     const onFault = (error: unknown) => this.#faulted(error);
     const onRetry = (inMs: number) => this.#alarms.set(inMs);
-    const putBack = makePutBack({ db, log, onRetry });
+    const putBack = makePutBack({ db, log });
     const complete = makeCompleteAttempt(db);
     const common = { db, keyring, log, complete, putBack, onFault, onRetry };
     this.#webhooks = webhookPump({

@@ -66,12 +66,7 @@ export async function show(
   return {
     ...representDelivery(delivery),
     request: await requestOf(db, delivery),
-    attemptList: attempts.map(({ startedAt, finishedAt, outcome, ...attempt }) => ({
-      ...attempt,
-      outcome: outcomeToldToMembers(outcome),
-      startedAt: startedAt.toISOString(),
-      finishedAt: finishedAt?.toISOString() ?? null,
-    })),
+    attemptList: attempts.map(representAttempt),
   };
 }
 
@@ -83,6 +78,19 @@ export async function resend(
   if (isRefusal(resent)) return resent;
   onDue();
   return representDelivery(resent);
+}
+
+/** Where nothing was sent because of the host's name, the time would tell which names are known inside. */
+function representAttempt(attempt: deliveries.Attempt) {
+  const { startedAt, finishedAt, outcome, durationMs, ...rest } = attempt;
+  const isAboutName = outcomeToldToMembers(outcome) === "address_not_allowed";
+  return {
+    ...rest,
+    outcome: outcomeToldToMembers(outcome),
+    durationMs: isAboutName ? null : durationMs,
+    startedAt: startedAt.toISOString(),
+    finishedAt: (isAboutName ? startedAt : finishedAt)?.toISOString() ?? null,
+  };
 }
 
 export function representDelivery(delivery: deliveries.Delivery): Delivery {
