@@ -12,6 +12,7 @@ import {
   answersBytesPerHolderMax,
   bodiesBytesPerHolderMax,
   bodyBytesMax,
+  callsPerConnectionMax,
   largeReviewsPerLinkMax,
   listBytesMax,
   reviewLinkCallsBurstMax,
@@ -19,14 +20,13 @@ import {
   tinyBodyBytesMax,
   waitersPerWorkspaceMax,
 } from "../src/domain/limits.ts";
+import { inTransaction } from "../src/storage/database.ts";
+import { hangMs, until } from "./patience.ts";
 import { decide, findReviewer, getReview, postReview, sameOriginHeaders } from "./test-review.ts";
 import { makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
 
-/** Bounds a hang, and claims nothing. */
-const patienceMs = 180_000;
-
 let nowMs = 0;
-const service = await startService({ clock: () => nowMs, answerStallMs: patienceMs });
+const service = await startService({ clock: () => nowMs, answerStallMs: hangMs });
 const { db, app } = service;
 const port = Number(new URL(await app.listen({ port: 0, host: "127.0.0.1" })).port);
 after(() => service.stop());
@@ -85,14 +85,6 @@ class Connection {
   close(): void {
     connections.delete(this);
     this.socket.destroy();
-  }
-}
-
-async function until(isTrue: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const endsAt = performance.now() + patienceMs;
-  while (!(await isTrue())) {
-    assert.ok(performance.now() < endsAt, `waited in vain for ${what}`);
-    await pause(5);
   }
 }
 
@@ -454,13 +446,53 @@ test("a caller that takes nothing of a large answer is cut off", async () => {
   await node.stop();
 });
 
+test("a connection with many calls and no reader is told to read first, and is closed", async () => {
+  const connection = new Connection();
+  connection.send("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n".repeat(20 * callsPerConnectionMax));
+  await until(() => connection.isClosed, "the end of the connection");
+  const answers = [...connection.received.matchAll(/HTTP\/1\.1 ([0-9]{3})/g)].map(
+    ([, code]) => code,
+  );
+  assert.equal(answers[0], "200");
+  assert.ok(answers.includes("503"), `nobody is refused: ${answers.join()}`);
+  assert.ok(answers.length < 20 * callsPerConnectionMax, "all were carried out");
+});
+
+test("a chunked body that is refused is dropped as it comes, and the next call is answered", async () => {
+  const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`;
+  const headers = { ...asKey(unknownKey), "transfer-encoding": "chunked" };
+  const connection = new Connection().send(head("/v1/requests", headers));
+  for (let sent = 0; sent < 4 * mebibyte; sent += 0x10000) connection.send(chunk);
+  connection.send("0\r\n\r\nGET /healthz HTTP/1.1\r\nhost: x\r\n\r\n");
+  const received = await connection.until(/ 401 [^]* 200 /);
+  assert.match(received, /^HTTP\/1\.1 401/);
+  connection.close();
+});
+
+test("lists with invented keys take no turn of a workspace", async () => {
+  const { key } = await makeWorkspace(db);
+  assert.equal((await service.call("GET", "/v1/requests", { key })).status, 200);
+  const invented = Array.from({ length: 2_100 }, () =>
+    formatApiKey(randomBytes(apiKeyRandomBytes)),
+  );
+  const [own, ...others] = await inTransaction(db, async (tx) => {
+    await tx.query("lock table approvals in access exclusive mode");
+    const strangers = invented.map((each) => service.call("GET", "/v1/requests", { key: each }));
+    const list = service.call("GET", "/v1/requests", { key });
+    await Promise.race(strangers);
+    return [() => list, ...strangers.map((call) => () => call)];
+  });
+  assert.equal((await own?.())?.status, 200);
+  await Promise.all(others.map((call) => call()));
+});
+
 test("callers of one workspace cannot take all places of those who wait", async () => {
   const [greedy, other] = [await makeWorkspace(db), await makeWorkspace(db)];
   const { resolutions } = service;
   const gone = new AbortController();
   const sleep = (workspaceId: string) => {
     const waiting = resolutions.register("req_1");
-    return waiting.sleep(workspaceId, patienceMs, gone.signal).finally(() => waiting.close());
+    return waiting.sleep(workspaceId, hangMs, gone.signal).finally(() => waiting.close());
   };
   const sleeping = Array.from({ length: waitersPerWorkspaceMax }, () => sleep(greedy.id));
   assert.equal(resolutions.asleepIn(greedy.id), waitersPerWorkspaceMax);

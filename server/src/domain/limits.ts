@@ -50,14 +50,19 @@ export const brokenConnectionLingerMs = 5_000;
 /** A review with more JSON than this is shown and decided in turn, one at a time. */
 export const largeReviewBytesMin = 128 * 1024;
 export const largeReviewsAtOnceMax = 1;
-export const largeReviewsWaitingMax = 64;
-export const largeReviewsPerWorkspaceMax = 16;
-export const largeReviewsPerLinkMax = 4;
+export const largeReviewsWaitingMax = 1_000;
+/** All members of a group may open their links at the same moment. */
+export const largeReviewsPerWorkspaceMax = 200;
+export const largeReviewsPerLinkMax = 8;
 /** Reads of many or of large approvals that one process carries out at a time, and of them one caller. */
 export const heavyReadsAtOnceMax = 4;
 export const heavyReadsPerHolderMax = 2;
-export const heavyReadsWaitingMax = 2_000;
+export const heavyReadsWaitingMax = 20_000;
 export const heavyReadsWaitingPerHolderMax = 200;
+/** A call that has waited longer than this for its turn is turned away. */
+export const turnWaitMs = 15_000;
+/** Calls of one connection that are under way at a time. Clients that send many without reading the answers get no more. */
+export const callsPerConnectionMax = 16;
 
 export const jsonDepthMax = 128;
 export const idempotencyKeyCharactersMax = 255;

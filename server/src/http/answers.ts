@@ -3,7 +3,7 @@
 
 import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
-import { largeAnswerBytesMin } from "../domain/limits.ts";
+import { callsPerConnectionMax, largeAnswerBytesMin } from "../domain/limits.ts";
 import type { Answer, StreamedAnswer } from "./call.ts";
 import type { FairBudget, Lease } from "./fair-budget.ts";
 import { problem } from "./problems.ts";
@@ -41,8 +41,14 @@ export function refuseUnread(
 
 type LargeAnswer = Answer & { body: string | Uint8Array };
 
-export function isLarge(answer: Answer | StreamedAnswer): answer is LargeAnswer {
-  return "body" in answer && answer.body !== null && answer.body.length > largeAnswerBytesMin;
+/** Large ones, and those of any size that can't leave at once, because earlier answers on the connection wait. */
+export function isCounted(
+  answer: Answer | StreamedAnswer,
+  { socket }: ServerResponse,
+): answer is LargeAnswer {
+  if (!("body" in answer) || answer.body === null) return false;
+  const isBehind = socket === null || socket.writableLength > 0;
+  return isBehind || answer.body.length > largeAnswerBytesMin;
 }
 
 type Timeouts = Pick<Delivery, "stallMs" | "idleMs">;
@@ -61,6 +67,8 @@ function holdUntilSent(
     socket.setTimeout(idleMs);
     lease.release();
   };
+  // One for each of its calls that are under way.
+  socket.setMaxListeners(2 * callsPerConnectionMax);
   response.once("close", onEnd);
   // An answer that waits behind another on its connection is not told when that closes.
   socket.once("close", onEnd);

@@ -20,7 +20,7 @@ import { type Cidr, networkOf } from "../domain/network-address.ts";
 import type { RateLimit } from "../domain/rate-limit.ts";
 import { isRefusal } from "../domain/refusal.ts";
 import { DatabaseBusy, isUnavailable } from "../storage/database.ts";
-import { isLarge, refuseUnread } from "./answers.ts";
+import { isCounted, refuseUnread } from "./answers.ts";
 import { authenticate } from "./authenticate.ts";
 import { basePathOf, withoutBasePath } from "./base-path.ts";
 import {
@@ -42,6 +42,7 @@ import {
 import { FairBudget } from "./fair-budget.ts";
 import { Holders } from "./holders.ts";
 import { dashboardHeaders, reviewHeaders } from "./page-headers.ts";
+import { boundPipelining } from "./pipelining.ts";
 import {
   busy,
   crossOrigin,
@@ -137,10 +138,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
     }),
     answers: new FairBudget({ total: answersBytesMax, perHolder: answersBytesPerHolderMax }),
   };
+  const holders = new Holders();
   const invitations = makeInvitations(app.server);
   const bodies = makeBodyReader({
     ...budgets,
-    admit: (request) => admit(request, trustedProxies),
+    admit: (request) => admit(request, holders, trustedProxies),
     invite: invitations.invite,
   });
   readEveryBodyAsBytes(app, bodies);
@@ -153,6 +155,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   closeConnectionsWhenStopping(app);
   logEveryCall(app, log);
+  boundPipelining(app, (reply) => send(reply, tooManyOnConnection()));
   app.setErrorHandler((error, request, reply) => {
     const { onFault } = request.routeOptions.config.route ?? {};
     if (error instanceof BodyRefused) {
@@ -186,7 +189,6 @@ export function buildApp(options: AppOptions): FastifyInstance {
     this_machine: guardThisMachine,
     anyone: null,
   };
-  const holders = new Holders();
   for (const route of routes) {
     const guard = guards[route.access];
     addRoute(app, route, { guard, bodies, budgets, holders, trustedProxies, answerStallMs });
@@ -195,10 +197,14 @@ export function buildApp(options: AppOptions): FastifyInstance {
 }
 
 /** Who sends a large body: whom the route knows, or else their network. */
-async function admit(request: FastifyRequest, trustedProxies: readonly Cidr[]): Promise<Admission> {
+async function admit(
+  request: FastifyRequest,
+  holders: Holders,
+  trustedProxies: readonly Cidr[],
+): Promise<Admission> {
   const caller = toCaller(request, trustedProxies);
   const { route } = request.routeOptions.config;
-  const admission = await route?.admit?.(caller);
+  const admission = route === undefined ? undefined : await holders.admit(route, caller);
   if (admission !== undefined && "refused" in admission) return admission;
   return { holder: nameOf(request, admission?.holder ?? networkOf(caller.address ?? "")) };
 }
@@ -301,7 +307,7 @@ function addRoute(
     handler: async (request, reply) => {
       const call = toCall(request, reply, trustedProxies);
       const answer = await holders.carryOut(route, call).finally(() => bodies.forget(request));
-      if (call.isHead || !isLarge(answer)) return send(reply, answer);
+      if (call.isHead || !isCounted(answer, reply.raw)) return send(reply, answer);
       const refused = refuseUnread(budgets.answers, answer, {
         connection: { socket: request.raw.socket, response: reply.raw },
         holder: nameOf(request, call.facts.workspaceId ?? networkOf(call.address ?? "")),
@@ -395,7 +401,8 @@ function toCall(
     // Made on demand: few calls wait long enough for their caller to go away.
     get signal() {
       const controller = new AbortController();
-      reply.raw.once("close", () => controller.abort());
+      if (reply.raw.destroyed) controller.abort();
+      else reply.raw.once("close", () => controller.abort());
       return controller.signal;
     },
     facts: request.facts,
@@ -449,6 +456,14 @@ function notFound(): Answer {
   return problem(
     "not_found",
     "There is nothing at this address. See /v1/openapi.json for every call.",
+  );
+}
+
+function tooManyOnConnection(): Answer {
+  return problem(
+    "unavailable",
+    "This connection has more calls under way than are answered at a time. Read their answers before you send more.",
+    { connection: "close" },
   );
 }
 

@@ -10,7 +10,7 @@ import { listApprovals, type ReadApproval } from "../operations/read-approval.ts
 import { unknownKey } from "../operations/unknown-key.ts";
 import * as apiKeys from "../storage/api-keys.ts";
 import { type Database, DatabaseBusy } from "../storage/database.ts";
-import { asHolder } from "../storage/holder.ts";
+import { asHolder, currentHolder } from "../storage/holder.ts";
 import type { ResolutionWatch } from "../storage/resolution-watch.ts";
 import type { Turnstile } from "../storage/turnstile.ts";
 import type { Answer, Call, Caller } from "./call.ts";
@@ -97,7 +97,7 @@ export async function list({ db, heavyReads }: ApprovalCalls, call: Call): Promi
   const filter = filterOf(call.query);
   if (isRefusal(filter)) return refuseKnownCaller(db, call, filter);
   const { signal } = call;
-  const turn = { holder: call.keyDigest.toString("latin1"), signal };
+  const turn = { holder: currentHolder() ?? "", signal };
   const answer = await inTurn(heavyReads, turn, () => listPage(db, call, filter));
   return answer ?? tooManyReads();
 }

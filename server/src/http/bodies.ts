@@ -72,6 +72,8 @@ export function makeBodyReader({ bodies, answers, admit, invite }: BodyReaderOpt
       raw.off("data", onData).off("end", onEnd).off("error", onCutOff);
       if (error === null) return done(null, Buffer.concat(chunks, received));
       leases.get(request)?.release();
+      // Whatever still comes is dropped. Node does that by itself only where nothing was read yet.
+      raw.resume();
       done(error);
     };
     const onData = (chunk: Buffer) => {

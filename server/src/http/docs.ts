@@ -6,7 +6,7 @@ import { extname } from "node:path";
 import { type Assets, asAccepted } from "./assets.ts";
 import { basePathOf } from "./base-path.ts";
 import { type Answer, type Call, repeated } from "./call.ts";
-import { compressed } from "./compression.ts";
+import { acceptedEncodings, compressed } from "./compression.ts";
 import { docsHeaders, referencePolicy } from "./page-headers.ts";
 
 export type DocsCalls = { assets: Assets; origin: { readonly publicUrl: string } };
@@ -47,15 +47,36 @@ export function showPage(calls: DocsCalls, call: Call): Answer | Promise<Answer>
 const plainText = { type: "text/plain; charset=utf-8", headers: { vary: "Accept-Encoding" } };
 
 /** A text in which the service's own address is filled in. */
-export function showText(
+export async function showText(
   { assets, origin }: DocsCalls,
   call: Call,
   name: "llms.txt" | "llms-full.txt",
   { type, headers }: { type: string; headers: { vary: string } } = plainText,
 ): Promise<Answer> {
-  const body = fill(assets, name, { url: origin.publicUrl });
+  const { body, etag, forms } = textOf(assets, name, origin.publicUrl);
   const answer = { status: 200, headers: { ...docsHeaders, ...headers }, type, body };
-  return compressed(call, unlessKnown(call, answer));
+  const told = unlessKnown(call, answer, etag);
+  if (told.body === null || call.isHead) return compressed(call, told);
+  const [encoding = "plain"] = acceptedEncodings(call.header("accept-encoding"));
+  const form = forms.get(`${encoding} ${type}`) ?? compressed(call, told);
+  forms.set(`${encoding} ${type}`, form);
+  return form;
+}
+
+/** Filled in, hashed and compressed once, because anybody may ask for it as often as they like. */
+type Text = { body: string; etag: string; forms: Map<string, Promise<Answer>> };
+
+const texts = new WeakMap<Assets, Map<string, Text>>();
+
+function textOf(assets: Assets, name: string, url: string): Text {
+  const known = texts.get(assets) ?? new Map<string, Text>();
+  texts.set(assets, known);
+  const text = known.get(`${name} ${url}`);
+  if (text !== undefined) return text;
+  const body = fill(assets, name, { url });
+  const made: Text = { body, etag: etagOf(body), forms: new Map() };
+  known.set(`${name} ${url}`, made);
+  return made;
 }
 
 function showFile(calls: DocsCalls, call: Call, name: string): Answer | Promise<Answer> {
@@ -103,13 +124,16 @@ function fill({ docs }: Assets, name: string, values: Record<string, string>): s
 }
 
 /** Pages may be kept, but are asked for again each time, so that nobody reads about an older version. */
-function unlessKnown(call: Call, answer: Answer): Answer {
-  const etag = `"${hash("sha256", answer.body ?? "", "hex").slice(0, etagCharacters)}"`;
+function unlessKnown(call: Call, answer: Answer, etag = etagOf(answer.body ?? "")): Answer {
   const headers = { ...answer.headers, etag };
   const known = call.header("if-none-match");
   if (known === null || known === repeated) return { ...answer, headers };
   const tags = known.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
   return tags.includes(etag) ? { status: 304, headers, body: null } : { ...answer, headers };
+}
+
+function etagOf(body: string | Uint8Array): string {
+  return `"${hash("sha256", body, "hex").slice(0, etagCharacters)}"`;
 }
 
 /** Browsers never name it, and agents do before anything else. */

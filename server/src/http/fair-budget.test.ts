@@ -127,3 +127,15 @@ test("whatever is taken, waited for and given up, all comes back in the end", as
   for (let round = 0; round < 50; round += 1) await Promise.all(Array.from({ length: 40 }, use));
   assert.deepEqual([budget.held, budget.waiting], [0, 0]);
 });
+
+test("what waits behind its holder's own entry keeps no other holder waiting", async () => {
+  const budget = new FairBudget({ total: 64, perHolder: 16, waitingMax: 10 });
+  const held = budget.take("a", 14);
+  assert.ok(held !== null);
+  const { signal } = new AbortController();
+  const large = budget.wait("a", 4, signal);
+  const small = budget.wait("a", 1, signal);
+  assert.ok(budget.take("b", 1) !== null);
+  held.release();
+  assert.ok((await large) !== null && (await small) !== null);
+});

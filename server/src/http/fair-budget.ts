@@ -70,12 +70,13 @@ export class FairBudget {
 
   /** In turn. Null when too many wait already, or when `signal` ends the wait. */
   async wait(holder: string, amount: number, signal: AbortSignal): Promise<Lease | null> {
+    if (signal.aborted) return null;
     const taken = this.take(holder, amount);
     if (taken !== null) return taken;
     const queue = this.#queues.get(holder) ?? [];
     const { waitingMax, waitingPerHolderMax } = this.#limits;
     const isFull = this.#waiting >= waitingMax || queue.length >= waitingPerHolderMax;
-    if (isFull || signal.aborted) return null;
+    if (isFull) return null;
     return new Promise((resolve) => {
       const onAbort = () => {
         this.#leave(holder, entry);
@@ -93,7 +94,8 @@ export class FairBudget {
       queue.push(entry);
       this.#queues.set(holder, queue);
       this.#waiting += 1;
-      this.#isTotalAwaited ||= !this.isOverShare(holder, amount);
+      // Behind its holder's own entry it waits for that, not for the total.
+      this.#isTotalAwaited ||= queue[0] === entry && !this.isOverShare(holder, amount);
     });
   }
 

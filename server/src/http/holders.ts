@@ -4,9 +4,10 @@
 
 import { hash } from "node:crypto";
 import { holdersRememberedMax } from "../domain/limits.ts";
+import { networkOf } from "../domain/network-address.ts";
 import { asHolder } from "../storage/holder.ts";
-import { type Answer, type Call, repeated, type StreamedAnswer } from "./call.ts";
-import type { Route } from "./route.ts";
+import { type Answer, type Call, type Caller, repeated, type StreamedAnswer } from "./call.ts";
+import type { Admission, Route } from "./route.ts";
 
 export class Holders {
   /** By credential, the ones that were seen last at the end. */
@@ -14,11 +15,21 @@ export class Holders {
 
   async carryOut(route: Route, call: Call): Promise<Answer | StreamedAnswer> {
     const credential = credentialOf(route, call);
-    const workspaceId = credential === null ? undefined : this.#workspaces.get(credential);
-    const holder = workspaceId ?? `network ${call.address}`;
+    const holder = this.#holderOf(credential, call.address);
     const answer = await asHolder(holder, () => route.handle(call));
     if (credential !== null) this.#learn(credential, call.facts.workspaceId, answer.status);
     return answer;
+  }
+
+  /** Looks up, before a large body is read, who sends it. */
+  admit(route: Route, caller: Caller): Promise<Admission> | undefined {
+    const holder = this.#holderOf(credentialOf(route, caller), caller.address);
+    return asHolder(holder, () => route.admit?.(caller));
+  }
+
+  #holderOf(credential: string | null, address: string | null): string {
+    const workspaceId = credential === null ? undefined : this.#workspaces.get(credential);
+    return workspaceId ?? `network ${networkOf(address ?? "")}`;
   }
 
   #learn(credential: string, workspaceId: string | undefined, status: number): void {
@@ -34,14 +45,17 @@ export class Holders {
 }
 
 /** Digests only: a memory of secrets would be one more place to lose them from. */
-function credentialOf({ access }: Route, call: Call): string | null {
+function credentialOf(
+  { access }: Route,
+  call: Caller & Partial<Pick<Call, "header">>,
+): string | null {
   switch (access) {
     case "api_key":
       return call.keyDigest.toString("latin1");
     case "review_link":
       return hash("sha256", call.params.token ?? "");
     case "dashboard": {
-      const cookies = call.header("cookie");
+      const cookies = call.header?.("cookie") ?? null;
       return cookies === null || cookies === repeated ? null : hash("sha256", cookies);
     }
     case "this_machine":

@@ -5,12 +5,12 @@
 import type { Fetch } from "../../../sdk/src/index.ts";
 import { describeFlaw } from "../domain/json-body.ts";
 import { scanJsonValue } from "../domain/json-text.ts";
-import { jsonDepthMax } from "../domain/limits.ts";
+import { jsonDepthMax, mcpMessageBytesMax } from "../domain/limits.ts";
 import { unknownKey } from "../operations/unknown-key.ts";
 import * as apiKeys from "../storage/api-keys.ts";
 import type { Database } from "../storage/database.ts";
-import { type Answer, type Call, repeated, type StreamedAnswer } from "./call.ts";
-import { mcpCrossOrigin, problemOfRefusal } from "./problems.ts";
+import { type Answer, type Call, jsonType, repeated, type StreamedAnswer } from "./call.ts";
+import { mcpCrossOrigin, problem, problemOfRefusal } from "./problems.ts";
 import { originOf } from "./same-origin.ts";
 
 /** A call to our own router. */
@@ -109,12 +109,22 @@ function toFetch(dispatch: McpCalls["dispatch"]): Fetch {
       ...(typeof body === "string" ? { payload: body } : {}),
       ...(signal ? { signal } : {}),
     });
+    if (reply.rawPayload.length > mcpMessageBytesMax) return tooLargeForTool();
     const named = Object.entries(reply.headers).map(([name, value]) => [name, String(value)]);
     return new Response(reply.rawPayload, {
       status: reply.statusCode,
       headers: Object.fromEntries(named),
     });
   };
+}
+
+/** A message that goes out is held to the bound of those that come in: a model reads no more, and it is kept in memory. */
+function tooLargeForTool(): Response {
+  const { status, headers, body } = problem(
+    "body_too_large",
+    `The answer is larger than the ${mcpMessageBytesMax} bytes that a tool may answer. Read the request over HTTP instead: GET /v1/requests/ID.`,
+  );
+  return new Response(body, { status, headers: { "content-type": jsonType, ...headers } });
 }
 
 async function toAnswer(response: Response): Promise<Answer | StreamedAnswer> {

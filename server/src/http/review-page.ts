@@ -66,6 +66,17 @@ export function tooManyHtml(frame: PageFrame): string {
   });
 }
 
+/** When many large requests are opened at the same moment. The answer says when the browser loads it again. */
+export function busyHtml(frame: PageFrame): string {
+  return noticeHtml(frame, {
+    title: "Please wait a moment",
+    paragraphs: [
+      "Many large requests are opened just now. Nothing was decided by opening this page.",
+      "It loads again by itself in a few seconds.",
+    ],
+  });
+}
+
 function noticeHtml(
   frame: PageFrame,
   { title, paragraphs }: { title: string; paragraphs: string[] },

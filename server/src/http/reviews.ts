@@ -24,7 +24,14 @@ import type { Answer, Call, Caller } from "./call.ts";
 import { compressed } from "./compression.ts";
 import type { FairBudget } from "./fair-budget.ts";
 import { problemOfRefusal, reviewBusy, reviewProblem, tooManyStatus } from "./problems.ts";
-import { deadLinkHtml, faultHtml, type PageFrame, reviewHtml, tooManyHtml } from "./review-page.ts";
+import {
+  busyHtml,
+  deadLinkHtml,
+  faultHtml,
+  type PageFrame,
+  reviewHtml,
+  tooManyHtml,
+} from "./review-page.ts";
 import {
   representCodeQuestion,
   representReview,
@@ -63,7 +70,13 @@ export async function show(calls: ReviewCalls, call: Call): Promise<Answer> {
       : representReview(review, calls.keyring);
     return compressed(call, page(200, await reviewHtml(frameOf(calls), data)));
   });
-  return answer ?? showFault(calls, reviewBusy());
+  return answer ?? showBusy(calls);
+}
+
+function showBusy(calls: ReviewCalls): Answer {
+  const { status, headers = {} } = reviewBusy();
+  const refresh = String(headers["retry-after"] ?? 1);
+  return { ...page(status, busyHtml(frameOf(calls))), headers: { ...headers, refresh } };
 }
 
 async function showHead(calls: ReviewCalls, call: Call): Promise<Answer> {

@@ -16,6 +16,7 @@ import { isRefusal, refuse } from "../../domain/refusal.ts";
 import { isAtLeast } from "../../domain/role.ts";
 import { digestOfToken } from "../../domain/sign-in.ts";
 import { noteVisit } from "../../operations/sign-in.ts";
+import { currentHolder } from "../../storage/holder.ts";
 import * as sessions from "../../storage/sessions.ts";
 import type { Answer, Call } from "../call.ts";
 import { compressed } from "../compression.ts";
@@ -99,14 +100,14 @@ export function dashboardRoutes(calls: DashboardCalls): Route[] {
   ];
 }
 
-/** By workspace, so that whoever looks at large requests of one keeps nobody of another waiting. */
+/** By workspace, so that nobody of another waits; by network until a session has led to one. */
 async function answerInTurn(
   { heavyReads }: DashboardCalls,
   call: Call,
   work: () => Promise<Answer>,
 ): Promise<Answer> {
-  const { signal, params } = call;
-  const turn = { holder: `dashboard ${params.workspaceId}`, signal };
+  const { signal } = call;
+  const turn = { holder: `dashboard ${currentHolder()}`, signal };
   const told = await inTurn(heavyReads, turn, async () => compressed(call, await work()));
   return told ?? dashboardFault(tooManyReads());
 }

@@ -1,0 +1,19 @@
+// Bounds how many calls of one connection are under way. Node takes in every request that has arrived on it, and keeps
+// all of their answers until the first ones were read.
+
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { callsPerConnectionMax } from "../domain/limits.ts";
+
+const underWay = new WeakMap<object, number>();
+
+/** Calls `refuse` with each call beyond them. */
+export function boundPipelining(app: FastifyInstance, refuse: (reply: FastifyReply) => void): void {
+  app.addHook("onRequest", (request, reply, done) => {
+    const { socket } = request.raw;
+    const count = (underWay.get(socket) ?? 0) + 1;
+    underWay.set(socket, count);
+    reply.raw.once("close", () => underWay.set(socket, (underWay.get(socket) ?? 1) - 1));
+    if (count <= callsPerConnectionMax) done();
+    else refuse(reply);
+  });
+}
