@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
 import { apiKeyRandomBytes, formatApiKey } from "../../server/src/domain/api-key.ts";
+import { mcpAnswerBytesMax } from "../../server/src/domain/limits.ts";
 import { revokeKey } from "../../server/src/operations/issue-key.ts";
 import { until } from "../../server/test/patience.ts";
 import { decide, findReviewer } from "../../server/test/test-review.ts";
@@ -59,6 +60,16 @@ function callText(name: string, args: string): string {
 function dataOf(text: string): string {
   return /^data: (.*)$/m.exec(text)?.[1] ?? "";
 }
+
+test("a request that is too large for a tool is named, and where to read it", async () => {
+  const { key } = await makeWorkspace(service.db);
+  const body = { ...refund, payload: { text: "x".repeat(mcpAnswerBytesMax / 2) } };
+  const { json } = await service.call("POST", "/v1/requests", { key, body });
+  const args = JSON.stringify({ requestId: json.id });
+  const { text } = await send({ key, body: callText("get_request", args) });
+  assert.match(text, /Read the request over HTTP instead/);
+  assert.ok(text.length < 10_000);
+});
 
 test("a missing, malformed, unknown or revoked key is 401, whatever the message", async () => {
   const revoked = await makeWorkspace(service.db);

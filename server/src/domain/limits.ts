@@ -21,6 +21,8 @@ export const bodyBytesMax = 4 * 1024 * 1024;
  * 4 MiB of it would hold up all other calls for more than a second. Models write no more than this.
  */
 export const mcpMessageBytesMax = 1024 * 1024;
+/** Of what a tool answers: a payload that came in a message, and the same as a person has edited it, with room to spare. */
+export const mcpAnswerBytesMax = 4 * mcpMessageBytesMax;
 /** Larger bodies are read only for a key or link that the database knows, and only while there is room for them. */
 export const smallBodyBytesMax = 32 * 1024;
 /** Of calls that take a code at most. */

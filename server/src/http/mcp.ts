@@ -5,7 +5,7 @@
 import type { Fetch } from "../../../sdk/src/index.ts";
 import { describeFlaw } from "../domain/json-body.ts";
 import { scanJsonValue } from "../domain/json-text.ts";
-import { jsonDepthMax, mcpMessageBytesMax } from "../domain/limits.ts";
+import { jsonDepthMax, mcpAnswerBytesMax } from "../domain/limits.ts";
 import { unknownKey } from "../operations/unknown-key.ts";
 import * as apiKeys from "../storage/api-keys.ts";
 import type { Database } from "../storage/database.ts";
@@ -109,7 +109,7 @@ function toFetch(dispatch: McpCalls["dispatch"]): Fetch {
       ...(typeof body === "string" ? { payload: body } : {}),
       ...(signal ? { signal } : {}),
     });
-    if (reply.rawPayload.length > mcpMessageBytesMax) return tooLargeForTool();
+    if (reply.rawPayload.length > mcpAnswerBytesMax) return tooLargeForTool();
     const named = Object.entries(reply.headers).map(([name, value]) => [name, String(value)]);
     return new Response(reply.rawPayload, {
       status: reply.statusCode,
@@ -118,11 +118,11 @@ function toFetch(dispatch: McpCalls["dispatch"]): Fetch {
   };
 }
 
-/** A message that goes out is held to the bound of those that come in: a model reads no more, and it is kept in memory. */
+/** A model reads no more, and all of it is kept in memory until the caller has read it. */
 function tooLargeForTool(): Response {
   const { status, headers, body } = problem(
     "body_too_large",
-    `The answer is larger than the ${mcpMessageBytesMax} bytes that a tool may answer. Read the request over HTTP instead: GET /v1/requests/ID.`,
+    `The answer is larger than the ${mcpAnswerBytesMax} bytes that a tool may answer. Read the request over HTTP instead: GET /v1/requests/ID.`,
   );
   return new Response(body, { status, headers: { "content-type": jsonType, ...headers } });
 }
