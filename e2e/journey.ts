@@ -15,7 +15,7 @@
 // - When a journey ends, nothing may have gone wrong in any of its pages: no error on the console, no violation of the
 //   Content-Security-Policy, no call to another origin. Answers of 400 and above that belong to it are named:
 //   `{ mayFail: ["409 /review/"] }`. `assertClean` asks the same earlier. 429 and 503 are let pass: a busy machine
-//   brings them about, and whoever called asks again.
+//   brings them about, and the caller asks again.
 // - Time is moved by moving rows: `moveExpiry`, or SQL on `site.db`. Nothing sleeps; Playwright's expectations wait.
 // - The compiler knows no DOM here, on purpose: look through locators as a person does, or `evaluate` a string.
 // - Without a Chromium (TEST_CHROMIUM, which scripts/test.ts sets once for all files) every journey counts as skipped.
@@ -191,7 +191,7 @@ async function makeAgent(
   };
 }
 
-/** As the SDK does it: whoever is told to come back later comes back. */
+/** Asks again when told to come back later, as the SDK does. */
 async function callApi(
   { address }: Site,
   key: string,

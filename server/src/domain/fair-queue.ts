@@ -1,4 +1,4 @@
-// A queue that gives each holder its turn: whoever waits with one item is not behind somebody else's thousand.
+// A queue that gives each holder its turn: a holder with one item doesn't wait behind another's thousand.
 
 /** Who waits, for fairness alone: a workspace where it is known. Null is the service itself. */
 export type Holder = string | null;

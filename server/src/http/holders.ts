@@ -1,5 +1,5 @@
-// Who is behind a call, for the sake of fair turns: the workspace that the same credential led to before, and until
-// then the network that the call comes from. So neither many keys or links of one workspace nor many invented keys get
+// Tells who is behind a call, for fair turns: the workspace that the same credential led to before, and until then the
+// network that the call comes from. So neither many keys or links of one workspace nor many invented keys get
 // more than one turn. Nobody gets a right by it.
 
 import { hash } from "node:crypto";

@@ -61,7 +61,7 @@ export function tooManyHtml(frame: PageFrame): string {
     title: "Please wait a moment",
     paragraphs: [
       "This page was opened very often within a short time, by you or from your network. Nothing was decided by opening it.",
-      "Wait a minute, then load it again.",
+      "Wait a few seconds, then load it again.",
     ],
   });
 }

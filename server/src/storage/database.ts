@@ -211,7 +211,7 @@ export class DatabaseBusy extends Error {
   override name = "DatabaseBusy";
 }
 
-/** True when no connection can be had: whoever asks next learns the same. A connection that was lost says less. */
+/** True when no connection can be had: the next caller would learn the same. A connection that was lost says less. */
 export function isGone(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isGone);
   const code = error instanceof Error && "code" in error ? error.code : "";
