@@ -83,25 +83,33 @@ async function findFiles(): Promise<string[]> {
 }
 
 /**
- * None is left to run alone at the end. How long a file takes need not be known for that: what runs on a database takes
- * longer than rules, and a larger file longer than a smaller one.
+ * None is left to run alone at the end. How long a file takes need not be known for that: a larger one takes longer than
+ * a smaller one. Files with a browser alternate with the others, so that no more browsers are open than cores are free.
  */
 async function longestFirst(paths: string[]): Promise<string[]> {
-  const rankOf = (path: string) => {
-    const isRule = /^(server|web)\/src\//.test(relative(root, path));
-    return isRule ? 1 : 0;
-  };
-  const ranked = await Promise.all(
-    paths.map(async (path) => ({ path, rank: rankOf(path), bytes: (await stat(path)).size })),
+  const sized = await Promise.all(
+    paths.map(async (path) => ({ path, bytes: (await stat(path)).size })),
   );
-  ranked.sort((one, other) => one.rank - other.rank || other.bytes - one.bytes);
-  return ranked.map(({ path }) => path);
+  sized.sort((one, other) => other.bytes - one.bytes);
+  const ordered = sized.map(({ path }) => path);
+  const [browsers, others] = [ordered.filter(needsBrowser), ordered.filter(needsNoBrowser)];
+  const first = browsers.flatMap((path, at) => [path, ...others.slice(at, at + 1)]);
+  return [...first, ...others.slice(browsers.length)];
 }
 
 /** Every test in e2e/ opens a browser, except that of the search for one. */
 function needsBrowser(file: string): boolean {
   const path = relative(root, file);
   return path.startsWith(join("e2e", "/")) && basename(path) !== "chromium.test.ts";
+}
+
+function needsNoBrowser(file: string): boolean {
+  return !needsBrowser(file);
+}
+
+/** A pure rule needs neither a database nor a process of its own (scripts/rules.ts). */
+function isRule(file: string): boolean {
+  return /^(server|web)\/src\//.test(relative(root, file));
 }
 
 async function searchChromium(): Promise<ChromiumSearch> {
@@ -114,21 +122,9 @@ async function searchChromium(): Promise<ChromiumSearch> {
 }
 
 async function runTests(): Promise<boolean> {
-  const others = files.filter((file) => !needsBrowser(file));
-  // Browsers keep a core each busy. Other tests mostly wait for timers, mails and processes, so they run beside them.
-  const results = await Promise.all([
-    runFiles(files.filter(needsBrowser), Math.max(1, Math.round(freeCores))),
-    runFiles(others, Math.max(1, Math.round(freeCores / 2))),
-  ]);
-  const sum = (count: (result: Result) => number) =>
-    results.map(count).reduce((one, other) => one + other);
-  const [passed, failed, skipped] = [
-    sum((result) => result.passed),
-    sum((result) => result.failed),
-    sum((result) => result.skipped),
-  ];
+  const { passed, failed, skipped, tests } = await runFiles(files);
   if (chromium?.path === null) tell(chromium.reason);
-  tellSlowest(results.flatMap(({ tests }) => tests));
+  tellSlowest(tests);
   await tellMachine();
   const seconds = Math.round((performance.now() - startedMs) / 1_000);
   const skips = skipped === 0 ? "" : `, ${skipped} skipped`;
@@ -141,10 +137,17 @@ async function runTests(): Promise<boolean> {
 type TestTime = { name: string; file: string; ms: number };
 type Result = { passed: number; failed: number; skipped: number; tests: TestTime[] };
 
-async function runFiles(paths: string[], concurrency: number): Promise<Result> {
+/** Browsers keep a core each busy, and other tests mostly wait: two files for each free core keep all of them busy. */
+async function runFiles(paths: string[]): Promise<Result> {
   const result: Result = { passed: 0, failed: 0, skipped: 0, tests: [] };
-  if (paths.length === 0) return result;
-  const stream = run({ files: paths, concurrency, timeout: testHangMs });
+  const rules = paths.filter(isRule);
+  process.env.TEST_RULES = JSON.stringify(rules);
+  const rest = paths.filter((path) => !isRule(path));
+  const stream = run({
+    files: rules.length === 0 ? rest : [...rest, join(root, "scripts", "rules.ts")],
+    concurrency: Math.max(2, Math.round(2 * freeCores)),
+    timeout: testHangMs,
+  });
   stream.on("test:fail", ({ details, todo }) => {
     // A suite or file fails with its tests, which are counted themselves.
     if (details.type !== "suite" && todo === undefined) result.failed += 1;
