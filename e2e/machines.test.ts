@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
 import type { Page } from "playwright-core";
 import type { ReviewPage } from "../sdk/src/review-contract.ts";
-import { shownText } from "../server/src/domain/shown-text.ts";
+import { shownText } from "../server/src/domain/shown/shown-text.ts";
 import { until } from "../server/test/patience.ts";
 import type { ReceivedMail } from "../server/test/test-mailbox.ts";
 import { type Journey, journeys } from "./journey.ts";

@@ -1,4 +1,4 @@
-// Writes server/src/domain/confusables-data.ts from Unicode's confusables:
+// Writes server/src/domain/shown/text/confusables-data.ts from Unicode's confusables:
 //
 //   node scripts/confusables.ts FILE
 //
@@ -10,7 +10,7 @@ import { join } from "node:path";
 
 type Pair = { codePoint: number; prototype: string };
 
-const target = join(import.meta.dirname, "../server/src/domain/confusables-data.ts");
+const target = join(import.meta.dirname, "../server/src/domain/shown/text/confusables-data.ts");
 
 /** Symbols that people read as letters. Others, such as the union sign, have a use of their own between letters. */
 const letterSymbols = /[\u212E\u2223\u2373\u2374\u237A]/;

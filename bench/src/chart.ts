@@ -2,7 +2,7 @@
 // is. Every ratio stands against the line of its ceiling, every other value against its target. The exact number stands
 // beside each mark, and all of it in words in the description.
 
-import { escapeHtml } from "../../server/src/domain/html-text.ts";
+import { escapeHtml } from "../../server/src/domain/mail/html-text.ts";
 import { type Figure, isMet, ratioOf, type Spread, spreadOf, type Target } from "./figure.ts";
 import {
   capitalised,

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import type { Keyring } from "../../server/src/domain/keyring.ts";
+import type { Keyring } from "../../server/src/domain/access/keyring.ts";
 import { type Database, openDatabase } from "../../server/src/storage/database.ts";
 import { findPrograms } from "../../server/src/storage/embedded-postgres/programs.ts";
 import {

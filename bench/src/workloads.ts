@@ -1,10 +1,10 @@
 // What is asked of the service: as bytes of HTTP, and as the very statement that the service runs for a batch of one.
 
 import { randomBytes } from "node:crypto";
-import { digestOfApiKey } from "../../server/src/domain/api-key.ts";
-import { type JsonText, toJsonText } from "../../server/src/domain/json-text.ts";
-import { parseNewApproval } from "../../server/src/domain/new-approval.ts";
+import { digestOfApiKey } from "../../server/src/domain/access/api-key.ts";
+import { parseNewApproval } from "../../server/src/domain/approval/new-approval.ts";
 import { type ChangeRefusal, isRefusal, type Refusal } from "../../server/src/domain/refusal.ts";
+import { type JsonText, toJsonText } from "../../server/src/domain/shown/json-text.ts";
 import { issueKey } from "../../server/src/operations/issue-key.ts";
 import { registerEndpoint } from "../../server/src/operations/manage-endpoint.ts";
 import { createWorkspace } from "../../server/src/operations/manage-workspace.ts";

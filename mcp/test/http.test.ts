@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
-import { apiKeyRandomBytes, formatApiKey } from "../../server/src/domain/api-key.ts";
+import { apiKeyRandomBytes, formatApiKey } from "../../server/src/domain/access/api-key.ts";
 import { mcpAnswerBytesMax } from "../../server/src/domain/limits.ts";
 import { revokeKey } from "../../server/src/operations/issue-key.ts";
 import { until } from "../../server/test/patience.ts";

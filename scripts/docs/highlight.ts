@@ -14,7 +14,7 @@ import sql from "@shikijs/langs/sql";
 import typescript from "@shikijs/langs/typescript";
 import yaml from "@shikijs/langs/yaml";
 import { codeToTokensBase, createShikiPrimitive } from "@shikijs/primitive";
-import { escapeHtml } from "../../server/src/domain/html-text.ts";
+import { escapeHtml } from "../../server/src/domain/mail/html-text.ts";
 
 /** By the name that stands at the fence: what readers call it, and the grammar's name. */
 const languages: Readonly<Record<string, { label: string; grammar: string | null }>> = {

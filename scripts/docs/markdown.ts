@@ -2,7 +2,7 @@
 // such as a link that leads nowhere, is collected and told at the end.
 
 import MarkdownIt from "markdown-it";
-import { escapeHtml } from "../../server/src/domain/html-text.ts";
+import { escapeHtml } from "../../server/src/domain/mail/html-text.ts";
 import { highlight } from "./highlight.ts";
 
 export type Heading = { level: number; id: string; text: string };

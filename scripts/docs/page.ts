@@ -1,7 +1,7 @@
 // The HTML around what a page of the documentation says: the bar above, the pages beside it, the contents of the page,
 // and the way on. Addresses are relative, so that the pages work under any path.
 
-import { escapeHtml } from "../../server/src/domain/html-text.ts";
+import { escapeHtml } from "../../server/src/domain/mail/html-text.ts";
 import { iconName } from "../../server/src/http/assets.ts";
 import { type DocsPage, type DocsReader, readers, reference } from "../../web/src/docs/contents.ts";
 import type { Heading } from "./markdown.ts";

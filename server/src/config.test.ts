@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { readConfig } from "./config.ts";
-import { isWithinCidrs, makeAddressPolicy } from "./domain/network-address.ts";
+import { isWithinCidrs, makeAddressPolicy } from "./domain/access/network-address.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
 
 const secretKey = randomBytes(32).toString("base64");

@@ -3,11 +3,7 @@
 import { resolve } from "node:path";
 import pg from "pg";
 import { z } from "zod";
-import { parseDurationsMs } from "./domain/duration.ts";
-import { type Keyring, parseKeyring, parseSecretKeyIds } from "./domain/keyring.ts";
-import { webhookAttemptsMax } from "./domain/limits.ts";
-import { type Mailbox, parseMailbox } from "./domain/mailbox.ts";
-import { flawOfName } from "./domain/name.ts";
+import { type Keyring, parseKeyring, parseSecretKeyIds } from "./domain/access/keyring.ts";
 import {
   type AllowedCidr,
   type Cidr,
@@ -15,12 +11,16 @@ import {
   nearbyCidrs,
   parseAllowedCidrs,
   parseCidrs,
-} from "./domain/network-address.ts";
-import { flawOfOidcIssuer, type OidcSettings } from "./domain/openid.ts";
+} from "./domain/access/network-address.ts";
+import { flawOfOidcIssuer, type OidcSettings } from "./domain/access/openid.ts";
+import { isLoopbackUrl } from "./domain/access/public-url.ts";
+import type { RateLimit } from "./domain/access/rate-limit.ts";
+import { webhookAttemptsMax } from "./domain/limits.ts";
+import { flawOfSmtpUrl } from "./domain/mail/smtp-url.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
-import { isLoopbackUrl } from "./domain/public-url.ts";
-import type { RateLimit } from "./domain/rate-limit.ts";
-import { flawOfSmtpUrl } from "./domain/smtp-url.ts";
+import { parseDurationsMs } from "./domain/workspace/duration.ts";
+import { type Mailbox, parseMailbox } from "./domain/workspace/mailbox.ts";
+import { flawOfName } from "./domain/workspace/name.ts";
 
 export type Config = {
   host: string;

@@ -2,7 +2,7 @@
 
 import { readConfig, variables } from "./config.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
-import { toTerminalText } from "./domain/visible-text.ts";
+import { toTerminalText } from "./domain/shown/text/visible-text.ts";
 import { isOutOfReach, isSignInRefused, isUnavailable } from "./storage/database.ts";
 
 let isServing = false;

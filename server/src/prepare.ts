@@ -3,7 +3,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
-import { isLoopbackUrl } from "./domain/public-url.ts";
+import { isLoopbackUrl } from "./domain/access/public-url.ts";
 import { endTrial, firstOwnerEmail } from "./operations/first-run.ts";
 import { isOutOfReach } from "./storage/database.ts";
 import { migrate } from "./storage/migrations.ts";

@@ -2,7 +2,15 @@
 
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import type { Keyring } from "./domain/keyring.ts";
+import type { Keyring } from "./domain/access/keyring.ts";
+import {
+  type AllowedCidr,
+  type Cidr,
+  makeAddressPolicy,
+  nearbyCidrs,
+} from "./domain/access/network-address.ts";
+import type { OidcClient } from "./domain/access/openid.ts";
+import type { RateLimit } from "./domain/access/rate-limit.ts";
 import {
   heavyReadsAtOnceMax,
   heavyReadsPerHolderMax,
@@ -15,14 +23,6 @@ import {
   largeStatementsMax,
   largeStatementsPerHolderMax,
 } from "./domain/limits.ts";
-import {
-  type AllowedCidr,
-  type Cidr,
-  makeAddressPolicy,
-  nearbyCidrs,
-} from "./domain/network-address.ts";
-import type { OidcClient } from "./domain/openid.ts";
-import type { RateLimit } from "./domain/rate-limit.ts";
 import { buildApp } from "./http/app.ts";
 import type { Assets } from "./http/assets.ts";
 import type { DevMail } from "./http/dev-mail.ts";

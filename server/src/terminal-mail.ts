@@ -1,8 +1,8 @@
 // Tells the person at the terminal of mails that were kept for want of a mail server, with the link that matters
 // and the code it asks for. Never through the log: they decide, and logs travel.
 
-import { formatReviewCode } from "./domain/review-code.ts";
-import { toTerminalText } from "./domain/visible-text.ts";
+import { formatReviewCode } from "./domain/access/review-code.ts";
+import { toTerminalText } from "./domain/shown/text/visible-text.ts";
 import type { ComposedMail } from "./operations/compose-mail.ts";
 
 /** More than this within a period are counted and not shown, and so is all that comes in the period after. */

@@ -4,8 +4,8 @@
 import { spawn } from "node:child_process";
 import { flushCompileCache } from "node:module";
 import { createInterface } from "node:readline";
-import { type Keyring, parseKeyring } from "../src/domain/keyring.ts";
-import { loopbackCidrs, makeAddressPolicy } from "../src/domain/network-address.ts";
+import { type Keyring, parseKeyring } from "../src/domain/access/keyring.ts";
+import { loopbackCidrs, makeAddressPolicy } from "../src/domain/access/network-address.ts";
 import { openLog } from "../src/log.ts";
 import { MailSender } from "../src/outbound/send-mail.ts";
 import { WebhookSender } from "../src/outbound/send-webhook.ts";

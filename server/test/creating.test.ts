@@ -158,7 +158,9 @@ test("the token of a review link is stored nowhere, and derives from its nonce a
     "select secret_key_id, token_nonce, token_digest from reviewers where workspace_id = $1",
     [workspaceId],
   );
-  const { deriveReviewToken, digestOfReviewToken } = await import("../src/domain/review-link.ts");
+  const { deriveReviewToken, digestOfReviewToken } = await import(
+    "../src/domain/access/review-link.ts"
+  );
   const [reviewer] = rows;
   assert.equal(reviewer.secret_key_id, service.keyring.current.id);
   const token = deriveReviewToken(service.keyring.current, reviewer.token_nonce);

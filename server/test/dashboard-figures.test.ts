@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Overview, Usage } from "../../sdk/src/dashboard-contract.ts";
-import type { ApprovalStatus } from "../src/domain/approval.ts";
+import type { ApprovalStatus } from "../src/domain/approval/approval.ts";
 import { endpointSampleSize, figureAgentsMax, figureOpenIdsMax } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { overview, usage } from "../src/http/dashboard/figures.ts";

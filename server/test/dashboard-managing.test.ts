@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { after, test } from "node:test";
-import { digestOfApiKey } from "../src/domain/api-key.ts";
+import { digestOfApiKey } from "../src/domain/access/api-key.ts";
+import { makeAddressPolicy } from "../src/domain/access/network-address.ts";
 import {
   activityPageMax,
   endpointsPerWorkspaceMax,
@@ -10,10 +11,9 @@ import {
   revokedKeysListed,
   unsuccessfulCountMax,
 } from "../src/domain/limits.ts";
-import { makeAddressPolicy } from "../src/domain/network-address.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
-import type { Role } from "../src/domain/role.ts";
-import type { WorkspaceSettings } from "../src/domain/workspace-settings.ts";
+import type { Role } from "../src/domain/workspace/role.ts";
+import type { WorkspaceSettings } from "../src/domain/workspace/workspace-settings.ts";
 import type { Call } from "../src/http/call.ts";
 import * as dashboardDeliveries from "../src/http/dashboard/deliveries.ts";
 import * as endpoints from "../src/http/dashboard/endpoints.ts";

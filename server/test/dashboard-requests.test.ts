@@ -5,7 +5,7 @@ import { after, test } from "node:test";
 import type { RequestDetail, RequestPage } from "../../sdk/src/dashboard-contract.ts";
 import { dashboardPageItems, searchGlance } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
-import type { WorkspaceSettings } from "../src/domain/workspace-settings.ts";
+import type { WorkspaceSettings } from "../src/domain/workspace/workspace-settings.ts";
 import * as deliveries from "../src/http/dashboard/deliveries.ts";
 import * as requests from "../src/http/dashboard/requests.ts";
 import type { DashboardCalls, DashboardRefusal, MemberVisit } from "../src/http/dashboard/visit.ts";

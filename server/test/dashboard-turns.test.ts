@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 import type { DashboardApi } from "../../sdk/src/dashboard-contract.ts";
 import { groupsPerWorkspaceMax, keysPerWorkspaceMax } from "../src/domain/limits.ts";
 import { isRefusal, type Refusal } from "../src/domain/refusal.ts";
-import type { Role } from "../src/domain/role.ts";
+import type { Role } from "../src/domain/workspace/role.ts";
 import type { Call } from "../src/http/call.ts";
 import { dashboardTable, type Row } from "../src/http/dashboard/table.ts";
 import type { DashboardCalls, MemberVisit } from "../src/http/dashboard/visit.ts";

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, describe, test } from "node:test";
-import { type Keyring, parseKeyring } from "../src/domain/keyring.ts";
+import { type Keyring, parseKeyring } from "../src/domain/access/keyring.ts";
+import { issueReviewTicket } from "../src/domain/access/review-ticket.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
-import { issueReviewTicket } from "../src/domain/review-ticket.ts";
 import { addGroupMember, createGroup, removeGroupMember } from "../src/operations/manage-group.ts";
 import * as approvalResolution from "../src/storage/approval-resolution.ts";
 import { inOneStatement, inTransaction } from "../src/storage/database.ts";

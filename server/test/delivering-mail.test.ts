@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { after, test } from "node:test";
 import { mailNoticesPerDayMax } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
-import type { WorkspaceSettings } from "../src/domain/workspace-settings.ts";
+import type { WorkspaceSettings } from "../src/domain/workspace/workspace-settings.ts";
 import { addMember } from "../src/operations/add-member.ts";
 import { createGroup, removeGroupMember } from "../src/operations/manage-group.ts";
 import { resendDelivery } from "../src/operations/resend-delivery.ts";

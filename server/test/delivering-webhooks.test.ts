@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { JsonText } from "../src/domain/json-text.ts";
-import { loopbackCidrs, makeAddressPolicy } from "../src/domain/network-address.ts";
+import { loopbackCidrs, makeAddressPolicy } from "../src/domain/access/network-address.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
+import type { JsonText } from "../src/domain/shown/json-text.ts";
 import { expireApprovals } from "../src/operations/expire-approvals.ts";
 import { disableEndpoint, rotateEndpointSecret } from "../src/operations/manage-endpoint.ts";
 import { WebhookSender } from "../src/outbound/send-webhook.ts";

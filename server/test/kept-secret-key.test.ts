@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { findSecretKey, type Keyring, parseKeyring } from "../src/domain/keyring.ts";
+import { findSecretKey, type Keyring, parseKeyring } from "../src/domain/access/keyring.ts";
 import { readOrMakeSecretKey, withSecretKeyOfFile } from "../src/storage/secret-key-file.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "countersign-key-"));

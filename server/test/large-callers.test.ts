@@ -7,7 +7,7 @@ import { connect, type Socket } from "node:net";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { after, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { apiKeyRandomBytes, formatApiKey } from "../src/domain/api-key.ts";
+import { apiKeyRandomBytes, formatApiKey } from "../src/domain/access/api-key.ts";
 import {
   answersBytesPerHolderMax,
   bodiesBytesPerHolderMax,

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { after, test } from "node:test";
+import { formatReviewCode } from "../src/domain/access/review-code.ts";
 import {
   crashDelaysSeconds,
   digestRequestsMax,
@@ -13,8 +14,7 @@ import {
   reviewMailIntervalSeconds,
 } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
-import { formatReviewCode } from "../src/domain/review-code.ts";
-import type { WorkspaceSettings } from "../src/domain/workspace-settings.ts";
+import type { WorkspaceSettings } from "../src/domain/workspace/workspace-settings.ts";
 import type { DevMail } from "../src/http/dev-mail.ts";
 import { addMember } from "../src/operations/add-member.ts";
 import { composeMail } from "../src/operations/compose-mail.ts";

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { othersWaitingMax } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
+import { othersWaitingMax } from "../src/domain/shown/field-limits.ts";
 import { addGroupMember, createGroup, removeGroupMember } from "../src/operations/manage-group.ts";
 import {
   decide,

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
-import { digestOfApiKey } from "../src/domain/api-key.ts";
-import { toJsonText } from "../src/domain/json-text.ts";
+import { digestOfApiKey } from "../src/domain/access/api-key.ts";
 import {
   digestRequestsMax,
   mailsPerWorkspaceMax,
   webhooksPerEndpointMax,
 } from "../src/domain/limits.ts";
+import { toJsonText } from "../src/domain/shown/json-text.ts";
 import { insertMany } from "../src/storage/approval-creation.ts";
 import { expire, listResolvedIds, resolve } from "../src/storage/approval-resolution.ts";
 import * as approvals from "../src/storage/approvals.ts";

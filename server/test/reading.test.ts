@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { JsonText } from "../src/domain/json-text.ts";
+import type { JsonText } from "../src/domain/shown/json-text.ts";
 import * as approvalResolution from "../src/storage/approval-resolution.ts";
 import { inOneStatement } from "../src/storage/database.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { deriveReviewCode, formatReviewCode } from "../src/domain/access/review-code.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
-import { deriveReviewCode, formatReviewCode } from "../src/domain/review-code.ts";
-import type { WorkspaceSettings } from "../src/domain/workspace-settings.ts";
+import type { WorkspaceSettings } from "../src/domain/workspace/workspace-settings.ts";
 import { type ComposedMail, composeMail } from "../src/operations/compose-mail.ts";
 import { createGroup } from "../src/operations/manage-group.ts";
 import { updateWorkspace } from "../src/operations/manage-workspace.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
-import { type Keyring, parseKeyring } from "../src/domain/keyring.ts";
+import { type Keyring, parseKeyring } from "../src/domain/access/keyring.ts";
 import {
   decide,
   decisionBody,

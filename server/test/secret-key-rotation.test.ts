@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
-import { type Keyring, parseKeyring } from "../src/domain/keyring.ts";
+import { type Keyring, parseKeyring } from "../src/domain/access/keyring.ts";
 import { reviewMailBurstMax } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import type { ComposedMail } from "../src/operations/compose-mail.ts";

@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 import { setDefaultCACertificates } from "node:tls";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { mailsInFlightMax } from "../src/domain/limits.ts";
-import { reviewMail } from "../src/domain/mail.ts";
+import { reviewMail } from "../src/domain/mail/mail.ts";
 import {
   buildRawMail,
   type MailMessage,

@@ -16,8 +16,12 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
 import ipaddr from "ipaddr.js";
+import {
+  loopbackCidrs,
+  makeAddressPolicy,
+  parseCidrs,
+} from "../src/domain/access/network-address.ts";
 import { systemLookupsMax } from "../src/domain/limits.ts";
-import { loopbackCidrs, makeAddressPolicy, parseCidrs } from "../src/domain/network-address.ts";
 import {
   examineMembersWebhookUrl,
   examineWebhookUrl,
@@ -585,7 +589,7 @@ test("the environment adds no proxy and no trust", async () => {
   });
   const program = `
     import { WebhookSender } from "./server/src/outbound/send-webhook.ts";
-    import { loopbackCidrs, makeAddressPolicy } from "./server/src/domain/network-address.ts";
+    import { loopbackCidrs, makeAddressPolicy } from "./server/src/domain/access/network-address.ts";
     const sender = new WebhookSender({ policy: makeAddressPolicy(loopbackCidrs), timeoutMs: 120_000 });
     for (const url of process.argv.slice(1)) {
       const answer = await sender.send({ url, headers: {}, body: Buffer.from("{}") });

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { after, test } from "node:test";
+import { type Cidr, nearbyCidrs, parseCidrs } from "../src/domain/access/network-address.ts";
+import { deriveSignInCode } from "../src/domain/access/sign-in.ts";
 import {
   sessionDaysMax,
   signInCallsPerMinuteMax,
   signInCodesPerHourMax,
   signInCodeTriesMax,
 } from "../src/domain/limits.ts";
-import { type Cidr, nearbyCidrs, parseCidrs } from "../src/domain/network-address.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
-import { deriveSignInCode } from "../src/domain/sign-in.ts";
 import { addMember } from "../src/operations/add-member.ts";
 import { makeSignInLink } from "../src/operations/sign-in.ts";
 import { until } from "./patience.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { othersWaitingMax } from "../src/domain/limits.ts";
+import { othersWaitingMax } from "../src/domain/shown/field-limits.ts";
 import * as approvalResolution from "../src/storage/approval-resolution.ts";
 import * as approvals from "../src/storage/approvals.ts";
 import { openDatabase, type Queryable, type Transaction } from "../src/storage/database.ts";

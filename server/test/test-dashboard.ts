@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { DashboardApi } from "../../sdk/src/dashboard-contract.ts";
-import type { Role } from "../src/domain/role.ts";
+import type { Role } from "../src/domain/workspace/role.ts";
 import { makeSignInLink } from "../src/operations/sign-in.ts";
 import type { Database } from "../src/storage/database.ts";
 import { type TestNode, testPublicUrl } from "./test-service.ts";

@@ -3,8 +3,8 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import type { DestinationStream } from "pino";
-import type { EventKind } from "../src/domain/event.ts";
-import { loopbackCidrs, makeAddressPolicy } from "../src/domain/network-address.ts";
+import { loopbackCidrs, makeAddressPolicy } from "../src/domain/access/network-address.ts";
+import type { EventKind } from "../src/domain/approval/event.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { openLog } from "../src/log.ts";
 import { registerEndpoint } from "../src/operations/manage-endpoint.ts";

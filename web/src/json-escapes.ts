@@ -1,7 +1,7 @@
 // Looks at JSON text as the reader of its strings would, where the rules for words meet the spelling of escapes.
 
-import { stringEnd } from "../../server/src/domain/json-tree.ts";
-import { type Segment, segmentsOf } from "../../server/src/domain/visible-text.ts";
+import { stringEnd } from "../../server/src/domain/shown/json-tree.ts";
+import { type Segment, segmentsOf } from "../../server/src/domain/shown/text/visible-text.ts";
 
 /** The letter of an escape such as \\n is no letter of the word behind it. As long as the text itself. */
 export function withoutEscapes(text: string): string {

@@ -1,6 +1,6 @@
 // Creates, beside what PostgreSQL alone does with the very statement that the service runs for one of them.
 
-import type { JsonText } from "../../../server/src/domain/json-text.ts";
+import type { JsonText } from "../../../server/src/domain/shown/json-text.ts";
 import { type Bench, inTurns, nameOfClients, rampMs } from "../bench.ts";
 import { body, bodyWithLargeState, largeState } from "../example-body.ts";
 import { type Figure, waitedOf } from "../figure.ts";

@@ -2,9 +2,9 @@
 
 import { hash } from "node:crypto";
 import type { ReviewPage } from "../../../sdk/src/review-contract.ts";
-import { findSecretKey } from "../../../server/src/domain/keyring.ts";
-import { deriveReviewToken } from "../../../server/src/domain/review-link.ts";
-import { shownText } from "../../../server/src/domain/shown-text.ts";
+import { findSecretKey } from "../../../server/src/domain/access/keyring.ts";
+import { deriveReviewToken } from "../../../server/src/domain/access/review-link.ts";
+import { shownText } from "../../../server/src/domain/shown/shown-text.ts";
 import { resolutionQuery } from "../../../server/src/storage/approval-resolution.ts";
 import { type Bench, inTurns, nameOfClients } from "../bench.ts";
 import { approver } from "../example-body.ts";

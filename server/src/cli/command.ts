@@ -2,12 +2,12 @@
 // print for people or for machines, and close the store again.
 
 import type { Command } from "commander";
-import type { Mailbox } from "../domain/mailbox.ts";
-import type { AllowedCidr } from "../domain/network-address.ts";
-import type { OidcSettings } from "../domain/openid.ts";
+import type { AllowedCidr } from "../domain/access/network-address.ts";
+import type { OidcSettings } from "../domain/access/openid.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { type ChangeRefusal, isRefusal, type Refusal } from "../domain/refusal.ts";
-import { toTerminalText } from "../domain/visible-text.ts";
+import { toTerminalText } from "../domain/shown/text/visible-text.ts";
+import type { Mailbox } from "../domain/workspace/mailbox.ts";
 import { listMissingMigrations, migrate } from "../storage/migrations.ts";
 import { openStore, type Store, type StoreOptions } from "../storage/store.ts";
 

@@ -1,10 +1,10 @@
 // countersign delivery …
 
 import { Command } from "commander";
-import { isEventKind, testEventKind } from "../domain/event.ts";
-import { eventBody, testEventBody } from "../domain/event-body.ts";
+import { isEventKind, testEventKind } from "../domain/approval/event.ts";
+import { eventBody, testEventBody } from "../domain/approval/event-body.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
-import { toTerminalText } from "../domain/visible-text.ts";
+import { toTerminalText } from "../domain/shown/text/visible-text.ts";
 import {
   resendDelivery,
   resendUnsuccessful,

@@ -1,8 +1,8 @@
 // What `countersign doctor` says about mail: whether it leaves at all, and whether the mail server takes us.
 
-import { isLoopbackUrl } from "../domain/public-url.ts";
-import { parseSmtpUrl } from "../domain/smtp-url.ts";
-import { toTerminalText } from "../domain/visible-text.ts";
+import { isLoopbackUrl } from "../domain/access/public-url.ts";
+import { parseSmtpUrl } from "../domain/mail/smtp-url.ts";
+import { toTerminalText } from "../domain/shown/text/visible-text.ts";
 import type { CommandConfig } from "./command.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";
 

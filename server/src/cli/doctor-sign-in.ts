@@ -1,8 +1,8 @@
 // What `countersign doctor` says about the company's own sign-in, where one is set up: whether the identity provider is
 // there, and is the one that OIDC_ISSUER names.
 
-import type { OidcSettings } from "../domain/openid.ts";
-import { toTerminalText } from "../domain/visible-text.ts";
+import type { OidcSettings } from "../domain/access/openid.ts";
+import { toTerminalText } from "../domain/shown/text/visible-text.ts";
 import type { IssuerAnswer } from "../outbound/examine-issuer.ts";
 import { type Finding, failed, ok } from "./finding.ts";
 

@@ -1,9 +1,9 @@
 // countersign doctor: looks at everything that a working service needs, and says what to do about the rest.
 
 import { Command } from "commander";
-import { flawOfKeyring } from "../domain/keyring.ts";
+import { flawOfKeyring } from "../domain/access/keyring.ts";
+import { flawOfPublicUrl } from "../domain/access/public-url.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
-import { flawOfPublicUrl } from "../domain/public-url.ts";
 import type { Database } from "../storage/database.ts";
 import { listSecretKeyIds } from "../storage/endpoints.ts";
 import { listMissingMigrations } from "../storage/migrations.ts";

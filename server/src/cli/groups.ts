@@ -1,7 +1,7 @@
 // countersign group …
 
 import { Command } from "commander";
-import { toTerminalText } from "../domain/visible-text.ts";
+import { toTerminalText } from "../domain/shown/text/visible-text.ts";
 import { addGroupMember, createGroup, removeGroupMember } from "../operations/manage-group.ts";
 import * as groups from "../storage/groups.ts";
 import { onStore, type Printed, type ReadCommandConfig, several, table } from "./command.ts";

@@ -1,7 +1,7 @@
 // countersign key …
 
 import { Command } from "commander";
-import { toTerminalText } from "../domain/visible-text.ts";
+import { toTerminalText } from "../domain/shown/text/visible-text.ts";
 import { issueKey, revokeKey } from "../operations/issue-key.ts";
 import * as apiKeys from "../storage/api-keys.ts";
 import { onStore, type Printed, type ReadCommandConfig, table } from "./command.ts";

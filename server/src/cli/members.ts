@@ -1,7 +1,7 @@
 // countersign member …
 
 import { Command } from "commander";
-import { roles } from "../domain/role.ts";
+import { roles } from "../domain/workspace/role.ts";
 import { addMember, removeMemberByEmail } from "../operations/add-member.ts";
 import * as members from "../storage/members.ts";
 import { onStore, type Printed, type ReadCommandConfig, table } from "./command.ts";

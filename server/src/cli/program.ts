@@ -1,7 +1,7 @@
 // The command `countersign`: its commands, and the help that teaches them.
 
 import { Command, CommanderError } from "commander";
-import { toTerminalText } from "../domain/visible-text.ts";
+import { toTerminalText } from "../domain/shown/text/visible-text.ts";
 import type { ReadCommandConfig } from "./command.ts";
 import { deliveryCommand } from "./deliveries.ts";
 import { doctorCommand } from "./doctor.ts";

@@ -1,9 +1,9 @@
 // countersign sign-in-link: lets a member in who cannot get at their mail.
 
 import { Command } from "commander";
+import { signInUrlOf } from "../domain/access/sign-in.ts";
 import { signInLinkHours } from "../domain/limits.ts";
 import { refuse } from "../domain/refusal.ts";
-import { signInUrlOf } from "../domain/sign-in.ts";
 import { makeSignInLink } from "../operations/sign-in.ts";
 import * as people from "../storage/people.ts";
 import { requireSecretKeys } from "../storage/secret-keys.ts";

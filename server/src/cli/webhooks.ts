@@ -1,8 +1,8 @@
 // countersign webhook …
 
 import { Command } from "commander";
-import { eventKinds, isEventKind } from "../domain/event.ts";
-import { makeAddressPolicy } from "../domain/network-address.ts";
+import { makeAddressPolicy } from "../domain/access/network-address.ts";
+import { eventKinds, isEventKind } from "../domain/approval/event.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { isRefusal } from "../domain/refusal.ts";
 import {

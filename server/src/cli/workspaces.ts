@@ -2,7 +2,7 @@
 
 import { Command } from "commander";
 import { OperatorFault } from "../domain/operator-fault.ts";
-import { toTerminalText } from "../domain/visible-text.ts";
+import { toTerminalText } from "../domain/shown/text/visible-text.ts";
 import {
   createWorkspace,
   updateWorkspace,

@@ -1,19 +1,5 @@
-// Every bound of the service that is not a setting, by name. Characters are Unicode code points,
-// bytes are UTF-8 bytes of the text as it was sent.
-
-export const summaryCharactersMax = 500;
-export const agentNameCharactersMax = 100;
-export const reasoningCharactersMax = 2_000;
-export const recentActionsMax = 10;
-export const recentActionCharactersMax = 300;
-export const agentStateBytesMax = 262_144;
-export const emailCharactersMax = 254;
-export const nameCharactersMax = 100;
-export const resolutionNoteCharactersMax = 2_000;
-
-export const ttlMinutesMin = 5;
-export const ttlMinutesMax = 10_080;
-export const defaultExpiryMinutes = 1_440;
+// Every bound of the service that is no setting, by name, except those of fields (shown/field-limits.ts). Bytes are
+// UTF-8 bytes of the text as it was sent.
 
 export const bodyBytesMax = 4 * 1024 * 1024;
 /**
@@ -65,9 +51,6 @@ export const heavyReadsWaitingPerHolderMax = 200;
 export const turnWaitMs = 15_000;
 /** Calls of one connection that are under way at a time. Clients that send many without reading the answers get no more. */
 export const callsPerConnectionMax = 16;
-
-export const jsonDepthMax = 128;
-export const idempotencyKeyCharactersMax = 255;
 
 export const waitSecondsMax = 60;
 export const waitersMax = 20_000;
@@ -225,9 +208,6 @@ export const compressedBytesMin = 1_024;
 
 /** Approvals that wait are counted up to here; beyond it the dashboard says "or more". */
 export const pendingCountMax = 10_000;
-
-/** The review page counts others that wait up to here; this number means "or more". */
-export const othersWaitingMax = 100;
 
 /** How often members may have one mail sent again, once a minute at most. */
 export const mailRoundsMax = 10;

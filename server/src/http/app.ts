@@ -4,7 +4,9 @@
 import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { callerAddressOf } from "../domain/caller-address.ts";
+import { callerAddressOf } from "../domain/access/caller-address.ts";
+import { type Cidr, networkOf } from "../domain/access/network-address.ts";
+import type { RateLimit } from "../domain/access/rate-limit.ts";
 import {
   answerStallDefaultMs,
   answersBytesMax,
@@ -16,8 +18,6 @@ import {
   bodyBytesMax,
   waitSecondsMax,
 } from "../domain/limits.ts";
-import { type Cidr, networkOf } from "../domain/network-address.ts";
-import type { RateLimit } from "../domain/rate-limit.ts";
 import { isRefusal } from "../domain/refusal.ts";
 import { DatabaseBusy, isUnavailable } from "../storage/database.ts";
 import { isCounted, refuseUnread } from "./answers.ts";

@@ -1,8 +1,8 @@
 // The calls about approvals, which are named requests on the wire: parse, call an operation, answer.
 
-import type { Approval } from "../domain/approval.ts";
+import type { Approval } from "../domain/approval/approval.ts";
+import { parseNewApproval } from "../domain/approval/new-approval.ts";
 import { gatheredCreateBytesMax, largeWaitingPerHolderMax, waitersMax } from "../domain/limits.ts";
-import { parseNewApproval } from "../domain/new-approval.ts";
 import { isRefusal, type Refusal } from "../domain/refusal.ts";
 import { cancelApproval } from "../operations/cancel-approval.ts";
 import type { CreateApproval } from "../operations/create-approval.ts";

@@ -1,6 +1,6 @@
 // The pages of the inbox at /dev/mail: the list, and one mail as its reader sees it, as text, and as it is sent.
 
-import { escapeHtml } from "../domain/html-text.ts";
+import { escapeHtml } from "../domain/mail/html-text.ts";
 import { firstOwnerEmail } from "../operations/first-run.ts";
 
 export type ShownMail = {

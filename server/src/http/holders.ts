@@ -3,8 +3,8 @@
 // more than one turn. Nobody gets a right by it.
 
 import { hash } from "node:crypto";
+import { networkOf } from "../domain/access/network-address.ts";
 import { holdersRememberedMax } from "../domain/limits.ts";
-import { networkOf } from "../domain/network-address.ts";
 import { asHolder } from "../storage/holder.ts";
 import { type Answer, type Call, type Caller, repeated, type StreamedAnswer } from "./call.ts";
 import type { Admission, Route } from "./route.ts";

@@ -1,20 +1,18 @@
 // The API described in OpenAPI 3.1. A test checks every answer of the suite against it, so it stays true.
 
-import { approvalStatuses } from "../domain/approval.ts";
+import { approvalStatuses } from "../domain/approval/approval.ts";
+import { listLimitDefault, listLimitMax, waitSecondsMax } from "../domain/limits.ts";
 import {
   agentNameCharactersMax,
   emailCharactersMax,
   idempotencyKeyCharactersMax,
-  listLimitDefault,
-  listLimitMax,
   reasoningCharactersMax,
   recentActionCharactersMax,
   recentActionsMax,
   summaryCharactersMax,
   ttlMinutesMax,
   ttlMinutesMin,
-  waitSecondsMax,
-} from "../domain/limits.ts";
+} from "../domain/shown/field-limits.ts";
 import { describeWebhooks, webhookEventSchema } from "./openapi-webhooks.ts";
 
 const opaque = (description: string) => ({ description });

@@ -2,8 +2,8 @@
 // wrote stands in the data block alone.
 
 import type { ReviewPage } from "../../../sdk/src/review-contract.ts";
-import { escapeHtml } from "../domain/html-text.ts";
 import { reviewOutcomeDays } from "../domain/limits.ts";
+import { escapeHtml } from "../domain/mail/html-text.ts";
 import type { PageFiles } from "./assets.ts";
 import { dataBlock } from "./data-block.ts";
 

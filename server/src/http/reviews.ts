@@ -1,10 +1,10 @@
 // The calls of the review page: parse, open or decide, answer.
 
-import type { Keyring } from "../domain/keyring.ts";
+import type { Keyring } from "../domain/access/keyring.ts";
+import { digestOfReviewToken } from "../domain/access/review-link.ts";
+import { parseReviewCode, parseReviewDecision } from "../domain/approval/review-decision.ts";
 import { largeReviewBytesMin } from "../domain/limits.ts";
 import { isRefusal } from "../domain/refusal.ts";
-import { parseReviewCode, parseReviewDecision } from "../domain/review-decision.ts";
-import { digestOfReviewToken } from "../domain/review-link.ts";
 import type { DecideApproval } from "../operations/decide-approval.ts";
 import {
   findReview,

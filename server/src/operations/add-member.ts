@@ -1,9 +1,9 @@
 // Adds people to those who run a workspace, changes their role, or removes them, at the operator's word.
 
-import { operator } from "../domain/activity.ts";
-import { flawOfEmailAddress, isSameSpelling } from "../domain/email-address.ts";
 import { type ChangeRefusal, refuse, refuseField } from "../domain/refusal.ts";
-import { type Role, roles } from "../domain/role.ts";
+import { operator } from "../domain/workspace/activity.ts";
+import { flawOfEmailAddress, isSameSpelling } from "../domain/workspace/email-address.ts";
+import { type Role, roles } from "../domain/workspace/role.ts";
 import * as activity from "../storage/activity.ts";
 import type { Database, Transaction } from "../storage/database.ts";
 import * as members from "../storage/members.ts";

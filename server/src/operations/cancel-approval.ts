@@ -1,6 +1,6 @@
 // Withdraws a pending approval on behalf of the agent that asked for it.
 
-import { type Approval, describeResolution } from "../domain/approval.ts";
+import { type Approval, describeResolution } from "../domain/approval/approval.ts";
 import { type Refusal, refuse } from "../domain/refusal.ts";
 import * as apiKeys from "../storage/api-keys.ts";
 import * as approvalResolution from "../storage/approval-resolution.ts";

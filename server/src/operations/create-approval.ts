@@ -1,21 +1,21 @@
 // Creates an approval: together with its event, its reviewers and its deliveries, or not at all.
 
 import { createHash, randomBytes } from "node:crypto";
-import type { Approval, Approver } from "../domain/approval.ts";
-import { toJsonText } from "../domain/json-text.ts";
-import type { Keyring } from "../domain/keyring.ts";
+import type { Keyring } from "../domain/access/keyring.ts";
+import {
+  deriveReviewToken,
+  digestOfReviewToken,
+  reviewLinkNonceBytes,
+} from "../domain/access/review-link.ts";
+import type { Approval, Approver } from "../domain/approval/approval.ts";
+import type { NewApproval } from "../domain/approval/new-approval.ts";
 import {
   gatheredCreateBytesMax,
   largeStatementsMax,
   largeStatementsPerHolderMax,
 } from "../domain/limits.ts";
-import type { NewApproval } from "../domain/new-approval.ts";
 import { isRefusal, type Refusal, refuse } from "../domain/refusal.ts";
-import {
-  deriveReviewToken,
-  digestOfReviewToken,
-  reviewLinkNonceBytes,
-} from "../domain/review-link.ts";
+import { toJsonText } from "../domain/shown/json-text.ts";
 import * as creation from "../storage/approval-creation.ts";
 import * as approvals from "../storage/approvals.ts";
 import {

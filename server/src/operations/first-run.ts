@@ -1,9 +1,10 @@
 // The trial: what the very first start of an empty service makes for the person at its terminal, and how that ends when
 // the service goes public.
 
-import { digestOfApiKey } from "../domain/api-key.ts";
-import type { Keyring } from "../domain/keyring.ts";
-import { defaultExpiryMinutes, defaultReminderPercent } from "../domain/limits.ts";
+import { digestOfApiKey } from "../domain/access/api-key.ts";
+import type { Keyring } from "../domain/access/keyring.ts";
+import { defaultReminderPercent } from "../domain/limits.ts";
+import { defaultExpiryMinutes } from "../domain/shown/field-limits.ts";
 import * as activity from "../storage/activity.ts";
 import * as apiKeys from "../storage/api-keys.ts";
 import { type Database, inTransaction, type Transaction } from "../storage/database.ts";

@@ -1,16 +1,16 @@
 // Issues and revokes API keys. The key itself leaves this file once and is stored nowhere.
 
 import { randomBytes } from "node:crypto";
-import { type Actor, type Doer, operator } from "../domain/activity.ts";
 import {
   apiKeyRandomBytes,
   digestOfApiKey,
   formatApiKey,
   lastFourOfApiKey,
-} from "../domain/api-key.ts";
+} from "../domain/access/api-key.ts";
 import { keysPerWorkspaceMax } from "../domain/limits.ts";
-import { flawOfName } from "../domain/name.ts";
 import { type ChangeRefusal, refuse, refuseField } from "../domain/refusal.ts";
+import { type Actor, type Doer, operator } from "../domain/workspace/activity.ts";
+import { flawOfName } from "../domain/workspace/name.ts";
 import * as activity from "../storage/activity.ts";
 import * as apiKeys from "../storage/api-keys.ts";
 import type { Database, Transaction } from "../storage/database.ts";

@@ -1,8 +1,8 @@
 // Sends the mails that ask for a decision once more, to everybody who may still decide.
 
-import type { MemberDoer } from "../domain/activity.ts";
-import { describeResolution } from "../domain/approval.ts";
+import { describeResolution } from "../domain/approval/approval.ts";
 import { type Refusal, refuse } from "../domain/refusal.ts";
+import type { MemberDoer } from "../domain/workspace/activity.ts";
 import * as activity from "../storage/activity.ts";
 import type { Database } from "../storage/database.ts";
 import * as deliveries from "../storage/deliveries.ts";

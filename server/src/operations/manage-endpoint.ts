@@ -2,21 +2,24 @@
 // A secret leaves this file once; at rest it is sealed under SECRET_KEY.
 
 import { randomBytes } from "node:crypto";
+import type { Keyring } from "../domain/access/keyring.ts";
+import { seal, sealRandomBytes } from "../domain/access/sealed-secret.ts";
+import type { EventKind } from "../domain/approval/event.ts";
+import {
+  formatWebhookSecret,
+  webhookSecretRandomBytes,
+} from "../domain/delivery/webhook-secret.ts";
+import { flawOfWebhookUrl } from "../domain/delivery/webhook-url.ts";
+import { endpointsPerWorkspaceMax, webhookSecretOverlapHours } from "../domain/limits.ts";
+import { type ChangeRefusal, refuse, refuseField } from "../domain/refusal.ts";
 import {
   type ActivityAction,
   type Actor,
   type Doer,
   fromTo,
   operator,
-} from "../domain/activity.ts";
-import type { EventKind } from "../domain/event.ts";
-import type { Keyring } from "../domain/keyring.ts";
-import { endpointsPerWorkspaceMax, webhookSecretOverlapHours } from "../domain/limits.ts";
-import { flawOfName } from "../domain/name.ts";
-import { type ChangeRefusal, refuse, refuseField } from "../domain/refusal.ts";
-import { seal, sealRandomBytes } from "../domain/sealed-secret.ts";
-import { formatWebhookSecret, webhookSecretRandomBytes } from "../domain/webhook-secret.ts";
-import { flawOfWebhookUrl } from "../domain/webhook-url.ts";
+} from "../domain/workspace/activity.ts";
+import { flawOfName } from "../domain/workspace/name.ts";
 import * as activity from "../storage/activity.ts";
 import type { Database, Transaction } from "../storage/database.ts";
 import * as endpoints from "../storage/endpoints.ts";

@@ -1,11 +1,11 @@
 // Creates and renames approver groups and changes who is in them.
 
-import { type Actor, type Doer, operator } from "../domain/activity.ts";
-import { flawOfEmailAddress, normaliseEmailAddress } from "../domain/email-address.ts";
-import { isGroupKey } from "../domain/group.ts";
 import { groupMembersMax, groupsPerWorkspaceMax } from "../domain/limits.ts";
-import { flawOfName } from "../domain/name.ts";
 import { type ChangeRefusal, refuse, refuseField } from "../domain/refusal.ts";
+import { type Actor, type Doer, operator } from "../domain/workspace/activity.ts";
+import { flawOfEmailAddress, normaliseEmailAddress } from "../domain/workspace/email-address.ts";
+import { isGroupKey } from "../domain/workspace/group.ts";
+import { flawOfName } from "../domain/workspace/name.ts";
 import * as activity from "../storage/activity.ts";
 import type { Database, Transaction } from "../storage/database.ts";
 import * as groups from "../storage/groups.ts";

@@ -2,11 +2,11 @@
 // owners, and one is always left. Changes of the members of a workspace wait for each other: each sees what the last
 // has done, so that two owners who remove each other at once do not leave none.
 
-import type { Actor, MemberDoer } from "../domain/activity.ts";
-import { flawOfEmailAddress, isSameSpelling } from "../domain/email-address.ts";
 import { invitationsPerDayMax, membersPerWorkspaceMax } from "../domain/limits.ts";
 import { type ChangeRefusal, type Refusal, refuse, refuseField } from "../domain/refusal.ts";
-import type { Role } from "../domain/role.ts";
+import type { Actor, MemberDoer } from "../domain/workspace/activity.ts";
+import { flawOfEmailAddress, isSameSpelling } from "../domain/workspace/email-address.ts";
+import type { Role } from "../domain/workspace/role.ts";
 import * as activity from "../storage/activity.ts";
 import { type Database, inTransaction, type Transaction } from "../storage/database.ts";
 import * as deliveries from "../storage/deliveries.ts";

@@ -8,14 +8,14 @@ import type {
   RegistrationResponseJSON,
   WebAuthnCredential,
 } from "@simplewebauthn/server";
-import type { PasskeyMailKind } from "../domain/event.ts";
+import type { PasskeyMailKind } from "../domain/approval/event.ts";
 import {
   passkeyNameCharactersMax,
   passkeysPerPersonMax,
   signInChallengeMinutes,
 } from "../domain/limits.ts";
-import { flawOfText, isBlank } from "../domain/plain-text.ts";
 import { type ChangeRefusal, type Refusal, refuse, refuseField } from "../domain/refusal.ts";
+import { flawOfText, isBlank } from "../domain/workspace/plain-text.ts";
 import {
   type Database,
   inOneStatement,

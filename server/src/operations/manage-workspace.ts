@@ -1,13 +1,14 @@
 // Creates workspaces and changes their settings.
 
-import { type Doer, fromTo, operator } from "../domain/activity.ts";
-import { defaultExpiryMinutes, defaultReminderPercent } from "../domain/limits.ts";
+import { defaultReminderPercent } from "../domain/limits.ts";
 import { type ChangeRefusal, refuse } from "../domain/refusal.ts";
+import { defaultExpiryMinutes } from "../domain/shown/field-limits.ts";
+import { type Doer, fromTo, operator } from "../domain/workspace/activity.ts";
 import {
   flawOfWorkspaceSettings,
   type SettingFlaw,
   type WorkspaceSettings,
-} from "../domain/workspace-settings.ts";
+} from "../domain/workspace/workspace-settings.ts";
 import * as activity from "../storage/activity.ts";
 import { type Database, inTransaction } from "../storage/database.ts";
 import * as workspaces from "../storage/workspaces.ts";

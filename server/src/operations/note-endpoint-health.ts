@@ -1,7 +1,7 @@
 // What the outcome of an attempt means for its endpoint: one that only fails is warned about, then disabled; one
 // that says it is gone is disabled at once. Owners are told in the same transaction.
 
-import { stepAfterFailure } from "../domain/endpoint-health.ts";
+import { stepAfterFailure } from "../domain/delivery/endpoint-health.ts";
 import { endpointFailingDaysMax } from "../domain/limits.ts";
 import * as activity from "../storage/activity.ts";
 import {

@@ -2,9 +2,9 @@
 // expired first, and wrong codes are counted.
 
 import { timingSafeEqual } from "node:crypto";
-import { findSecretKey, type Keyring, type SecretKey } from "../domain/keyring.ts";
+import { findSecretKey, type Keyring, type SecretKey } from "../domain/access/keyring.ts";
+import { deriveReviewCode, normaliseReviewCode } from "../domain/access/review-code.ts";
 import { reviewCodeTriesMax } from "../domain/limits.ts";
-import { deriveReviewCode, normaliseReviewCode } from "../domain/review-code.ts";
 import { type Database, inOneStatement } from "../storage/database.ts";
 import * as reviews from "../storage/reviews.ts";
 import { expireApprovals } from "./expire-approvals.ts";

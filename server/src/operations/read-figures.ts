@@ -9,7 +9,7 @@ import {
   countFigures,
   type Figures,
   noFigures,
-} from "../domain/figures.ts";
+} from "../domain/approval/figures.ts";
 import { figureRowsMin } from "../domain/limits.ts";
 import { type Database, inOneStatement } from "../storage/database.ts";
 import * as figures from "../storage/figures.ts";

@@ -1,7 +1,7 @@
 // Sends again what failed, was skipped, or is wanted once more; and sends a test event to an endpoint.
 
-import { type Doer, operator } from "../domain/activity.ts";
 import { type ChangeRefusal, isRefusal, type Refusal, refuse } from "../domain/refusal.ts";
+import { type Doer, operator } from "../domain/workspace/activity.ts";
 import * as activity from "../storage/activity.ts";
 import { type Database, inTransaction } from "../storage/database.ts";
 import * as deliveries from "../storage/deliveries.ts";

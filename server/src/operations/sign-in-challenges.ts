@@ -2,7 +2,7 @@
 // within minutes by the database's clock, and in the browser that left.
 
 import { randomBytes } from "node:crypto";
-import { digestOfToken } from "../domain/sign-in.ts";
+import { digestOfToken } from "../domain/access/sign-in.ts";
 import { type Database, inOneStatement } from "../storage/database.ts";
 import * as challenges from "../storage/sign-in-challenges.ts";
 

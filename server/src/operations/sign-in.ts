@@ -2,16 +2,16 @@
 // told to nobody who has not shown that the mailbox is theirs.
 
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { isSameSpelling } from "../domain/email-address.ts";
-import { findSecretKey, type Keyring } from "../domain/keyring.ts";
-import { userAgentCharactersMax } from "../domain/limits.ts";
+import { findSecretKey, type Keyring } from "../domain/access/keyring.ts";
 import {
   deriveSignInCode,
   deriveSignInToken,
   digestOfToken,
   sessionTokenBytes,
   signInNonceBytes,
-} from "../domain/sign-in.ts";
+} from "../domain/access/sign-in.ts";
+import { userAgentCharactersMax } from "../domain/limits.ts";
+import { isSameSpelling } from "../domain/workspace/email-address.ts";
 import { type Database, inTransaction, type Transaction } from "../storage/database.ts";
 import * as deliveries from "../storage/deliveries.ts";
 import * as people from "../storage/people.ts";

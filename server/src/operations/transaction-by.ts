@@ -3,9 +3,9 @@
 // the removal. Locks are taken in one order, so that nobody waits in a circle: the workspace, where a change must see
 // what the one before has done; then the doer; then what is changed.
 
-import type { Doer } from "../domain/activity.ts";
 import { type ChangeRefusal, isRefusal, type Refusal, refuse } from "../domain/refusal.ts";
-import { isAtLeast } from "../domain/role.ts";
+import type { Doer } from "../domain/workspace/activity.ts";
+import { isAtLeast } from "../domain/workspace/role.ts";
 import { type Database, inTransaction, type Transaction } from "../storage/database.ts";
 import * as members from "../storage/members.ts";
 import * as workspaces from "../storage/workspaces.ts";

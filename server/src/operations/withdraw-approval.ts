@@ -1,9 +1,9 @@
 // Withdraws a pending approval on behalf of a member of its workspace. What the agent itself takes back goes through
 // cancel-approval.ts; both end in the same state, with the same event.
 
-import type { MemberDoer } from "../domain/activity.ts";
-import { describeResolution } from "../domain/approval.ts";
+import { describeResolution } from "../domain/approval/approval.ts";
 import { type Refusal, refuse } from "../domain/refusal.ts";
+import type { MemberDoer } from "../domain/workspace/activity.ts";
 import * as activity from "../storage/activity.ts";
 import * as approvalResolution from "../storage/approval-resolution.ts";
 import * as approvals from "../storage/approvals.ts";

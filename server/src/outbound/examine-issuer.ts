@@ -2,8 +2,8 @@
 // nobody can sign in with it. Nobody is signed in, and no secret is sent.
 
 import { ClientError } from "openid-client";
+import type { OidcSettings } from "../domain/access/openid.ts";
 import { openIdTimeoutMs } from "../domain/limits.ts";
-import type { OidcSettings } from "../domain/openid.ts";
 import { discover } from "./openid.ts";
 
 export type IssuerAnswer =

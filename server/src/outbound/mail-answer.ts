@@ -1,7 +1,7 @@
 // What became of a try to hand a mail over: from the words and codes of the mail server, or of the connection to it,
 // to one outcome of the closed list, and to the start of the answer as it may be kept.
 
-import type { MailOutcome } from "../domain/attempt.ts";
+import type { MailOutcome } from "../domain/shown/attempt.ts";
 
 /** What is read of nodemailer's errors: everything, because it is nobody's promise that it is there. */
 type MailFault = {

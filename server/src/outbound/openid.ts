@@ -22,11 +22,6 @@ import {
   WWWAuthenticateChallengeError,
 } from "openid-client";
 import {
-  openIdAnswerBytesMax,
-  openIdClockToleranceSeconds,
-  openIdTimeoutMs,
-} from "../domain/limits.ts";
-import {
   joinClaims,
   type OidcClaims,
   type OidcClient,
@@ -34,7 +29,12 @@ import {
   type OidcFlow,
   type OidcSettings,
   oidcFailed,
-} from "../domain/openid.ts";
+} from "../domain/access/openid.ts";
+import {
+  openIdAnswerBytesMax,
+  openIdClockToleranceSeconds,
+  openIdTimeoutMs,
+} from "../domain/limits.ts";
 
 const scope = "openid email";
 

@@ -5,6 +5,12 @@ import { lookup, Resolver } from "node:dns/promises";
 import { once } from "node:events";
 import { isIP } from "node:net";
 import {
+  type AddressFlaw,
+  type AddressPolicy,
+  describeAddressFlaw,
+  describeAddressFlawToMember,
+} from "../domain/access/network-address.ts";
+import {
   examinationTimeoutMs,
   nameQueryTimeoutMs,
   nameQueryTriesMax,
@@ -12,12 +18,6 @@ import {
   otherFamilyWaitMs,
   systemLookupsMax,
 } from "../domain/limits.ts";
-import {
-  type AddressFlaw,
-  type AddressPolicy,
-  describeAddressFlaw,
-  describeAddressFlawToMember,
-} from "../domain/network-address.ts";
 
 export type HostAddress = { address: string; family: number };
 

@@ -7,13 +7,13 @@ import { createTransport } from "nodemailer";
 import MailComposer from "nodemailer/lib/mail-composer";
 import { encodeWord } from "nodemailer/lib/mime-funcs";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
-import type { MailOutcome } from "../domain/attempt.ts";
-import { flawOfEmailAddress } from "../domain/email-address.ts";
+import { formatReviewCode } from "../domain/access/review-code.ts";
 import { mailsInFlightMax, mailTimeoutMs } from "../domain/limits.ts";
-import type { MailContent } from "../domain/mail.ts";
-import type { Mailbox } from "../domain/mailbox.ts";
-import { formatReviewCode } from "../domain/review-code.ts";
-import { parseSmtpUrl, type SmtpServer } from "../domain/smtp-url.ts";
+import type { MailContent } from "../domain/mail/mail.ts";
+import { parseSmtpUrl, type SmtpServer } from "../domain/mail/smtp-url.ts";
+import type { MailOutcome } from "../domain/shown/attempt.ts";
+import { flawOfEmailAddress } from "../domain/workspace/email-address.ts";
+import type { Mailbox } from "../domain/workspace/mailbox.ts";
 import { answerOfFault, keepable, outcomeOfFault } from "./mail-answer.ts";
 
 export type MailMessage = MailContent & {

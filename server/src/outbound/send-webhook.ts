@@ -5,7 +5,7 @@ import http from "node:http";
 import https from "node:https";
 import type { LookupFunction, Socket } from "node:net";
 import { TLSSocket } from "node:tls";
-import type { WebhookOutcome } from "../domain/attempt.ts";
+import type { AddressPolicy } from "../domain/access/network-address.ts";
 import {
   webhookAddressTimeoutMs,
   webhookHeaderBytesMax,
@@ -15,7 +15,7 @@ import {
   webhookResponseBytesMax,
   webhookTimeoutMs,
 } from "../domain/limits.ts";
-import type { AddressPolicy } from "../domain/network-address.ts";
+import type { WebhookOutcome } from "../domain/shown/attempt.ts";
 import { literalOf, type NameSources, resolveHost } from "./resolve-host.ts";
 
 export type WebhookMessage = { url: string; headers: Record<string, string>; body: Buffer };

@@ -1,6 +1,6 @@
 // The activity table: who changed what in a workspace, and when. Written in the transaction of the change.
 
-import type { ActivityAction, Actor } from "../domain/activity.ts";
+import type { ActivityAction, Actor } from "../domain/workspace/activity.ts";
 import type { Queryable, Transaction } from "./database.ts";
 
 export type NewActivity = {

@@ -7,9 +7,9 @@ import {
   type ApprovalStatus,
   type Approver,
   approvalStatuses,
-} from "../domain/approval.ts";
-import type { JsonText } from "../domain/json-text.ts";
+} from "../domain/approval/approval.ts";
 import { gatheredReadBytesMax, listBytesMax, reminderMinutesMin } from "../domain/limits.ts";
+import type { JsonText } from "../domain/shown/json-text.ts";
 import type { Queryable, Transaction } from "./database.ts";
 
 export type ApprovalRow = {

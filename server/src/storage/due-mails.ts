@@ -3,7 +3,7 @@
 // often gets digests (decision 27). Also reads back a mail that was sent or kept: it is made anew from the same rows.
 
 import assert from "node:assert/strict";
-import type { MailEventKind, PasskeyMailKind } from "../domain/event.ts";
+import type { MailEventKind, PasskeyMailKind } from "../domain/approval/event.ts";
 import {
   digestRequestsMax,
   heldTimeShareMax,

@@ -1,9 +1,9 @@
 // Claims webhook deliveries that are due. A claim is one statement and one commit: the lease with its fencing
 // token, and the row of the attempt that is about to be made.
 
-import type { Approval } from "../domain/approval.ts";
-import type { EndpointHealth } from "../domain/endpoint-health.ts";
-import type { WebhookEventKind } from "../domain/event.ts";
+import type { Approval } from "../domain/approval/approval.ts";
+import type { WebhookEventKind } from "../domain/approval/event.ts";
+import type { EndpointHealth } from "../domain/delivery/endpoint-health.ts";
 import {
   claimedReadBytesMax,
   claimWindowMax,

@@ -1,6 +1,6 @@
 // How deliveries to one endpoint went, by day: how many attempts succeeded and failed, and how long answers took.
 
-import { endOfDay, lastDays, startOfDay } from "../domain/figures.ts";
+import { endOfDay, lastDays, startOfDay } from "../domain/approval/figures.ts";
 import { attemptsLookedAtMax, endpointSampleSize } from "../domain/limits.ts";
 import type { Queryable } from "./database.ts";
 

@@ -1,6 +1,6 @@
 // The endpoints table: customers' webhook URLs, and the sealed secrets that sign what is sent there.
 
-import type { EventKind } from "../domain/event.ts";
+import type { EventKind } from "../domain/approval/event.ts";
 import { webhookSecretsMax } from "../domain/limits.ts";
 import type { Queryable, Transaction } from "./database.ts";
 

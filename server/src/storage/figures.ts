@@ -1,7 +1,7 @@
 // What became of a workspace's approvals, counted by day: the counting statements, the daily_figures table in which
 // counted days are kept, and how much of the plan was used.
 
-import type { ApprovalStatus } from "../domain/approval.ts";
+import type { ApprovalStatus } from "../domain/approval/approval.ts";
 import {
   type AlikeApprovals,
   bucketStarts,
@@ -11,7 +11,7 @@ import {
   startOfDay,
   type Tally,
   type Times,
-} from "../domain/figures.ts";
+} from "../domain/approval/figures.ts";
 import { figureAgentsMax, figureOpenIdsMax, figureSettlingSeconds } from "../domain/limits.ts";
 import { firstIdAt } from "./approvals.ts";
 import type { Queryable, Transaction } from "./database.ts";

@@ -1,6 +1,6 @@
 // The members table: the people who run a workspace, and those who are invited to.
 
-import type { Role } from "../domain/role.ts";
+import type { Role } from "../domain/workspace/role.ts";
 import type { Queryable, Transaction } from "./database.ts";
 
 export type Member = {

@@ -1,7 +1,7 @@
 // The people table: everybody who has signed in, by their mailbox, in the spelling that they proved first; and where
 // they are members.
 
-import type { Role } from "../domain/role.ts";
+import type { Role } from "../domain/workspace/role.ts";
 import type { Queryable, Transaction } from "./database.ts";
 
 export type Person = { id: string; email: string };

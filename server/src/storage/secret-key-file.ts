@@ -4,7 +4,12 @@
 import { randomBytes } from "node:crypto";
 import { link, open, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { findSecretKey, type Keyring, parseKeyring, secretKeyBytes } from "../domain/keyring.ts";
+import {
+  findSecretKey,
+  type Keyring,
+  parseKeyring,
+  secretKeyBytes,
+} from "../domain/access/keyring.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 
 const fileName = "secret-key";

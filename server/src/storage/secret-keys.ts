@@ -1,6 +1,6 @@
 // Holds the secret keys of a process to those that the database needs.
 
-import { flawOfKeyring, type Keyring } from "../domain/keyring.ts";
+import { flawOfKeyring, type Keyring } from "../domain/access/keyring.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import type { Queryable } from "./database.ts";
 import { listSecretKeyIds } from "./endpoints.ts";

@@ -1,7 +1,7 @@
 // Opens what a process needs to work on the data: the database, embedded or external, and the secret keys.
 
 import type pg from "pg";
-import type { Keyring } from "../domain/keyring.ts";
+import type { Keyring } from "../domain/access/keyring.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { type EmbeddedPostgresInUse, useEmbeddedPostgres } from "./embedded-postgres.ts";
 import { readOrMakeSecretKey, withSecretKeyOfFile } from "./secret-key-file.ts";

@@ -1,6 +1,6 @@
 // The workspaces table, the plans that workspaces are on, and how much of them was used this month.
 
-import type { WorkspaceSettings } from "../domain/workspace-settings.ts";
+import type { WorkspaceSettings } from "../domain/workspace/workspace-settings.ts";
 import type { Queryable, Transaction } from "./database.ts";
 
 export type Workspace = WorkspaceSettings & { id: string; createdAt: Date };

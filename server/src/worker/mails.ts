@@ -1,14 +1,14 @@
 // Delivers mails: claim what is due, make the message, hand it to the mail server or keep it, record how that went.
 
 import type { Logger } from "pino";
-import type { AttemptOutcome } from "../domain/attempt.ts";
-import { isCrashedTooOften, nextStep } from "../domain/delivery.ts";
+import { isCrashedTooOften, nextStep } from "../domain/delivery/delivery.ts";
 import {
   leaseSeconds,
   mailRetryDelaysMs,
   mailsInFlightMax,
   mailTimeoutMs,
 } from "../domain/limits.ts";
+import type { AttemptOutcome } from "../domain/shown/attempt.ts";
 import {
   type CompleteAttempt,
   completeFailedMail,

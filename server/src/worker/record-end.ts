@@ -1,8 +1,8 @@
 // Records how an attempt ended, with patience: the database may be away just now, and what was sent was sent.
 
 import { setTimeout as pause } from "node:timers/promises";
-import { interrupted } from "../domain/attempt.ts";
 import { crashesInRowMax, leaseSeconds } from "../domain/limits.ts";
+import { interrupted } from "../domain/shown/attempt.ts";
 import { isUnavailable } from "../storage/database.ts";
 import type { AttemptEnd, Lease } from "../storage/deliveries.ts";
 

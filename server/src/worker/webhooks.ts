@@ -1,25 +1,25 @@
 // Delivers webhooks: claim what is due, build and sign the body, send it, record how that went.
 
 import type { Logger } from "pino";
-import type { Approval } from "../domain/approval.ts";
-import { type AttemptOutcome, outcomeToldToMembers } from "../domain/attempt.ts";
-import { isCrashedTooOften, nextStep } from "../domain/delivery.ts";
-import { stepAfterFailure } from "../domain/endpoint-health.ts";
-import { testEventKind } from "../domain/event.ts";
-import { eventBody, testEventBody } from "../domain/event-body.ts";
-import { findSecretKey, isAwaited, type Keyring } from "../domain/keyring.ts";
+import { findSecretKey, isAwaited, type Keyring } from "../domain/access/keyring.ts";
+import { unseal } from "../domain/access/sealed-secret.ts";
+import type { Approval } from "../domain/approval/approval.ts";
+import { testEventKind } from "../domain/approval/event.ts";
+import { eventBody, testEventBody } from "../domain/approval/event-body.ts";
+import { isCrashedTooOften, nextStep } from "../domain/delivery/delivery.ts";
+import { stepAfterFailure } from "../domain/delivery/endpoint-health.ts";
+import {
+  type SigningSecret,
+  signingSecretOf,
+  webhookHeaders,
+} from "../domain/delivery/webhook-signature.ts";
 import {
   leaseSeconds,
   rememberedSecretsMax,
   webhooksInFlightMax,
   webhookTimeoutMs,
 } from "../domain/limits.ts";
-import { unseal } from "../domain/sealed-secret.ts";
-import {
-  type SigningSecret,
-  signingSecretOf,
-  webhookHeaders,
-} from "../domain/webhook-signature.ts";
+import { type AttemptOutcome, outcomeToldToMembers } from "../domain/shown/attempt.ts";
 import type { CompleteAttempt } from "../operations/complete-attempt.ts";
 import { secretRecordOf } from "../operations/manage-endpoint.ts";
 import {

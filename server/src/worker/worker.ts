@@ -2,7 +2,7 @@
 // case a wake-up was lost; any number of workers share one database without knowing of each other.
 
 import type { Logger } from "pino";
-import type { Keyring } from "../domain/keyring.ts";
+import type { Keyring } from "../domain/access/keyring.ts";
 import { makeCompleteAttempt } from "../operations/complete-attempt.ts";
 import { resolutionChannel } from "../storage/approval-resolution.ts";
 import { type Database, isUnavailable } from "../storage/database.ts";

@@ -11,7 +11,7 @@ import {
   type ViewUpdate,
   WidgetType,
 } from "@codemirror/view";
-import { piecesInOrder } from "../../../server/src/domain/writing-order.ts";
+import { piecesInOrder } from "../../../server/src/domain/shown/text/writing-order.ts";
 import { type HiddenMark, hiddenMarksOf, longRunsOf } from "./hidden-marks.ts";
 
 class Chip extends WidgetType {

@@ -1,9 +1,13 @@
 // Finds what cannot be seen, or may be taken for something else, in a line of the JSON text, by the same rules as the
 // rest of the page. What a mark looks like in the editor is the business of hidden-chips.ts.
 
-import { jsonDepthMax } from "../../../server/src/domain/limits.ts";
-import { isSaid } from "../../../server/src/domain/marks.ts";
-import { chipOf, type Segment, segmentsOf } from "../../../server/src/domain/visible-text.ts";
+import { jsonDepthMax } from "../../../server/src/domain/shown/field-limits.ts";
+import { isSaid } from "../../../server/src/domain/shown/text/marks.ts";
+import {
+  chipOf,
+  type Segment,
+  segmentsOf,
+} from "../../../server/src/domain/shown/text/visible-text.ts";
 import { isEscapedSlashes, lengthOf, withoutEscapes } from "../json-escapes.ts";
 
 export type HiddenMark = {

@@ -36,8 +36,8 @@ import {
 } from "@codemirror/state";
 import { EditorView, type KeyBinding, keymap, lineNumbers } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
-import { scanJson } from "../../../server/src/domain/json-text.ts";
-import { formatJson } from "../../../server/src/domain/json-tree.ts";
+import { scanJson } from "../../../server/src/domain/shown/json-text.ts";
+import { formatJson } from "../../../server/src/domain/shown/json-tree.ts";
 import { exactText, pastedText } from "./exact-text.ts";
 import { hiddenChips } from "./hidden-chips.ts";
 import styles from "./json-editor.css?inline";

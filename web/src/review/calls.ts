@@ -6,7 +6,7 @@ import type {
   ReviewPage,
   ReviewStatus,
 } from "../../../sdk/src/review-contract.ts";
-import { shownText } from "../../../server/src/domain/shown-text.ts";
+import { shownText } from "../../../server/src/domain/shown/shown-text.ts";
 import { words } from "./words.ts";
 
 export type Failure = {

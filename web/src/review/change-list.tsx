@@ -1,7 +1,7 @@
 // What an edit changes, each with its path: what stood there and what will stand there.
 
 import { useState } from "react";
-import type { JsonChange } from "../../../server/src/domain/json-diff.ts";
+import type { JsonChange } from "../../../server/src/domain/shown/json-diff.ts";
 import { nameOf } from "./payload/tree-context.ts";
 import { InOrder, Visible } from "./visible-text.tsx";
 import { words } from "./words.ts";

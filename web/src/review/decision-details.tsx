@@ -1,6 +1,6 @@
 // What came with a decision: the approver's note, and what they changed in the payload.
 
-import type { JsonChange } from "../../../server/src/domain/json-diff.ts";
+import type { JsonChange } from "../../../server/src/domain/shown/json-diff.ts";
 import { ChangeList } from "./change-list.tsx";
 import { Quote } from "./quote.tsx";
 import { Visible } from "./visible-text.tsx";

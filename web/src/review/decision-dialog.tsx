@@ -2,8 +2,8 @@
 // two different places. No pressing on one place, and no clicking of every button, gets through it.
 
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
-import type { JsonChange } from "../../../server/src/domain/json-diff.ts";
-import { resolutionNoteCharactersMax } from "../../../server/src/domain/limits.ts";
+import { resolutionNoteCharactersMax } from "../../../server/src/domain/shown/field-limits.ts";
+import type { JsonChange } from "../../../server/src/domain/shown/json-diff.ts";
 import type { Verdict } from "./calls.ts";
 import { ChangeList, changesAtFirst } from "./change-list.tsx";
 import { LeadingValueList } from "./leading-value-list.tsx";

@@ -1,6 +1,6 @@
 // Keeps what the approver typed across reloads, in this tab alone, and only until the request is decided.
 
-import type { JsonPath } from "../../../server/src/domain/json-tree.ts";
+import type { JsonPath } from "../../../server/src/domain/shown/json-tree.ts";
 
 export type Draft = {
   /** The edited document, valid or not; null when it is as the agent sent it. */

@@ -1,6 +1,6 @@
 // What a mark says when somebody asks for more: on hover, and to assistive technology.
 
-import { codeAndName, type Marked, wordsOf } from "../../../server/src/domain/marks.ts";
+import { codeAndName, type Marked, wordsOf } from "../../../server/src/domain/shown/text/marks.ts";
 import { words } from "./words.ts";
 
 export function markTitle(marked: Marked): string {

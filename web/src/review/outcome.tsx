@@ -2,7 +2,7 @@
 
 import { type RefObject, useMemo } from "react";
 import type { ReviewOutcome } from "../../../sdk/src/review-contract.ts";
-import { diffJson } from "../../../server/src/domain/json-diff.ts";
+import { diffJson } from "../../../server/src/domain/shown/json-diff.ts";
 import { DecisionDetails } from "./decision-details.tsx";
 import { Instant } from "./instant.tsx";
 import { StatusMark } from "./status-mark.tsx";

@@ -1,8 +1,8 @@
 // Cuts prose that runs from right to left into words, which its readers read in their own order, and into numbers, paths
 // and addresses, each of which must keep its own.
 
-import type { Segment } from "../../../server/src/domain/visible-text.ts";
-import { isPath, numbersIn } from "../../../server/src/domain/writing-order.ts";
+import type { Segment } from "../../../server/src/domain/shown/text/visible-text.ts";
+import { isPath, numbersIn } from "../../../server/src/domain/shown/text/writing-order.ts";
 
 export type ProsePart = { segments: Segment[]; isToken: boolean };
 

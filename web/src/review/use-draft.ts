@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Review } from "../../../sdk/src/review-contract.ts";
-import { nodeAt, textOf } from "../../../server/src/domain/json-tree.ts";
+import { nodeAt, textOf } from "../../../server/src/domain/shown/json-tree.ts";
 import { emptyDraft, type FieldDraft, loadDraft, saveDraft } from "./draft.ts";
 import { type DraftState, judgeDraft } from "./payload/draft-state.ts";
 import { keyOf } from "./payload/folding.ts";

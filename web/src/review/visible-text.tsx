@@ -2,14 +2,14 @@
 // of theirs can move one of ours.
 
 import { Fragment, type ReactNode } from "react";
-import { isSaid, type Marked, wordsOf } from "../../../server/src/domain/marks.ts";
-import { type Segment, segmentsOf } from "../../../server/src/domain/visible-text.ts";
+import { isSaid, type Marked, wordsOf } from "../../../server/src/domain/shown/text/marks.ts";
+import { type Segment, segmentsOf } from "../../../server/src/domain/shown/text/visible-text.ts";
 import {
   isMainlyRightToLeft,
   mayReorder,
   mixesDirections,
   piecesInOrder,
-} from "../../../server/src/domain/writing-order.ts";
+} from "../../../server/src/domain/shown/text/writing-order.ts";
 import { jsonSegmentsOf } from "../json-escapes.ts";
 import { markTitle } from "./mark-title.ts";
 import { type ProsePart, prosePartsOf } from "./prose-parts.ts";

@@ -2,7 +2,7 @@
 // image, font or address from outside. The only link is the one of a button block. Colours are tokens in pairs, light
 // and dark; none is pure black or white, so that programs that invert by force keep the contrast.
 
-import { escapeHtml } from "../html-text.ts";
+import { escapeHtml } from "./html-text.ts";
 import { inertLines, inertPieces, type Piece } from "./inert-text.ts";
 import type { Block, Fact, Letter, ListedRequest, Quote, Words } from "./letter.ts";
 

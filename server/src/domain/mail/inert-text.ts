@@ -1,9 +1,14 @@
 // A stranger's words, fit to stand in a mail of ours: nothing in them is hidden, and no mail program can make a link
 // of them. Both parts of a mail, and its subject, are made from these pieces, so they always agree.
 
-import { isSaid } from "../marks.ts";
-import { unlink } from "../unlinked-text.ts";
-import { chipOf, type Segment, segmentsOf, type VisibleTextOptions } from "../visible-text.ts";
+import { isSaid } from "../shown/text/marks.ts";
+import {
+  chipOf,
+  type Segment,
+  segmentsOf,
+  type VisibleTextOptions,
+} from "../shown/text/visible-text.ts";
+import { unlink } from "./unlinked-text.ts";
 
 /** A chip names what cannot be seen, or stands behind a lookalike. Its brackets keep it from joining its neighbours. */
 export type Piece = { kind: "text" | "chip"; text: string };

@@ -1,6 +1,6 @@
 // The subject of a mail: our words first, then as much of what others wrote as fits, on one line.
 
-import { countCharacters } from "../plain-text.ts";
+import { countCharacters } from "../workspace/plain-text.ts";
 import { toInertText } from "./inert-text.ts";
 
 const theirsCharactersMax = 70;

@@ -2,12 +2,12 @@
 
 import { z } from "zod";
 import type { DashboardApi, Delivery } from "../../../../sdk/src/dashboard-contract.ts";
-import { outcomeToldToMembers } from "../../domain/attempt.ts";
-import { isEventKind, testEventKind } from "../../domain/event.ts";
-import { eventBody, testEventBody } from "../../domain/event-body.ts";
+import { isEventKind, testEventKind } from "../../domain/approval/event.ts";
+import { eventBody, testEventBody } from "../../domain/approval/event-body.ts";
+import { shownWebhookHeaders } from "../../domain/delivery/webhook-signature.ts";
 import { dashboardPageItems } from "../../domain/limits.ts";
 import { isRefusal } from "../../domain/refusal.ts";
-import { shownWebhookHeaders } from "../../domain/webhook-signature.ts";
+import { outcomeToldToMembers } from "../../domain/shown/attempt.ts";
 import { noSuchDelivery, resendInWorkspace } from "../../operations/resend-in-workspace.ts";
 import * as approvals from "../../storage/approvals.ts";
 import type { Queryable } from "../../storage/database.ts";

@@ -7,7 +7,7 @@ import type {
   EndpointDetail,
   EndpointWithSecret,
 } from "../../../../sdk/src/dashboard-contract.ts";
-import { eventKinds } from "../../domain/event.ts";
+import { eventKinds } from "../../domain/approval/event.ts";
 import { endpointFigureDays, unsuccessfulCountMax } from "../../domain/limits.ts";
 import { type ChangeRefusal, isRefusal } from "../../domain/refusal.ts";
 import {

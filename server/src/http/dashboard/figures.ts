@@ -1,7 +1,13 @@
 // The figures of a workspace: what became of its requests, and how much of its plan was used.
 
 import type { DashboardApi } from "../../../../sdk/src/dashboard-contract.ts";
-import { askedOf, daysOfTwoMonths, lastDays, sharesOf, topAgents } from "../../domain/figures.ts";
+import {
+  askedOf,
+  daysOfTwoMonths,
+  lastDays,
+  sharesOf,
+  topAgents,
+} from "../../domain/approval/figures.ts";
 import { shownAgentsMax } from "../../domain/limits.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { readFigures } from "../../operations/read-figures.ts";

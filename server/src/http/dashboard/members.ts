@@ -2,9 +2,9 @@
 
 import { z } from "zod";
 import type { Done, Member } from "../../../../sdk/src/dashboard-contract.ts";
-import { normaliseEmailAddress } from "../../domain/email-address.ts";
 import { isRefusal } from "../../domain/refusal.ts";
-import { roles } from "../../domain/role.ts";
+import { normaliseEmailAddress } from "../../domain/workspace/email-address.ts";
+import { roles } from "../../domain/workspace/role.ts";
 import { changeMemberRole, inviteMember, removeMember } from "../../operations/manage-members.ts";
 import * as members from "../../storage/members.ts";
 import { tellRefusal } from "./change-refusal.ts";

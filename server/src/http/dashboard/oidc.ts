@@ -2,8 +2,8 @@
 // browser goes to, not calls of the page, so whatever goes wrong ends on the sign-in page, which is told no reason.
 
 import { randomBytes } from "node:crypto";
+import { emailOfClaims, type OidcFailed, oidcFailed } from "../../domain/access/openid.ts";
 import { signInChallengeMinutes } from "../../domain/limits.ts";
-import { emailOfClaims, type OidcFailed, oidcFailed } from "../../domain/openid.ts";
 import { startSession } from "../../operations/sign-in.ts";
 import { beginOidcFlow, takeOidcFlow } from "../../operations/sign-in-challenges.ts";
 import type { Answer, Call } from "../call.ts";

@@ -1,7 +1,7 @@
 // The HTML around the dashboard, and what its browser may do. Nothing of any workspace stands in it.
 
 import { randomBytes } from "node:crypto";
-import { escapeHtml } from "../../domain/html-text.ts";
+import { escapeHtml } from "../../domain/mail/html-text.ts";
 import { basePathOf } from "../base-path.ts";
 import type { Answer } from "../call.ts";
 import type { DashboardCalls } from "./visit.ts";

@@ -13,7 +13,7 @@ import {
   type Approver,
   approvalStatuses,
   editOf,
-} from "../../domain/approval.ts";
+} from "../../domain/approval/approval.ts";
 import { dashboardPageItems } from "../../domain/limits.ts";
 import { isRefusal } from "../../domain/refusal.ts";
 import { findWithExpiry } from "../../operations/expire-approvals.ts";

@@ -2,6 +2,9 @@
 // decides about rights itself.
 
 import { hash } from "node:crypto";
+import { networkOf } from "../../domain/access/network-address.ts";
+import type { RateLimit } from "../../domain/access/rate-limit.ts";
+import { digestOfToken } from "../../domain/access/sign-in.ts";
 import {
   formBytesMax,
   passkeyFormBytesMax,
@@ -10,11 +13,8 @@ import {
   sessionCallsPerMinuteMax,
   signInCallsPerMinuteMax,
 } from "../../domain/limits.ts";
-import { networkOf } from "../../domain/network-address.ts";
-import type { RateLimit } from "../../domain/rate-limit.ts";
 import { isRefusal, refuse } from "../../domain/refusal.ts";
-import { isAtLeast } from "../../domain/role.ts";
-import { digestOfToken } from "../../domain/sign-in.ts";
+import { isAtLeast } from "../../domain/workspace/role.ts";
 import { noteVisit } from "../../operations/sign-in.ts";
 import { currentHolder } from "../../storage/holder.ts";
 import * as sessions from "../../storage/sessions.ts";

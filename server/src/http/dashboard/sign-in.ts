@@ -2,9 +2,9 @@
 
 import { z } from "zod";
 import type { Done, Me, SignInOptions } from "../../../../sdk/src/dashboard-contract.ts";
-import { flawOfEmailAddress } from "../../domain/email-address.ts";
+import { digestOfToken, normaliseSignInCode } from "../../domain/access/sign-in.ts";
 import { isRefusal, refuse } from "../../domain/refusal.ts";
-import { digestOfToken, normaliseSignInCode } from "../../domain/sign-in.ts";
+import { flawOfEmailAddress } from "../../domain/workspace/email-address.ts";
 import {
   type Browser,
   endSession,

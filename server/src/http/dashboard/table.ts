@@ -2,7 +2,7 @@
 // contract, and a test walks every row with every role and with somebody from another workspace.
 
 import type { DashboardApi } from "../../../../sdk/src/dashboard-contract.ts";
-import type { Role } from "../../domain/role.ts";
+import type { Role } from "../../domain/workspace/role.ts";
 import type { Call } from "../call.ts";
 import * as account from "./account.ts";
 import * as deliveries from "./deliveries.ts";

@@ -1,7 +1,7 @@
 // The head of a page: its one h1, and the title of the tab.
 
 import { type ReactNode, useEffect } from "react";
-import { toVisibleText } from "../../../../server/src/domain/visible-text.ts";
+import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
 import { useMembershipOrNone } from "../membership.ts";
 
 type PageHeadProps = {

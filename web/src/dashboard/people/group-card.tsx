@@ -2,7 +2,7 @@
 
 import { useId } from "react";
 import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
-import { toVisibleText } from "../../../../server/src/domain/visible-text.ts";
+import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { CopyBox } from "../parts/copy-box.tsx";
 import { AddGroupMember } from "./add-group-member.tsx";

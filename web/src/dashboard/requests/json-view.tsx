@@ -1,8 +1,8 @@
 // JSON that is only read: the review page's readable view, and the exact text one press away.
 
 import { useId, useMemo, useState } from "react";
-import type { JsonChange } from "../../../../server/src/domain/json-diff.ts";
-import { type JsonPath, rootOf, textOf } from "../../../../server/src/domain/json-tree.ts";
+import type { JsonChange } from "../../../../server/src/domain/shown/json-diff.ts";
+import { type JsonPath, rootOf, textOf } from "../../../../server/src/domain/shown/json-tree.ts";
 import { CopyButton } from "../../review/payload/copy-button.tsx";
 import { type DraftState, noChanges } from "../../review/payload/draft-state.ts";
 import { useOpening } from "../../review/payload/opening.ts";

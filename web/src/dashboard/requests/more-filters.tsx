@@ -2,7 +2,7 @@
 
 import { useId } from "react";
 import type { RequestRow } from "../../../../sdk/src/dashboard-contract.ts";
-import { toVisibleText } from "../../../../server/src/domain/visible-text.ts";
+import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
 import { type ChosenFilter, dayOf, endOfDay, lastDayBefore, startOfDay } from "./filter-state.ts";
 import { useTyped } from "./use-typed.ts";
 

@@ -4,7 +4,7 @@ import {
   interrupted,
   mailOutcomes,
   webhookOutcomes,
-} from "../../../../server/src/domain/attempt.ts";
+} from "../../../../server/src/domain/shown/attempt.ts";
 import { isSuccess, outcomeSentence } from "./outcome-words.ts";
 
 test("every way in which a webhook or a mail can end has a sentence of its own", () => {

@@ -4,7 +4,7 @@ import type {
   AttemptOutcome,
   MailOutcome,
   WebhookOutcome,
-} from "../../../../server/src/domain/attempt.ts";
+} from "../../../../server/src/domain/shown/attempt.ts";
 
 export type DestinationKind = "endpoint" | "mailbox";
 

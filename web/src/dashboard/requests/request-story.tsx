@@ -2,7 +2,7 @@
 
 import { useMemo } from "react";
 import type { RequestDetail } from "../../../../sdk/src/dashboard-contract.ts";
-import { diffJson } from "../../../../server/src/domain/json-diff.ts";
+import { diffJson } from "../../../../server/src/domain/shown/json-diff.ts";
 import type { ClockReading } from "../../review/clock.ts";
 import { Quote } from "../../review/quote.tsx";
 import { Timeline } from "../../review/timeline.tsx";

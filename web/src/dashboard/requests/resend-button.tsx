@@ -2,7 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import type { Delivery } from "../../../../sdk/src/dashboard-contract.ts";
-import { toVisibleText } from "../../../../server/src/domain/visible-text.ts";
+import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
 import { call } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { Problem } from "../parts/problem.tsx";

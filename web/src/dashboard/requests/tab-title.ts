@@ -1,6 +1,6 @@
 // What the agent wants to do as the title of a tab: its first words, in quotation marks because they are not ours.
 
-import { toVisibleText } from "../../../../server/src/domain/visible-text.ts";
+import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
 
 const charactersMax = 60;
 

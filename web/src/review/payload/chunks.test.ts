@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { nextOf, outlineOf, stepsOf } from "../../../../server/src/domain/json-outline.ts";
+import { nextOf, outlineOf, stepsOf } from "../../../../server/src/domain/shown/json-outline.ts";
 import { chunksFor, chunksOf, entriesIn, entryValue, textOfChunk } from "./chunks.ts";
 
 const json = fc.oneof(

@@ -6,7 +6,7 @@ import {
   nextOf,
   type Outline,
   textAt,
-} from "../../../../server/src/domain/json-outline.ts";
+} from "../../../../server/src/domain/shown/json-outline.ts";
 
 /** So many values take a few milliseconds to draw. */
 const valuesPerChunk = 40;

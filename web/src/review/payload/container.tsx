@@ -1,8 +1,8 @@
 // A container of the readable view: how much of it is open, the button that folds it, and the rows inside.
 
 import { type ReactNode, useLayoutEffect, useMemo, useState } from "react";
-import type { JsonChange } from "../../../../server/src/domain/json-diff.ts";
-import type { JsonPath } from "../../../../server/src/domain/json-tree.ts";
+import type { JsonChange } from "../../../../server/src/domain/shown/json-diff.ts";
+import type { JsonPath } from "../../../../server/src/domain/shown/json-tree.ts";
 import { lead } from "../lead.ts";
 import { Visible } from "../visible-text.tsx";
 import { words } from "../words.ts";

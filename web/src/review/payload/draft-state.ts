@@ -1,7 +1,7 @@
 // What an edited document amounts to: nothing, some changes, or something that cannot be approved and why.
 
-import { diffJson, type JsonChange } from "../../../../server/src/domain/json-diff.ts";
-import { scanJsonValue } from "../../../../server/src/domain/json-text.ts";
+import { diffJson, type JsonChange } from "../../../../server/src/domain/shown/json-diff.ts";
+import { scanJsonValue } from "../../../../server/src/domain/shown/json-text.ts";
 import { words } from "../words.ts";
 
 export type Mistake = {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { diffJson } from "../../../../server/src/domain/json-diff.ts";
-import { nextOf, numberAt } from "../../../../server/src/domain/json-outline.ts";
-import type { JsonPath } from "../../../../server/src/domain/json-tree.ts";
+import { diffJson } from "../../../../server/src/domain/shown/json-diff.ts";
+import { nextOf, numberAt } from "../../../../server/src/domain/shown/json-outline.ts";
+import type { JsonPath } from "../../../../server/src/domain/shown/json-tree.ts";
 import {
   type Drawn,
   drawnAfterEdit,

@@ -1,7 +1,7 @@
 // The record of what has been drawn. A row marks its value once the value stands in the document with all of its text;
 // nothing else does. Approve waits for the values that have no mark.
 
-import { isSameJson, type JsonChange } from "../../../../server/src/domain/json-diff.ts";
+import { isSameJson, type JsonChange } from "../../../../server/src/domain/shown/json-diff.ts";
 import {
   childrenOf,
   kindOf,
@@ -11,7 +11,7 @@ import {
   outlineOf,
   stepsOf,
   textAt,
-} from "../../../../server/src/domain/json-outline.ts";
+} from "../../../../server/src/domain/shown/json-outline.ts";
 
 export type Drawn = {
   outline: Outline;

@@ -1,7 +1,7 @@
 // Says what was found in words that need no knowledge of characters. What the agent wrote stands quoted within them.
 
-import type { JsonPath } from "../../../../server/src/domain/json-tree.ts";
-import type { Mark, Marked } from "../../../../server/src/domain/marks.ts";
+import type { JsonPath } from "../../../../server/src/domain/shown/json-tree.ts";
+import type { Mark, Marked } from "../../../../server/src/domain/shown/text/marks.ts";
 import { words } from "../words.ts";
 import { type Finding, type Place, trimmed } from "./findings.ts";
 import { cutMiddle, pathName, visibleCut } from "./path-name.ts";

@@ -2,7 +2,6 @@
 // others, white space that matters. All of it is counted, the first of each kind are listed with their place.
 
 import type { Review } from "../../../../sdk/src/review-contract.ts";
-import { type Imitation, imitationIn } from "../../../../server/src/domain/imitated-names.ts";
 import {
   comma,
   decodeString,
@@ -11,10 +10,14 @@ import {
   type JsonPath,
   openBrace,
   stringEnd,
-} from "../../../../server/src/domain/json-tree.ts";
-import type { Mark, Marked } from "../../../../server/src/domain/marks.ts";
-import { twinKeys } from "../../../../server/src/domain/twin-keys.ts";
-import { type Segment, segmentsOf } from "../../../../server/src/domain/visible-text.ts";
+} from "../../../../server/src/domain/shown/json-tree.ts";
+import {
+  type Imitation,
+  imitationIn,
+} from "../../../../server/src/domain/shown/text/imitated-names.ts";
+import type { Mark, Marked } from "../../../../server/src/domain/shown/text/marks.ts";
+import { twinKeys } from "../../../../server/src/domain/shown/text/twin-keys.ts";
+import { type Segment, segmentsOf } from "../../../../server/src/domain/shown/text/visible-text.ts";
 import { words } from "../words.ts";
 
 /** Of a payload it is the value, or its name. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { outlineOf } from "../../../../server/src/domain/json-outline.ts";
+import { outlineOf } from "../../../../server/src/domain/shown/json-outline.ts";
 import {
   keyOf,
   openAtFirst,

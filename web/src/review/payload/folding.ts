@@ -1,9 +1,9 @@
 // What of a payload is open at first, and where long texts are cut. Nothing is folded away silently: as long as a value
 // has not been drawn (drawn.ts), the page says how many there are and Approve waits.
 
-import { nextOf, type Outline, stepsOf } from "../../../../server/src/domain/json-outline.ts";
-import type { JsonNode, JsonPath } from "../../../../server/src/domain/json-tree.ts";
-import { segmentsOf } from "../../../../server/src/domain/visible-text.ts";
+import { nextOf, type Outline, stepsOf } from "../../../../server/src/domain/shown/json-outline.ts";
+import type { JsonNode, JsonPath } from "../../../../server/src/domain/shown/json-tree.ts";
+import { segmentsOf } from "../../../../server/src/domain/shown/text/visible-text.ts";
 import { lengthOf } from "../../json-escapes.ts";
 
 /** So many values are open when the page appears: a screenful or ten, and quick on any phone. */

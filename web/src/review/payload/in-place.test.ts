@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nodeAt } from "../../../../server/src/domain/json-tree.ts";
+import { nodeAt } from "../../../../server/src/domain/shown/json-tree.ts";
 import { tokenOf, typedOf, withRestored, withValue } from "./in-place.ts";
 
 const original =

@@ -8,8 +8,8 @@ import {
   replaceNode,
   stringOf,
   textOf,
-} from "../../../../server/src/domain/json-tree.ts";
-import { segmentsOf } from "../../../../server/src/domain/visible-text.ts";
+} from "../../../../server/src/domain/shown/json-tree.ts";
+import { segmentsOf } from "../../../../server/src/domain/shown/text/visible-text.ts";
 
 const numberPattern = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 

@@ -1,7 +1,7 @@
 // The name of a value, or its place in a list. Spaces at its edges, which nobody would see, are counted.
 
 import { useMemo } from "react";
-import type { JsonPath } from "../../../../server/src/domain/json-tree.ts";
+import type { JsonPath } from "../../../../server/src/domain/shown/json-tree.ts";
 import { Chip, Visible } from "../visible-text.tsx";
 import { words } from "../words.ts";
 import { LongText } from "./long-text.tsx";

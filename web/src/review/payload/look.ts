@@ -1,6 +1,6 @@
 // How rows look, for those that are components and those that are plain text.
 
-import type { JsonNode } from "../../../../server/src/domain/json-tree.ts";
+import type { JsonNode } from "../../../../server/src/domain/shown/json-tree.ts";
 import { words } from "../words.ts";
 import { groupedDigits } from "./grouped.ts";
 

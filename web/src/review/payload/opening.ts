@@ -3,8 +3,8 @@
 // rows that were drawn.
 
 import { useState } from "react";
-import { nextOf, numberAt } from "../../../../server/src/domain/json-outline.ts";
-import type { JsonPath } from "../../../../server/src/domain/json-tree.ts";
+import { nextOf, numberAt } from "../../../../server/src/domain/shown/json-outline.ts";
+import type { JsonPath } from "../../../../server/src/domain/shown/json-tree.ts";
 import { lead } from "../lead.ts";
 import { type DraftState, noChanges } from "./draft-state.ts";
 import {

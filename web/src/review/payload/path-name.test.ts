@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { formatPath } from "../../../../server/src/domain/json-tree.ts";
+import { formatPath } from "../../../../server/src/domain/shown/json-tree.ts";
 import { assertRatio } from "../../../../server/test/linear-time.ts";
 import { words } from "../words.ts";
 import { pathName, visibleCut } from "./path-name.ts";

@@ -1,9 +1,9 @@
 // What a place in the payload is called in labels and lists: its path, made visible and cut to a length that can be
 // read. The work is bounded by that length, however long the keys are and however deep they stand.
 
-import { formatStep } from "../../../../server/src/domain/json-text.ts";
-import type { JsonPath } from "../../../../server/src/domain/json-tree.ts";
-import { toVisibleText } from "../../../../server/src/domain/visible-text.ts";
+import { formatStep } from "../../../../server/src/domain/shown/json-text.ts";
+import type { JsonPath } from "../../../../server/src/domain/shown/json-tree.ts";
+import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
 import { words } from "../words.ts";
 
 type Step = JsonPath[number];

@@ -1,7 +1,7 @@
 // The payload: readable first, as JSON one press away, and in an editor when there is still something to decide.
 
 import { useId, useMemo, useRef, useState } from "react";
-import { type JsonPath, rootOf, textOf } from "../../../../server/src/domain/json-tree.ts";
+import { type JsonPath, rootOf, textOf } from "../../../../server/src/domain/shown/json-tree.ts";
 import type { FieldDraft } from "../draft.ts";
 import { lead } from "../lead.ts";
 import { words } from "../words.ts";

@@ -8,13 +8,13 @@ import {
   type Outline,
   stepsOf,
   textAt,
-} from "../../../../server/src/domain/json-outline.ts";
+} from "../../../../server/src/domain/shown/json-outline.ts";
 import {
   decodeString,
   type JsonNode,
   type JsonPath,
-} from "../../../../server/src/domain/json-tree.ts";
-import { mixesDirections } from "../../../../server/src/domain/writing-order.ts";
+} from "../../../../server/src/domain/shown/json-tree.ts";
+import { mixesDirections } from "../../../../server/src/domain/shown/text/writing-order.ts";
 import { Visible } from "../visible-text.tsx";
 import { words } from "../words.ts";
 import { type Chunk, type ChunkList, entriesIn } from "./chunks.ts";

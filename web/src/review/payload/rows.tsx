@@ -2,7 +2,7 @@
 // sight are plain text and left out of layout, and those near the window have their tools.
 
 import { memo, type ReactNode, useLayoutEffect, useRef, useState } from "react";
-import type { JsonPath } from "../../../../server/src/domain/json-tree.ts";
+import type { JsonPath } from "../../../../server/src/domain/shown/json-tree.ts";
 import {
   type Chunk,
   type ChunkList,

@@ -6,7 +6,7 @@ import {
   type JsonPath,
   rootOf,
   stringOf,
-} from "../../../../server/src/domain/json-tree.ts";
+} from "../../../../server/src/domain/shown/json-tree.ts";
 import { OrderNote, Visible } from "../visible-text.tsx";
 import { words } from "../words.ts";
 import { keyOf, splitLongText } from "./folding.ts";

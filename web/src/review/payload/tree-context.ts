@@ -2,7 +2,7 @@
 // when its own text does, so that an edit among twenty thousand values draws a few.
 
 import { createContext, useContext, useLayoutEffect } from "react";
-import type { JsonPath } from "../../../../server/src/domain/json-tree.ts";
+import type { JsonPath } from "../../../../server/src/domain/shown/json-tree.ts";
 import type { FieldDraft } from "../draft.ts";
 import { openValuesAtFirst } from "./folding.ts";
 import type { OpeningRows } from "./opening.ts";

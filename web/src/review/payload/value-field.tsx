@@ -1,7 +1,7 @@
 // The field for one simple value that is being edited where it stands.
 
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
-import type { JsonNode } from "../../../../server/src/domain/json-tree.ts";
+import type { JsonNode } from "../../../../server/src/domain/shown/json-tree.ts";
 import { words } from "../words.ts";
 import { tokenOf } from "./in-place.ts";
 

@@ -1,8 +1,8 @@
 // One value of the readable view with its key: a simple value in place, or a container with its rows beneath.
 
 import { memo, useRef, useState } from "react";
-import type { JsonChange } from "../../../../server/src/domain/json-diff.ts";
-import { type JsonPath, rootOf } from "../../../../server/src/domain/json-tree.ts";
+import type { JsonChange } from "../../../../server/src/domain/shown/json-diff.ts";
+import { type JsonPath, rootOf } from "../../../../server/src/domain/shown/json-tree.ts";
 import { lead } from "../lead.ts";
 import { Visible } from "../visible-text.tsx";
 import { words } from "../words.ts";

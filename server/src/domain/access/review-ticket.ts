@@ -1,0 +1,33 @@
+// Tickets: what a review page gets with its data and sends back with a decision, as proof that we made it for this
+// link, not long ago. A link alone, replayed by whatever follows links, decides nothing.
+
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { reviewTicketHours } from "../limits.ts";
+import type { Keyring, SecretKey } from "./keyring.ts";
+
+const ticketPattern = /^([0-9]{1,15})\.([A-Za-z0-9_-]{43})$/;
+const validMs = reviewTicketHours * 3_600_000;
+
+export function issueReviewTicket(keyring: Keyring, reviewerId: string, now: Date): string {
+  const issuedAtMs = String(now.getTime());
+  return `${issuedAtMs}.${signatureOf(keyring.current, reviewerId, issuedAtMs)}`;
+}
+
+export function isValidReviewTicket(
+  keyring: Keyring,
+  ticket: string,
+  { reviewerId, now }: { reviewerId: string; now: Date },
+): boolean {
+  const [, issuedAtMs = "", signature = ""] = ticketPattern.exec(ticket) ?? [];
+  if (signature === "" || now.getTime() - Number(issuedAtMs) > validMs) return false;
+  const given = Buffer.from(signature);
+  return keyring.all.some((key) =>
+    timingSafeEqual(given, Buffer.from(signatureOf(key, reviewerId, issuedAtMs))),
+  );
+}
+
+function signatureOf(key: SecretKey, reviewerId: string, issuedAtMs: string): string {
+  return createHmac("sha256", key.keyObject)
+    .update(`countersign review ticket\0${reviewerId}\0${issuedAtMs}`)
+    .digest("base64url");
+}

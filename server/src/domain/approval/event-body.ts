@@ -1,0 +1,48 @@
+// The body of a webhook: a pure function of the approval, the kind of event and its time. Nothing is stored for
+// it, and yet every attempt sends the same bytes: what `request.created` shows, and what every other kind
+// shows, never changes.
+
+import type { WebhookData, WebhookEvent } from "../../../../sdk/src/contract.ts";
+import { type JsonText, toJsonText } from "../shown/json-text.ts";
+import type { Approval } from "./approval.ts";
+import { approvalFields, type JsonFields, joinFields } from "./approval-json.ts";
+import { type EventKind, testEventKind, type WebhookEventKind } from "./event.ts";
+
+/** `approval` as it is now: pending, or in its one final state. */
+export function eventBody(kind: EventKind, at: Date, approval: Approval): Buffer {
+  const snapshot: Approval =
+    kind === "request.created" ? { ...approval, state: { kind: "PENDING" } } : approval;
+  return envelope(kind, at, snapshot);
+}
+
+/** Has the form of every other event, so that a receiver's own parsing is tried too. No request stands behind it. */
+export function testEventBody(at: Date): Buffer {
+  return envelope(testEventKind, at, {
+    id: "req_test",
+    summary: "A test event. No request stands behind it, and there is nothing to do.",
+    payload: '{"test":true}' as JsonText,
+    metadata: null,
+    agentState: null,
+    reasoning: null,
+    recentActions: [],
+    agentName: "countersign",
+    approver: { kind: "address", email: "nobody@example.com" },
+    createdAt: at,
+    expiresAt: at,
+    state: { kind: "PENDING" },
+  });
+}
+
+function envelope(kind: WebhookEventKind, at: Date, approval: Approval): Buffer {
+  const data = joinFields({
+    id: toJsonText(approval.id),
+    ...approvalFields(approval),
+    createdAtRequest: toJsonText(approval.createdAt.toISOString()),
+  } satisfies JsonFields<WebhookData>);
+  const body = joinFields({
+    event: toJsonText(kind),
+    createdAt: toJsonText(at.toISOString()),
+    data,
+  } satisfies JsonFields<WebhookEvent>);
+  return Buffer.from(body);
+}

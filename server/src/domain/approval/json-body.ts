@@ -1,0 +1,54 @@
+// The body of a call as the members of its one JSON object, each with the exact text it was sent with.
+
+import { type Refusal, refuse } from "../refusal.ts";
+import { jsonDepthMax } from "../shown/field-limits.ts";
+import { type JsonFlaw, type JsonMember, scanJson } from "../shown/json-text.ts";
+
+export type Members = ReadonlyMap<string, JsonMember>;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** `what` names what the object must have, and `undone` what did not happen, for whoever reads the refusal. */
+export function membersOf(
+  body: Uint8Array,
+  { what, undone }: { what: string; undone: string },
+): Members | Refusal {
+  if (body.length === 0) {
+    return refuse("invalid_json", `The body is empty. Send a JSON object with ${what}.`);
+  }
+  let text: string;
+  try {
+    text = utf8.decode(body);
+  } catch {
+    return refuse("invalid_json", "The body is not valid UTF-8. Encode the JSON text as UTF-8.");
+  }
+  const scanned = scanJson(text);
+  if (scanned.kind === "malformed") {
+    return refuse(
+      "invalid_json",
+      `The body is not valid JSON: ${scanned.message}. Nothing was ${undone}; mend it and send it again.`,
+    );
+  }
+  if (scanned.kind === "other") {
+    return refuse("validation_error", `The body must be a JSON object with ${what}.`);
+  }
+  const members = new Map<string, JsonMember>();
+  for (const member of scanned.members) {
+    // Of two members of one name the flawed one is kept: it carries the refusal.
+    if (member.flaw !== null || !members.has(member.name)) members.set(member.name, member);
+  }
+  return members;
+}
+
+/** What is wrong at the flaw's path. */
+export function describeFlaw({ kind }: JsonFlaw, depthMax = jsonDepthMax): string {
+  return kind === "too_deep"
+    ? `is nested deeper than ${depthMax} levels`
+    : "appears more than once. Send each key once, so that every reader sees one value";
+}
+
+export function describeType(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}

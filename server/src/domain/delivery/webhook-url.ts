@@ -1,0 +1,27 @@
+// Which URLs may be registered as webhook endpoints. Whether the address behind one may be reached is
+// decided at each attempt, on the address that is really connected to.
+
+import { webhookUrlCharactersMax } from "../limits.ts";
+
+/** Says what is wrong with a webhook URL, or null when it is fine. */
+export function flawOfWebhookUrl(text: string): string | null {
+  if (text.length > webhookUrlCharactersMax) {
+    return `must be at most ${webhookUrlCharactersMax} characters, but has ${text.length}`;
+  }
+  // The parser of URLs drops or encodes them without a word; what is stored and shown would still hold them.
+  if (
+    !text.isWellFormed() ||
+    /[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text)
+  ) {
+    return "must not hold spaces, line breaks or hidden characters; write them as %20 and so on";
+  }
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    return "must be a whole address that begins with https:// or http://";
+  }
+  if (url.username !== "" || url.password !== "") {
+    return "must not hold a user name or password: every delivery is signed, verify the signature instead";
+  }
+  if (url.hash !== "") return "must not hold a fragment (#…): it would not be sent";
+  return null;
+}

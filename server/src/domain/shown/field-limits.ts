@@ -1,0 +1,21 @@
+// The bounds of what callers and approvers fill in, and of what a page shows of it. Characters are Unicode code points,
+// bytes are UTF-8 bytes of the text as it was sent.
+
+export const summaryCharactersMax = 500;
+export const agentNameCharactersMax = 100;
+export const reasoningCharactersMax = 2_000;
+export const recentActionsMax = 10;
+export const recentActionCharactersMax = 300;
+export const agentStateBytesMax = 262_144;
+export const emailCharactersMax = 254;
+export const nameCharactersMax = 100;
+export const idempotencyKeyCharactersMax = 255;
+export const resolutionNoteCharactersMax = 2_000;
+
+export const ttlMinutesMin = 5;
+export const ttlMinutesMax = 10_080;
+export const defaultExpiryMinutes = 1_440;
+
+export const jsonDepthMax = 128;
+/** The review page counts others that wait up to here; this number means "or more". */
+export const othersWaitingMax = 100;

@@ -1,0 +1,41 @@
+// What counts as one plain e-mail address: no display name, no list, no quotes, no controls.
+
+import { emailCharactersMax } from "../shown/field-limits.ts";
+
+// The grammar of the HTML standard's e-mail input: what mail servers take, without comments, quoted
+// strings and address literals. International domains are written in their xn-- form.
+const localPart = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
+const domainLabel = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
+const localPartCharactersMax = 64;
+
+/** Says what is wrong with an address, or null when it is one plain address. */
+export function flawOfEmailAddress(address: string): string | null {
+  if (address.length > emailCharactersMax) {
+    return `must be at most ${emailCharactersMax} characters, but has ${address.length}`;
+  }
+  const at = address.lastIndexOf("@");
+  const local = address.slice(0, Math.max(at, 0));
+  const labels = address.slice(at + 1).split(".");
+  const isPlain =
+    localPart.test(local) &&
+    local.length <= localPartCharactersMax &&
+    labels.every((label) => domainLabel.test(label));
+  return isPlain
+    ? null
+    : "must be one plain e-mail address such as ann@example.com, without a name, quotes, spaces or a second address";
+}
+
+/** The form in which two spellings of one mailbox are the same for us. */
+export function normaliseEmailAddress(address: string): string {
+  return address.toLowerCase();
+}
+
+/** Whether two spellings surely lead to one mailbox: some servers tell upper from lower case before the @, none after it. */
+export function isSameSpelling(one: string, other: string): boolean {
+  return exactForm(one) === exactForm(other);
+}
+
+function exactForm(address: string): string {
+  const at = address.lastIndexOf("@");
+  return address.slice(0, at) + address.slice(at).toLowerCase();
+}
