@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Database, openDatabase } from "../server/src/storage/database.ts";
+import { type Database, openDatabase } from "../server/src/database/database.ts";
 import { until } from "../server/test/patience.ts";
 import { makeTestDatabase } from "../server/test/test-database.ts";
 import { type ReceivedMail, startMailserver } from "../server/test/test-mailbox.ts";

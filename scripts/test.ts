@@ -10,8 +10,8 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import pg from "pg";
 import { type ChromiumSearch, findChromium } from "../e2e/chromium.ts";
-import { useEmbeddedPostgres } from "../server/src/storage/embedded-postgres.ts";
-import { migrate } from "../server/src/storage/migrations.ts";
+import { useEmbeddedPostgres } from "../server/src/database/embedded-postgres/embedded-postgres.ts";
+import { migrate } from "../server/src/database/migrations.ts";
 import { templateName, withDatabase } from "../server/test/test-database.ts";
 import { measureFreeCores } from "./machine.ts";
 

@@ -3,7 +3,7 @@
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { openDatabase } from "../../server/src/storage/database.ts";
+import { openDatabase } from "../../server/src/database/database.ts";
 import type { BareServerPlan } from "./bare-server-process.ts";
 
 /** As many as the service has by default. */

@@ -2,8 +2,8 @@
 // whose time ends, many thousands at the same moment. The rows are those that a create leaves.
 
 import { setTimeout as pause } from "node:timers/promises";
-import { type Database, inTransaction } from "../../server/src/storage/database.ts";
-import { announceDue } from "../../server/src/storage/deliveries.ts";
+import { type Database, inTransaction } from "../../server/src/database/database.ts";
+import { announceDue } from "../../server/src/storage/deliveries/deliveries.ts";
 
 /** One statement takes no longer than a connection of ours may. */
 const rowsAtOnce = 10_000;

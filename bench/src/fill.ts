@@ -5,7 +5,7 @@
 // Nobody else may write meanwhile: for the time of it the tables have neither indexes nor foreign keys.
 
 import { randomInt } from "node:crypto";
-import type { Database } from "../../server/src/storage/database.ts";
+import type { Database } from "../../server/src/database/database.ts";
 
 export type Filling = {
   /** Without limits of their plans. They take turns. Those with endpoints get webhooks, which have all arrived. */

@@ -12,7 +12,7 @@ import { cpus, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { useEmbeddedPostgres } from "../../server/src/storage/embedded-postgres.ts";
+import { useEmbeddedPostgres } from "../../server/src/database/embedded-postgres/embedded-postgres.ts";
 import type {
   History,
   JobResult,

@@ -8,14 +8,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import type { Keyring } from "../../server/src/domain/access/keyring.ts";
-import { type Database, openDatabase } from "../../server/src/storage/database.ts";
-import { findPrograms } from "../../server/src/storage/embedded-postgres/programs.ts";
+import { type Database, openDatabase } from "../../server/src/database/database.ts";
 import {
   type EmbeddedPostgres,
   useEmbeddedPostgres,
-} from "../../server/src/storage/embedded-postgres.ts";
-import { migrate } from "../../server/src/storage/migrations.ts";
+} from "../../server/src/database/embedded-postgres/embedded-postgres.ts";
+import { findPrograms } from "../../server/src/database/embedded-postgres/programs.ts";
+import { migrate } from "../../server/src/database/migrations.ts";
+import type { Keyring } from "../../server/src/domain/access/keyring.ts";
 import { readOrMakeSecretKey } from "../../server/src/storage/secret-key-file.ts";
 
 import type { Bench } from "./bench.ts";

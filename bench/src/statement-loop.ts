@@ -2,7 +2,7 @@
 // cannot go.
 
 import { randomBytes } from "node:crypto";
-import { openDatabase } from "../../server/src/storage/database.ts";
+import { openDatabase } from "../../server/src/database/database.ts";
 import type { NoteCall, StatementLoad } from "./load-process.ts";
 import type { Statement } from "./workloads.ts";
 

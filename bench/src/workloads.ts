@@ -1,6 +1,7 @@
 // What is asked of the service: as bytes of HTTP, and as the very statement that the service runs for a batch of one.
 
 import { randomBytes } from "node:crypto";
+import type { Database } from "../../server/src/database/database.ts";
 import { digestOfApiKey } from "../../server/src/domain/access/api-key.ts";
 import { parseNewApproval } from "../../server/src/domain/approval/new-approval.ts";
 import { type ChangeRefusal, isRefusal, type Refusal } from "../../server/src/domain/refusal.ts";
@@ -8,9 +9,8 @@ import { type JsonText, toJsonText } from "../../server/src/domain/shown/json-te
 import { issueKey } from "../../server/src/operations/issue-key.ts";
 import { registerEndpoint } from "../../server/src/operations/manage-endpoint.ts";
 import { createWorkspace } from "../../server/src/operations/manage-workspace.ts";
-import { creationQuery } from "../../server/src/storage/approval-creation.ts";
-import { findByKeysSql } from "../../server/src/storage/approvals.ts";
-import type { Database } from "../../server/src/storage/database.ts";
+import { creationQuery } from "../../server/src/storage/approvals/approval-creation.ts";
+import { findByKeysSql } from "../../server/src/storage/approvals/approvals.ts";
 import { approver, body } from "./example-body.ts";
 import type { Service } from "./service.ts";
 

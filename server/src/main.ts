@@ -1,9 +1,9 @@
 // Where everything starts: reads the configuration, and runs the command that was asked for.
 
 import { readConfig, variables } from "./config.ts";
+import { isOutOfReach, isSignInRefused, isUnavailable } from "./database/database.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
 import { toTerminalText } from "./domain/shown/text/visible-text.ts";
-import { isOutOfReach, isSignInRefused, isUnavailable } from "./storage/database.ts";
 
 let isServing = false;
 // pg may throw a lost connection or a refused sign-in where nobody can catch it. The next call learns of it by itself.

@@ -3,10 +3,10 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
+import { isOutOfReach } from "./database/database.ts";
+import { migrate } from "./database/migrations.ts";
 import { isLoopbackUrl } from "./domain/access/public-url.ts";
 import { endTrial, firstOwnerEmail } from "./operations/first-run.ts";
-import { isOutOfReach } from "./storage/database.ts";
-import { migrate } from "./storage/migrations.ts";
 import { requireSecretKeys } from "./storage/secret-keys.ts";
 import type { Store } from "./storage/store.ts";
 

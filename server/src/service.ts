@@ -2,6 +2,10 @@
 
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import type { Database } from "./database/database.ts";
+import { asHolder } from "./database/holder.ts";
+import type { Listener } from "./database/listener.ts";
+import { Turnstile } from "./database/turnstile.ts";
 import type { Keyring } from "./domain/access/keyring.ts";
 import {
   type AllowedCidr,
@@ -35,11 +39,7 @@ import { makeDecideApproval } from "./operations/decide-approval.ts";
 import { makeKeyUse } from "./operations/note-key-use.ts";
 import { makeReadApproval } from "./operations/read-approval.ts";
 import { examineMembersWebhookUrl } from "./outbound/resolve-host.ts";
-import type { Database } from "./storage/database.ts";
-import { asHolder } from "./storage/holder.ts";
-import type { Listener } from "./storage/listener.ts";
-import { ResolutionWatch } from "./storage/resolution-watch.ts";
-import { Turnstile } from "./storage/turnstile.ts";
+import { ResolutionWatch } from "./storage/approvals/resolution-watch.ts";
 
 export type ServiceOptions = {
   db: Database;

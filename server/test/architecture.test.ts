@@ -38,6 +38,7 @@ test("imports go down the layers, never up nor to a neighbour", () => {
   breaks(keepsLayers, source("domain/a.ts", `import type { X } from "../operations/x.ts";`));
   breaks(keepsLayers, source("storage/a.ts", `export { x } from "../operations/x.ts";`));
   breaks(keepsLayers, source("storage/a.ts", `export * from "../outbound/x.ts";`));
+  breaks(keepsLayers, source("database/a.ts", `import { x } from "../storage/x.ts";`));
   breaks(keepsLayers, source("outbound/a.ts", `import "../storage/x.ts";`));
   breaks(keepsLayers, source("operations/a.ts", `import { x } from "../outbound/x.ts";`));
   breaks(keepsLayers, source("operations/a.ts", `const x = await import("../http/x.ts");`));
@@ -294,7 +295,7 @@ test("whatever writes in storage demands a transaction first", () => {
 
 test("transactions are opened in operations and the worker alone", () => {
   holds(opensTransactionsInOperations);
-  const text = `import { inTransaction } from "../storage/database.ts";`;
+  const text = `import { inTransaction } from "../database/database.ts";`;
   for (const path of ["http/a.ts", "cli/a.ts", "storage/a.ts", "serve.ts"]) {
     breaks(opensTransactionsInOperations, source(path, text));
     breaks(opensTransactionsInOperations, source(path, "await database.inOneStatement(db);"));
@@ -304,7 +305,7 @@ test("transactions are opened in operations and the worker alone", () => {
     );
   }
   breaks(opensTransactionsInOperations, source("operations/a.ts", "write(db as Transaction);"));
-  for (const path of ["operations/a.ts", "worker/a.ts", "storage/database.ts"]) {
+  for (const path of ["operations/a.ts", "worker/a.ts", "database/database.ts"]) {
     allows(opensTransactionsInOperations, source(path, text));
   }
 });
@@ -324,13 +325,14 @@ test("every source file opens with a comment that says what it is for", () => {
  * An operation has no network inside its transaction, and a request talks to no strangers.
  */
 const layers: Record<string, readonly string[]> = {
-  starts: ["http", "worker", "cli", "operations", "storage", "outbound", "domain"],
-  http: ["operations", "storage", "domain"],
-  worker: ["operations", "storage", "outbound", "domain"],
-  cli: ["operations", "storage", "outbound", "domain"],
-  operations: ["storage", "domain"],
-  storage: ["domain"],
+  starts: ["http", "worker", "cli", "operations", "storage", "outbound", "database", "domain"],
+  http: ["operations", "storage", "database", "domain"],
+  worker: ["operations", "storage", "outbound", "database", "domain"],
+  cli: ["operations", "storage", "outbound", "database", "domain"],
+  operations: ["storage", "database", "domain"],
+  storage: ["database", "domain"],
   outbound: ["domain"],
+  database: ["domain"],
   domain: [],
 };
 const starts = [
@@ -543,7 +545,7 @@ function isErasable(files: SourceFile[]): string[] {
 }
 
 /** config.ts lets pg read an address, and connects to nothing. */
-const clientMakers = ["config.ts", "storage/database.ts", "storage/database-client.ts"];
+const clientMakers = ["config.ts", "database/database.ts", "database/database-client.ts"];
 
 function opensDatabaseClients(files: SourceFile[]): string[] {
   const making = /\bnew\s+pg\s*\.\s*(Client|Pool)\b|import\s*\{[^}]*\}\s*from\s*"pg"/;
@@ -603,11 +605,14 @@ function isPureImport(file: SourceFile, each: Import): boolean {
 const writingSql =
   /\binsert\s+into\b|\bdelete\s+from\b|\bupdate\s+(?:only\s+)?[\w."]+(?:\s+(?:as\s+)?\w+)?\s+set\b/i;
 /** It works before there is a pool to take a transaction from, on a connection of its own. */
-const migrationsFile = `${serverSource}storage/migrations.ts`;
+const migrationsFile = `${serverSource}database/migrations.ts`;
 
 function writesInTransactions(files: SourceFile[]): string[] {
   return serverSources(files)
-    .filter(({ path }) => layerOf(path) === "storage" && path !== migrationsFile)
+    .filter(
+      ({ path }) =>
+        ["storage", "database"].includes(layerOf(path) ?? "") && path !== migrationsFile,
+    )
     .flatMap((file) => {
       const declarations = declarationsOf(file);
       return declarations
@@ -624,7 +629,7 @@ function writesInTransactions(files: SourceFile[]): string[] {
 }
 
 function opensTransactionsInOperations(files: SourceFile[]): string[] {
-  const definition = `${serverSource}storage/database.ts`;
+  const definition = `${serverSource}database/database.ts`;
   return serverSources(files)
     .filter(({ path }) => path !== definition && !isTest(path))
     .flatMap((file) => {

@@ -4,13 +4,13 @@
 import { spawn } from "node:child_process";
 import { flushCompileCache } from "node:module";
 import { createInterface } from "node:readline";
+import { type Database, openDatabase } from "../src/database/database.ts";
+import { Listener } from "../src/database/listener.ts";
 import { type Keyring, parseKeyring } from "../src/domain/access/keyring.ts";
 import { loopbackCidrs, makeAddressPolicy } from "../src/domain/access/network-address.ts";
 import { openLog } from "../src/log.ts";
 import { MailSender } from "../src/outbound/send-mail.ts";
 import { WebhookSender } from "../src/outbound/send-webhook.ts";
-import { type Database, openDatabase } from "../src/storage/database.ts";
-import { Listener } from "../src/storage/listener.ts";
 import { Worker } from "../src/worker/worker.ts";
 
 export type CrashPoint =

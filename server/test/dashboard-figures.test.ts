@@ -6,8 +6,8 @@ import { endpointSampleSize, figureAgentsMax, figureOpenIdsMax } from "../src/do
 import { isRefusal } from "../src/domain/refusal.ts";
 import { overview, usage } from "../src/http/dashboard/figures.ts";
 import type { DashboardCalls, MemberVisit } from "../src/http/dashboard/visit.ts";
-import { readEndpointDays } from "../src/storage/endpoint-figures.ts";
-import { readPending } from "../src/storage/pending.ts";
+import { readPending } from "../src/storage/approvals/pending.ts";
+import { readEndpointDays } from "../src/storage/deliveries/endpoint-figures.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 import { makeEndpoint } from "./test-worker.ts";
 

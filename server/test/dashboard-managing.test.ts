@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { after, test } from "node:test";
+import { inTransaction, openDatabase } from "../src/database/database.ts";
 import { digestOfApiKey } from "../src/domain/access/api-key.ts";
 import { makeAddressPolicy } from "../src/domain/access/network-address.ts";
 import {
@@ -36,10 +37,9 @@ import {
 import { updateWorkspace } from "../src/operations/manage-workspace.ts";
 import { makeKeyUse } from "../src/operations/note-key-use.ts";
 import { examineMembersWebhookUrl } from "../src/outbound/resolve-host.ts";
-import { inTransaction, openDatabase } from "../src/storage/database.ts";
-import * as deliveries from "../src/storage/deliveries.ts";
-import * as storedEndpoints from "../src/storage/endpoints.ts";
-import { KeyUse } from "../src/storage/key-use.ts";
+import * as deliveries from "../src/storage/deliveries/deliveries.ts";
+import * as storedEndpoints from "../src/storage/deliveries/endpoints.ts";
+import { KeyUse } from "../src/storage/workspaces/key-use.ts";
 import { until } from "./patience.ts";
 import { makeTestDatabase } from "./test-database.ts";
 import {

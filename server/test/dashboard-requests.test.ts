@@ -11,7 +11,7 @@ import * as requests from "../src/http/dashboard/requests.ts";
 import type { DashboardCalls, DashboardRefusal, MemberVisit } from "../src/http/dashboard/visit.ts";
 import { FairBudget } from "../src/http/fair-budget.ts";
 import { createGroup } from "../src/operations/manage-group.ts";
-import * as activity from "../src/storage/activity.ts";
+import * as activity from "../src/storage/workspaces/activity.ts";
 import { until } from "./patience.ts";
 import { makeMember } from "./test-dashboard.ts";
 import { decide, findReviewer, getReview, listReviewers, postReview } from "./test-review.ts";

@@ -5,8 +5,11 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
-import { type EmbeddedPostgres, useEmbeddedPostgres } from "../src/storage/embedded-postgres.ts";
-import { migrate } from "../src/storage/migrations.ts";
+import {
+  type EmbeddedPostgres,
+  useEmbeddedPostgres,
+} from "../src/database/embedded-postgres/embedded-postgres.ts";
+import { migrate } from "../src/database/migrations.ts";
 import { until } from "./patience.ts";
 import { makeTestDatabase, testDatabaseUrl } from "./test-database.ts";
 import { insist, makeWorkspace, minimalBody, startNode, type TestNode } from "./test-service.ts";

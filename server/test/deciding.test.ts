@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, describe, test } from "node:test";
+import { inOneStatement, inTransaction } from "../src/database/database.ts";
 import { type Keyring, parseKeyring } from "../src/domain/access/keyring.ts";
 import { issueReviewTicket } from "../src/domain/access/review-ticket.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { addGroupMember, createGroup, removeGroupMember } from "../src/operations/manage-group.ts";
-import * as approvalResolution from "../src/storage/approval-resolution.ts";
-import { inOneStatement, inTransaction } from "../src/storage/database.ts";
-import * as groups from "../src/storage/groups.ts";
+import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
+import * as groups from "../src/storage/people/groups.ts";
 import { until } from "./patience.ts";
 import {
   type Choice,

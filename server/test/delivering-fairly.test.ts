@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { after, test } from "node:test";
+import type { Database } from "../src/database/database.ts";
 import {
   largeWebhookWeight,
   mailsPerWorkspaceMax,
@@ -9,7 +10,6 @@ import {
   webhooksPerFailingEndpointMax,
   webhooksPerWorkspaceMax,
 } from "../src/domain/limits.ts";
-import type { Database } from "../src/storage/database.ts";
 import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 import { makeEndpoint, type Receiver, startReceiver, startWorker } from "./test-worker.ts";

@@ -1,7 +1,7 @@
 // Compares what receivers heard with what the database says and with what was promised. It is pure, so that it can
 // be shown what it must notice.
 
-import type { Database } from "../src/storage/database.ts";
+import type { Database } from "../src/database/database.ts";
 import type { Heard } from "./test-worker.ts";
 import { isSignedWith } from "./webhook-verifier.ts";
 

@@ -27,13 +27,18 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import pg from "pg";
+import {
+  type EmbeddedPostgres,
+  useEmbeddedPostgres,
+} from "../src/database/embedded-postgres/embedded-postgres.ts";
 import { OperatorFault } from "../src/domain/operator-fault.ts";
-import { type EmbeddedPostgres, useEmbeddedPostgres } from "../src/storage/embedded-postgres.ts";
 import { hangMs, until } from "./patience.ts";
 import { postmasterPid } from "./postmaster.ts";
 
 const NOBODY = 65534;
-const MODULE = fileURLToPath(new URL("../src/storage/embedded-postgres.ts", import.meta.url));
+const MODULE = fileURLToPath(
+  new URL("../src/database/embedded-postgres/embedded-postgres.ts", import.meta.url),
+);
 const isRoot = process.geteuid?.() === 0;
 const isLinux = process.platform === "linux";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import type { Database } from "../src/database/database.ts";
 import { expiryBatch } from "../src/domain/limits.ts";
-import type { Database } from "../src/storage/database.ts";
 import { Sweeper } from "../src/worker/sweeper.ts";
 import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { DatabaseBusy, inTransaction, isOutOfReach } from "../src/database/database.ts";
+import { asHolder } from "../src/database/holder.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { issueKey } from "../src/operations/issue-key.ts";
-import { DatabaseBusy, inTransaction, isOutOfReach } from "../src/storage/database.ts";
-import { asHolder } from "../src/storage/holder.ts";
 import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService, type TestService } from "./test-service.ts";
 

@@ -7,6 +7,7 @@ import { connect, type Socket } from "node:net";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { after, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { inTransaction } from "../src/database/database.ts";
 import { apiKeyRandomBytes, formatApiKey } from "../src/domain/access/api-key.ts";
 import {
   answersBytesPerHolderMax,
@@ -20,7 +21,6 @@ import {
   tinyBodyBytesMax,
   waitersPerWorkspaceMax,
 } from "../src/domain/limits.ts";
-import { inTransaction } from "../src/storage/database.ts";
 import { hangMs, until } from "./patience.ts";
 import { decide, findReviewer, getReview, postReview, sameOriginHeaders } from "./test-review.ts";
 import { makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";

@@ -12,10 +12,10 @@ import {
   inTransaction,
   isOutOfReach,
   openDatabase,
-} from "../src/storage/database.ts";
-import { DatabaseClient } from "../src/storage/database-client.ts";
-import { useEmbeddedPostgres } from "../src/storage/embedded-postgres.ts";
-import { migrate } from "../src/storage/migrations.ts";
+} from "../src/database/database.ts";
+import { DatabaseClient } from "../src/database/database-client.ts";
+import { useEmbeddedPostgres } from "../src/database/embedded-postgres/embedded-postgres.ts";
+import { migrate } from "../src/database/migrations.ts";
 import { until } from "./patience.ts";
 import { makeTestDatabase, type TestDatabase } from "./test-database.ts";
 import { environmentOn, type Program, startProgram, untilWritten } from "./test-program.ts";

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { after, test } from "node:test";
+import { inOneStatement, inTransaction, openDatabase } from "../src/database/database.ts";
 import { formatReviewCode } from "../src/domain/access/review-code.ts";
 import {
   crashDelaysSeconds,
@@ -22,9 +23,8 @@ import { createGroup, removeGroupMember } from "../src/operations/manage-group.t
 import { resendDelivery } from "../src/operations/resend-delivery.ts";
 import { mailSignInCode } from "../src/operations/sign-in.ts";
 import { buildRawMail, MailSender } from "../src/outbound/send-mail.ts";
-import { inOneStatement, inTransaction, openDatabase } from "../src/storage/database.ts";
-import { insertEndpointNotice } from "../src/storage/deliveries.ts";
-import * as dueMails from "../src/storage/due-mails.ts";
+import { insertEndpointNotice } from "../src/storage/deliveries/deliveries.ts";
+import * as dueMails from "../src/storage/deliveries/due-mails.ts";
 import { type CrashPoint, startCrashingWorker } from "./crashing-worker.ts";
 import { until } from "./patience.ts";
 import { type ReceivedMail, startMailserver } from "./test-mailbox.ts";

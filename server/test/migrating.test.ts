@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import pg from "pg";
-import { listMissingMigrations, migrate } from "../src/storage/migrations.ts";
+import { listMissingMigrations, migrate } from "../src/database/migrations.ts";
 import { dumpSchema } from "./schema-dump.ts";
 import { makeTestDatabase, type TestDatabase } from "./test-database.ts";
 import { startNode } from "./test-service.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { test } from "node:test";
+import { type Database, openDatabase, type Transaction } from "../src/database/database.ts";
 import { digestOfApiKey } from "../src/domain/access/api-key.ts";
 import {
   digestRequestsMax,
@@ -8,13 +9,12 @@ import {
   webhooksPerEndpointMax,
 } from "../src/domain/limits.ts";
 import { toJsonText } from "../src/domain/shown/json-text.ts";
-import { insertMany } from "../src/storage/approval-creation.ts";
-import { expire, listResolvedIds, resolve } from "../src/storage/approval-resolution.ts";
-import * as approvals from "../src/storage/approvals.ts";
-import { type Database, openDatabase, type Transaction } from "../src/storage/database.ts";
-import * as dueMails from "../src/storage/due-mails.ts";
-import * as dueWebhooks from "../src/storage/due-webhooks.ts";
-import * as reviews from "../src/storage/reviews.ts";
+import { insertMany } from "../src/storage/approvals/approval-creation.ts";
+import { expire, listResolvedIds, resolve } from "../src/storage/approvals/approval-resolution.ts";
+import * as approvals from "../src/storage/approvals/approvals.ts";
+import * as reviews from "../src/storage/approvals/reviews.ts";
+import * as dueMails from "../src/storage/deliveries/due-mails.ts";
+import * as dueWebhooks from "../src/storage/deliveries/due-webhooks.ts";
 import { makeWorkspace, startService } from "./test-service.ts";
 
 // A connection keeps the plan that it made of a statement, perhaps while there was nothing yet, until PostgreSQL looks at

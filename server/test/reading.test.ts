@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { inOneStatement } from "../src/database/database.ts";
 import type { JsonText } from "../src/domain/shown/json-text.ts";
-import * as approvalResolution from "../src/storage/approval-resolution.ts";
-import { inOneStatement } from "../src/storage/database.ts";
+import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
 const service = await startService();

@@ -3,8 +3,8 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import * as approvalResolution from "../src/storage/approval-resolution.ts";
-import { inOneStatement } from "../src/storage/database.ts";
+import { inOneStatement } from "../src/database/database.ts";
+import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
 import { until } from "./patience.ts";
 import { insist, makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
 import { makeEndpoint, startReceiver, startWorker } from "./test-worker.ts";

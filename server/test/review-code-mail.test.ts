@@ -9,7 +9,7 @@ import { type ComposedMail, composeMail } from "../src/operations/compose-mail.t
 import { createGroup } from "../src/operations/manage-group.ts";
 import { updateWorkspace } from "../src/operations/manage-workspace.ts";
 import { resendDelivery } from "../src/operations/resend-delivery.ts";
-import { findSent } from "../src/storage/due-mails.ts";
+import { findSent } from "../src/storage/deliveries/due-mails.ts";
 import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService, testKeyring } from "./test-service.ts";
 import { startWorker, testPublicUrl } from "./test-worker.ts";

@@ -4,8 +4,8 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
+import { type Database, openDatabase } from "../src/database/database.ts";
 import { deriveReviewToken } from "../src/domain/access/review-link.ts";
-import { type Database, openDatabase } from "../src/storage/database.ts";
 import { until } from "./patience.ts";
 import { makeTestDatabase, type TestDatabase } from "./test-database.ts";
 import { type Mailserver, startMailserver } from "./test-mailbox.ts";

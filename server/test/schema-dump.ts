@@ -1,7 +1,7 @@
 // The schema as text, read from PostgreSQL's catalogue: tables with their columns, constraints and indexes,
 // functions and triggers. The embedded PostgreSQL brings no pg_dump, and this is all that we need of one.
 
-import type { Queryable } from "../src/storage/database.ts";
+import type { Queryable } from "../src/database/database.ts";
 
 export async function dumpSchema(db: Queryable): Promise<string> {
   const parts = [

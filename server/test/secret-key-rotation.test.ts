@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
+import { inOneStatement } from "../src/database/database.ts";
 import { type Keyring, parseKeyring } from "../src/domain/access/keyring.ts";
 import { reviewMailBurstMax } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import type { ComposedMail } from "../src/operations/compose-mail.ts";
 import { rotateEndpointSecret } from "../src/operations/manage-endpoint.ts";
-import { inOneStatement } from "../src/storage/database.ts";
-import * as deliveries from "../src/storage/deliveries.ts";
-import * as dueMails from "../src/storage/due-mails.ts";
-import { listSecretKeyIds } from "../src/storage/endpoints.ts";
+import * as deliveries from "../src/storage/deliveries/deliveries.ts";
+import * as dueMails from "../src/storage/deliveries/due-mails.ts";
+import { listSecretKeyIds } from "../src/storage/deliveries/endpoints.ts";
 import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService, testKeyring } from "./test-service.ts";
 import {

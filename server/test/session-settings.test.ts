@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { openDatabase } from "../src/storage/database.ts";
+import { openDatabase } from "../src/database/database.ts";
 import { makeTestDatabase } from "./test-database.ts";
 
 const database = await makeTestDatabase();

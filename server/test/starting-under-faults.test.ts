@@ -7,7 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import pg from "pg";
-import { type EmbeddedPostgres, useEmbeddedPostgres } from "../src/storage/embedded-postgres.ts";
+import {
+  type EmbeddedPostgres,
+  useEmbeddedPostgres,
+} from "../src/database/embedded-postgres/embedded-postgres.ts";
 import { until } from "./patience.ts";
 import { makeTestDatabase } from "./test-database.ts";
 import { environmentOn, type Program, runCommand, startProgram } from "./test-program.ts";

@@ -22,7 +22,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Me } from "../../sdk/src/dashboard-contract.ts";
-import { openDatabase } from "../src/storage/database.ts";
+import { openDatabase } from "../src/database/database.ts";
 import { hangMs, testHangMs, until } from "./patience.ts";
 import { isAlive, postmasterPid } from "./postmaster.ts";
 import { makeTestDatabase, testDatabaseUrl, withDatabase } from "./test-database.ts";

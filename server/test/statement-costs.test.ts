@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { openDatabase, type Queryable, type Transaction } from "../src/database/database.ts";
 import { othersWaitingMax } from "../src/domain/shown/field-limits.ts";
-import * as approvalResolution from "../src/storage/approval-resolution.ts";
-import * as approvals from "../src/storage/approvals.ts";
-import { openDatabase, type Queryable, type Transaction } from "../src/storage/database.ts";
-import { completeAttempts } from "../src/storage/deliveries.ts";
-import { claim } from "../src/storage/due-webhooks.ts";
-import { readPending } from "../src/storage/pending.ts";
-import * as reviews from "../src/storage/reviews.ts";
+import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
+import * as approvals from "../src/storage/approvals/approvals.ts";
+import { readPending } from "../src/storage/approvals/pending.ts";
+import * as reviews from "../src/storage/approvals/reviews.ts";
+import { completeAttempts } from "../src/storage/deliveries/deliveries.ts";
+import { claim } from "../src/storage/deliveries/due-webhooks.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
 // What statements look at is counted, not timed: it must not follow from how much there is, nor grow with its square.

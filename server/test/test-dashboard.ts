@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import type { DashboardApi } from "../../sdk/src/dashboard-contract.ts";
+import type { Database } from "../src/database/database.ts";
 import type { Role } from "../src/domain/workspace/role.ts";
 import { makeSignInLink } from "../src/operations/sign-in.ts";
-import type { Database } from "../src/storage/database.ts";
 import { type TestNode, testPublicUrl } from "./test-service.ts";
 
 export type DashboardReply = {

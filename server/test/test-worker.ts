@@ -3,14 +3,14 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import type { DestinationStream } from "pino";
+import { type Database, openDatabase } from "../src/database/database.ts";
+import { Listener } from "../src/database/listener.ts";
 import { loopbackCidrs, makeAddressPolicy } from "../src/domain/access/network-address.ts";
 import type { EventKind } from "../src/domain/approval/event.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { openLog } from "../src/log.ts";
 import { registerEndpoint } from "../src/operations/manage-endpoint.ts";
 import { WebhookSender } from "../src/outbound/send-webhook.ts";
-import { type Database, openDatabase } from "../src/storage/database.ts";
-import { Listener } from "../src/storage/listener.ts";
 import { Worker, type WorkerOptions } from "../src/worker/worker.ts";
 import { checkWebhook } from "./openapi-check.ts";
 import { hangMs } from "./patience.ts";

@@ -9,6 +9,7 @@ import type { AddressInfo } from "node:net";
 import { describe, type TestContext, test } from "node:test";
 import pg from "pg";
 import { SMTPServer } from "smtp-server";
+import { inOneStatement } from "../src/database/database.ts";
 import {
   crashDelaysSeconds,
   crashesInRowMax,
@@ -19,11 +20,10 @@ import {
 } from "../src/domain/limits.ts";
 import { resendDelivery } from "../src/operations/resend-delivery.ts";
 import { MailSender } from "../src/outbound/send-mail.ts";
-import { inOneStatement } from "../src/storage/database.ts";
-import * as deliveries from "../src/storage/deliveries.ts";
-import * as dueMails from "../src/storage/due-mails.ts";
-import * as dueWebhooks from "../src/storage/due-webhooks.ts";
-import { readEndpointDays } from "../src/storage/endpoint-figures.ts";
+import * as deliveries from "../src/storage/deliveries/deliveries.ts";
+import * as dueMails from "../src/storage/deliveries/due-mails.ts";
+import * as dueWebhooks from "../src/storage/deliveries/due-webhooks.ts";
+import { readEndpointDays } from "../src/storage/deliveries/endpoint-figures.ts";
 import { givenBack } from "../src/worker/record-end.ts";
 import {
   type Crash,

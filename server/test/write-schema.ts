@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { useEmbeddedPostgres } from "../src/storage/embedded-postgres.ts";
-import { migrate } from "../src/storage/migrations.ts";
+import { useEmbeddedPostgres } from "../src/database/embedded-postgres/embedded-postgres.ts";
+import { migrate } from "../src/database/migrations.ts";
 import { dumpSchema } from "./schema-dump.ts";
 
 export const schemaFile = join(import.meta.dirname, "..", "schema.sql");

@@ -3,10 +3,10 @@
 
 import { hash } from "node:crypto";
 import type { Review, ReviewPage } from "../../../sdk/src/review-contract.ts";
+import { type Database, openDatabase } from "../../../server/src/database/database.ts";
 import { parseKeyring, type SecretKey } from "../../../server/src/domain/access/keyring.ts";
 import { deriveReviewToken } from "../../../server/src/domain/access/review-link.ts";
 import { shownText } from "../../../server/src/domain/shown/shown-text.ts";
-import { type Database, openDatabase } from "../../../server/src/storage/database.ts";
 import { type HttpConnection, HttpConnections } from "./http-connection.ts";
 import {
   type Contender,

@@ -2,13 +2,13 @@
 // print for people or for machines, and close the store again.
 
 import type { Command } from "commander";
+import { listMissingMigrations, migrate } from "../database/migrations.ts";
 import type { AllowedCidr } from "../domain/access/network-address.ts";
 import type { OidcSettings } from "../domain/access/openid.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { type ChangeRefusal, isRefusal, type Refusal } from "../domain/refusal.ts";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
 import type { Mailbox } from "../domain/workspace/mailbox.ts";
-import { listMissingMigrations, migrate } from "../storage/migrations.ts";
 import { openStore, type Store, type StoreOptions } from "../storage/store.ts";
 
 export type CommandConfig = Omit<StoreOptions, "purpose" | "log"> & {

@@ -1,6 +1,7 @@
 // countersign delivery …
 
 import { Command } from "commander";
+import type { Database } from "../database/database.ts";
 import { isEventKind, testEventKind } from "../domain/approval/event.ts";
 import { eventBody, testEventBody } from "../domain/approval/event-body.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
@@ -11,10 +12,9 @@ import {
   unknownDelivery,
 } from "../operations/resend-delivery.ts";
 import { unknownWorkspace } from "../operations/transaction-by.ts";
-import * as approvals from "../storage/approvals.ts";
-import type { Database } from "../storage/database.ts";
-import * as deliveries from "../storage/deliveries.ts";
-import * as workspaces from "../storage/workspaces.ts";
+import * as approvals from "../storage/approvals/approvals.ts";
+import * as deliveries from "../storage/deliveries/deliveries.ts";
+import * as workspaces from "../storage/workspaces/workspaces.ts";
 import { onStore, type Printed, type ReadCommandConfig, table, wholeNumber } from "./command.ts";
 import {
   deliveryToJson,

@@ -1,8 +1,8 @@
 // How a delivery is told to people and to machines, and how a command waits for one to be tried.
 
 import { setTimeout as pause } from "node:timers/promises";
-import type { Database } from "../storage/database.ts";
-import * as deliveries from "../storage/deliveries.ts";
+import type { Database } from "../database/database.ts";
+import * as deliveries from "../storage/deliveries/deliveries.ts";
 import type { Printed } from "./command.ts";
 
 const watchStepMs = 50;

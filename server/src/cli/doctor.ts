@@ -1,12 +1,12 @@
 // countersign doctor: looks at everything that a working service needs, and says what to do about the rest.
 
 import { Command } from "commander";
+import type { Database } from "../database/database.ts";
+import { listMissingMigrations } from "../database/migrations.ts";
 import { flawOfKeyring } from "../domain/access/keyring.ts";
 import { flawOfPublicUrl } from "../domain/access/public-url.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
-import type { Database } from "../storage/database.ts";
-import { listSecretKeyIds } from "../storage/endpoints.ts";
-import { listMissingMigrations } from "../storage/migrations.ts";
+import { listSecretKeyIds } from "../storage/deliveries/endpoints.ts";
 import type { Store } from "../storage/store.ts";
 import { type CommandConfig, openCommandStore, type ReadCommandConfig } from "./command.ts";
 import { examineMail } from "./doctor-mail.ts";

@@ -3,7 +3,7 @@
 import { Command } from "commander";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
 import { addGroupMember, createGroup, removeGroupMember } from "../operations/manage-group.ts";
-import * as groups from "../storage/groups.ts";
+import * as groups from "../storage/people/groups.ts";
 import { onStore, type Printed, type ReadCommandConfig, several, table } from "./command.ts";
 
 type CreateFlags = { workspace: string; key: string; name: string; member?: string[] };

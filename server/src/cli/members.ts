@@ -3,7 +3,7 @@
 import { Command } from "commander";
 import { roles } from "../domain/workspace/role.ts";
 import { addMember, removeMemberByEmail } from "../operations/add-member.ts";
-import * as members from "../storage/members.ts";
+import * as members from "../storage/people/members.ts";
 import { onStore, type Printed, type ReadCommandConfig, table } from "./command.ts";
 
 export function memberCommand(readConfig: ReadCommandConfig): Command {

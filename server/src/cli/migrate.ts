@@ -1,7 +1,7 @@
 // countersign migrate
 
 import { Command } from "commander";
-import { migrate } from "../storage/migrations.ts";
+import { migrate } from "../database/migrations.ts";
 import { openCommandStore, type ReadCommandConfig } from "./command.ts";
 
 export function migrateCommand(readConfig: ReadCommandConfig): Command {

@@ -13,7 +13,7 @@ import {
 } from "../operations/manage-endpoint.ts";
 import { sendTestEvent } from "../operations/resend-delivery.ts";
 import { examineWebhookUrl } from "../outbound/resolve-host.ts";
-import * as endpoints from "../storage/endpoints.ts";
+import * as endpoints from "../storage/deliveries/endpoints.ts";
 import { requireSecretKeys } from "../storage/secret-keys.ts";
 import { onStore, type Printed, type ReadCommandConfig, several, table } from "./command.ts";
 import { deliveryToJson, describeLast, watchDelivery } from "./delivery-words.ts";

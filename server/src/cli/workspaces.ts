@@ -8,7 +8,7 @@ import {
   updateWorkspace,
   type WorkspaceInput,
 } from "../operations/manage-workspace.ts";
-import * as workspaces from "../storage/workspaces.ts";
+import * as workspaces from "../storage/workspaces/workspaces.ts";
 import { onStore, type Printed, type ReadCommandConfig, table, wholeNumber } from "./command.ts";
 
 type SettingFlags = {

@@ -1,5 +1,8 @@
 // The calls about approvals, which are named requests on the wire: parse, call an operation, answer.
 
+import { type Database, DatabaseBusy } from "../database/database.ts";
+import { asHolder, currentHolder } from "../database/holder.ts";
+import type { Turnstile } from "../database/turnstile.ts";
 import type { Approval } from "../domain/approval/approval.ts";
 import { parseNewApproval } from "../domain/approval/new-approval.ts";
 import { gatheredCreateBytesMax, largeWaitingPerHolderMax, waitersMax } from "../domain/limits.ts";
@@ -8,11 +11,8 @@ import { cancelApproval } from "../operations/cancel-approval.ts";
 import type { CreateApproval } from "../operations/create-approval.ts";
 import { listApprovals, type ReadApproval } from "../operations/read-approval.ts";
 import { unknownKey } from "../operations/unknown-key.ts";
-import * as apiKeys from "../storage/api-keys.ts";
-import { type Database, DatabaseBusy } from "../storage/database.ts";
-import { asHolder, currentHolder } from "../storage/holder.ts";
-import type { ResolutionWatch } from "../storage/resolution-watch.ts";
-import type { Turnstile } from "../storage/turnstile.ts";
+import type { ResolutionWatch } from "../storage/approvals/resolution-watch.ts";
+import * as apiKeys from "../storage/workspaces/api-keys.ts";
 import type { Answer, Call, Caller } from "./call.ts";
 import type { FairBudget } from "./fair-budget.ts";
 import {

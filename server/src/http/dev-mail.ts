@@ -1,9 +1,9 @@
 // The inbox at /dev/mail: while there is no mail server, every mail can be read here, and only from this machine.
 // Nothing is stored for it. A mail is made anew from the rows it was made from.
 
+import type { Database } from "../database/database.ts";
 import type { ComposedMail } from "../operations/compose-mail.ts";
-import type { Database } from "../storage/database.ts";
-import * as dueMails from "../storage/due-mails.ts";
+import * as dueMails from "../storage/deliveries/due-mails.ts";
 import type { Answer, Call } from "./call.ts";
 import {
   inboxPage,

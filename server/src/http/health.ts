@@ -1,7 +1,7 @@
 // Whether the process lives, and whether it can do its work.
 
-import { isUnavailable, type Queryable } from "../storage/database.ts";
-import { listMissingMigrations } from "../storage/migrations.ts";
+import { isUnavailable, type Queryable } from "../database/database.ts";
+import { listMissingMigrations } from "../database/migrations.ts";
 import type { Answer } from "./call.ts";
 import { problem, unavailable } from "./problems.ts";
 

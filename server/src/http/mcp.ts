@@ -3,13 +3,13 @@
 // that rules, rights, quota and rate limit are the same and no socket leads from the service to itself.
 
 import type { Fetch } from "../../../sdk/src/index.ts";
+import type { Database } from "../database/database.ts";
 import { describeFlaw } from "../domain/approval/json-body.ts";
 import { mcpAnswerBytesMax } from "../domain/limits.ts";
 import { jsonDepthMax } from "../domain/shown/field-limits.ts";
 import { scanJsonValue } from "../domain/shown/json-text.ts";
 import { unknownKey } from "../operations/unknown-key.ts";
-import * as apiKeys from "../storage/api-keys.ts";
-import type { Database } from "../storage/database.ts";
+import * as apiKeys from "../storage/workspaces/api-keys.ts";
 import { type Answer, type Call, jsonType, repeated, type StreamedAnswer } from "./call.ts";
 import { mcpCrossOrigin, problem, problemOfRefusal } from "./problems.ts";
 import { originOf } from "./same-origin.ts";

@@ -4,7 +4,7 @@ import { type ApprovalStatus, approvalStatuses } from "../domain/approval/approv
 import { listLimitDefault, listLimitMax, waitSecondsMax } from "../domain/limits.ts";
 import { isRefusal, type Refusal, refuse } from "../domain/refusal.ts";
 import { idempotencyKeyCharactersMax } from "../domain/shown/field-limits.ts";
-import type { ApprovalFilter } from "../storage/approvals.ts";
+import type { ApprovalFilter } from "../storage/approvals/approvals.ts";
 import { type Call, repeated } from "./call.ts";
 
 const idPattern = /^req_[0-9a-f]{32}$/;

@@ -5,7 +5,7 @@ import type { Keyring } from "../domain/access/keyring.ts";
 import { issueReviewTicket } from "../domain/access/review-ticket.ts";
 import { editOf } from "../domain/approval/approval.ts";
 import { reviewCodeTriesMax } from "../domain/limits.ts";
-import type { Review, ReviewLink } from "../storage/reviews.ts";
+import type { Review, ReviewLink } from "../storage/approvals/reviews.ts";
 
 export function representReview(review: Review, keyring: Keyring): ReviewPage {
   return {

@@ -1,5 +1,6 @@
 // The calls of the review page: parse, open or decide, answer.
 
+import type { Database } from "../database/database.ts";
 import type { Keyring } from "../domain/access/keyring.ts";
 import { digestOfReviewToken } from "../domain/access/review-link.ts";
 import { parseReviewCode, parseReviewDecision } from "../domain/approval/review-decision.ts";
@@ -15,9 +16,8 @@ import {
   refuseWithoutCode,
   unknownLink,
 } from "../operations/open-review.ts";
-import type { Database } from "../storage/database.ts";
-import type { Review, ReviewLink } from "../storage/reviews.ts";
-import * as reviews from "../storage/reviews.ts";
+import type { Review, ReviewLink } from "../storage/approvals/reviews.ts";
+import * as reviews from "../storage/approvals/reviews.ts";
 import type { Assets } from "./assets.ts";
 import { basePathOf } from "./base-path.ts";
 import type { Answer, Call, Caller } from "./call.ts";

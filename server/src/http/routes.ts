@@ -1,7 +1,7 @@
 // The whole surface of the service: method, path, who may call, and what answers.
 
+import type { Database } from "../database/database.ts";
 import { mcpMessageBytesMax, tinyBodyBytesMax } from "../domain/limits.ts";
-import type { Database } from "../storage/database.ts";
 import * as approvals from "./approvals.ts";
 import { showAsset } from "./assets.ts";
 import type { Answer, Caller } from "./call.ts";

@@ -20,7 +20,7 @@ import {
   reviewMail,
   signInMail,
 } from "../domain/mail/mail.ts";
-import { digestOf, type Mail, type ReviewMail } from "../storage/due-mails.ts";
+import { digestOf, type Mail, type ReviewMail } from "../storage/deliveries/due-mails.ts";
 
 export type ComposedMail = MailContent & {
   to: string;

@@ -1,6 +1,15 @@
 // Creates an approval: together with its event, its reviewers and its deliveries, or not at all.
 
 import { createHash, randomBytes } from "node:crypto";
+import {
+  type Database,
+  inOneStatement,
+  isConflictOn,
+  isDeadlock,
+  isRefusedByData,
+} from "../database/database.ts";
+import { gather } from "../database/gathering.ts";
+import { currentHolder } from "../database/holder.ts";
 import type { Keyring } from "../domain/access/keyring.ts";
 import {
   deriveReviewToken,
@@ -16,18 +25,9 @@ import {
 } from "../domain/limits.ts";
 import { isRefusal, type Refusal, refuse } from "../domain/refusal.ts";
 import { toJsonText } from "../domain/shown/json-text.ts";
-import * as creation from "../storage/approval-creation.ts";
-import * as approvals from "../storage/approvals.ts";
-import {
-  type Database,
-  inOneStatement,
-  isConflictOn,
-  isDeadlock,
-  isRefusedByData,
-} from "../storage/database.ts";
-import { gather } from "../storage/gathering.ts";
-import * as groups from "../storage/groups.ts";
-import { currentHolder } from "../storage/holder.ts";
+import * as creation from "../storage/approvals/approval-creation.ts";
+import * as approvals from "../storage/approvals/approvals.ts";
+import * as groups from "../storage/people/groups.ts";
 import { findWithExpiry } from "./expire-approvals.ts";
 import { unknownKey } from "./unknown-key.ts";
 

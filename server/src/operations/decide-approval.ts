@@ -1,6 +1,7 @@
 // Decides an approval on behalf of the reader of a review link: one conditional update, with its event and deliveries.
 
 import { hash } from "node:crypto";
+import { type Database, inOneStatement } from "../database/database.ts";
 import type { Keyring } from "../domain/access/keyring.ts";
 import { isValidReviewTicket } from "../domain/access/review-ticket.ts";
 import { type ApprovalState, describeResolution } from "../domain/approval/approval.ts";
@@ -8,9 +9,8 @@ import type { ReviewDecision } from "../domain/approval/review-decision.ts";
 import { isSameJson } from "../domain/shown/json-diff.ts";
 import type { JsonText } from "../domain/shown/json-text.ts";
 import { shownText } from "../domain/shown/shown-text.ts";
-import * as approvalResolution from "../storage/approval-resolution.ts";
-import { type Database, inOneStatement } from "../storage/database.ts";
-import type { Review, ReviewLink } from "../storage/reviews.ts";
+import * as approvalResolution from "../storage/approvals/approval-resolution.ts";
+import type { Review, ReviewLink } from "../storage/approvals/reviews.ts";
 import {
   findReviewLink,
   type ReviewRefusal,

@@ -1,15 +1,15 @@
 // The trial: what the very first start of an empty service makes for the person at its terminal, and how that ends when
 // the service goes public.
 
+import { type Database, inTransaction, type Transaction } from "../database/database.ts";
 import { digestOfApiKey } from "../domain/access/api-key.ts";
 import type { Keyring } from "../domain/access/keyring.ts";
 import { defaultReminderPercent } from "../domain/limits.ts";
 import { defaultExpiryMinutes } from "../domain/shown/field-limits.ts";
-import * as activity from "../storage/activity.ts";
-import * as apiKeys from "../storage/api-keys.ts";
-import { type Database, inTransaction, type Transaction } from "../storage/database.ts";
-import * as members from "../storage/members.ts";
-import * as workspaces from "../storage/workspaces.ts";
+import * as members from "../storage/people/members.ts";
+import * as activity from "../storage/workspaces/activity.ts";
+import * as apiKeys from "../storage/workspaces/api-keys.ts";
+import * as workspaces from "../storage/workspaces/workspaces.ts";
 import { insertMember } from "./add-member.ts";
 import { insertKey } from "./issue-key.ts";
 import { insertSignInLink } from "./sign-in.ts";

@@ -1,6 +1,7 @@
 // Issues and revokes API keys. The key itself leaves this file once and is stored nowhere.
 
 import { randomBytes } from "node:crypto";
+import type { Database, Transaction } from "../database/database.ts";
 import {
   apiKeyRandomBytes,
   digestOfApiKey,
@@ -11,9 +12,8 @@ import { keysPerWorkspaceMax } from "../domain/limits.ts";
 import { type ChangeRefusal, refuse, refuseField } from "../domain/refusal.ts";
 import { type Actor, type Doer, operator } from "../domain/workspace/activity.ts";
 import { flawOfName } from "../domain/workspace/name.ts";
-import * as activity from "../storage/activity.ts";
-import * as apiKeys from "../storage/api-keys.ts";
-import type { Database, Transaction } from "../storage/database.ts";
+import * as activity from "../storage/workspaces/activity.ts";
+import * as apiKeys from "../storage/workspaces/api-keys.ts";
 import { inTransactionBy, inTurnBy } from "./transaction-by.ts";
 
 export type IssuedKey = apiKeys.ApiKey & { key: string };

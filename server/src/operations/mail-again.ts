@@ -1,11 +1,11 @@
 // Sends the mails that ask for a decision once more, to everybody who may still decide.
 
+import type { Database } from "../database/database.ts";
 import { describeResolution } from "../domain/approval/approval.ts";
 import { type Refusal, refuse } from "../domain/refusal.ts";
 import type { MemberDoer } from "../domain/workspace/activity.ts";
-import * as activity from "../storage/activity.ts";
-import type { Database } from "../storage/database.ts";
-import * as deliveries from "../storage/deliveries.ts";
+import * as deliveries from "../storage/deliveries/deliveries.ts";
+import * as activity from "../storage/workspaces/activity.ts";
 import { findWithExpiry } from "./expire-approvals.ts";
 import { tooOftenMailed } from "./resend-in-workspace.ts";
 import { inTransactionBy } from "./transaction-by.ts";

@@ -2,6 +2,7 @@
 // A secret leaves this file once; at rest it is sealed under SECRET_KEY.
 
 import { randomBytes } from "node:crypto";
+import type { Database, Transaction } from "../database/database.ts";
 import type { Keyring } from "../domain/access/keyring.ts";
 import { seal, sealRandomBytes } from "../domain/access/sealed-secret.ts";
 import type { EventKind } from "../domain/approval/event.ts";
@@ -20,9 +21,8 @@ import {
   operator,
 } from "../domain/workspace/activity.ts";
 import { flawOfName } from "../domain/workspace/name.ts";
-import * as activity from "../storage/activity.ts";
-import type { Database, Transaction } from "../storage/database.ts";
-import * as endpoints from "../storage/endpoints.ts";
+import * as endpoints from "../storage/deliveries/endpoints.ts";
+import * as activity from "../storage/workspaces/activity.ts";
 import { inTransactionBy, inTurnBy } from "./transaction-by.ts";
 
 export type EndpointWithSecret = endpoints.Endpoint & { secret: string };

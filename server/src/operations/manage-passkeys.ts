@@ -8,6 +8,12 @@ import type {
   RegistrationResponseJSON,
   WebAuthnCredential,
 } from "@simplewebauthn/server";
+import {
+  type Database,
+  inOneStatement,
+  inTransaction,
+  type Transaction,
+} from "../database/database.ts";
 import type { PasskeyMailKind } from "../domain/approval/event.ts";
 import {
   passkeyNameCharactersMax,
@@ -16,17 +22,11 @@ import {
 } from "../domain/limits.ts";
 import { type ChangeRefusal, type Refusal, refuse, refuseField } from "../domain/refusal.ts";
 import { flawOfText, isBlank } from "../domain/workspace/plain-text.ts";
-import {
-  type Database,
-  inOneStatement,
-  inTransaction,
-  type Transaction,
-} from "../storage/database.ts";
-import * as deliveries from "../storage/deliveries.ts";
-import * as passkeys from "../storage/passkeys.ts";
-import * as people from "../storage/people.ts";
-import * as personMails from "../storage/person-mails.ts";
-import * as challenges from "../storage/sign-in-challenges.ts";
+import * as deliveries from "../storage/deliveries/deliveries.ts";
+import * as personMails from "../storage/deliveries/person-mails.ts";
+import * as passkeys from "../storage/people/passkeys.ts";
+import * as people from "../storage/people/people.ts";
+import * as challenges from "../storage/people/sign-in-challenges.ts";
 
 export type PasskeyOwner = { id: string; email: string };
 

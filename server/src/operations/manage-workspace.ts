@@ -1,5 +1,6 @@
 // Creates workspaces and changes their settings.
 
+import { type Database, inTransaction } from "../database/database.ts";
 import { defaultReminderPercent } from "../domain/limits.ts";
 import { type ChangeRefusal, refuse } from "../domain/refusal.ts";
 import { defaultExpiryMinutes } from "../domain/shown/field-limits.ts";
@@ -9,9 +10,8 @@ import {
   type SettingFlaw,
   type WorkspaceSettings,
 } from "../domain/workspace/workspace-settings.ts";
-import * as activity from "../storage/activity.ts";
-import { type Database, inTransaction } from "../storage/database.ts";
-import * as workspaces from "../storage/workspaces.ts";
+import * as activity from "../storage/workspaces/activity.ts";
+import * as workspaces from "../storage/workspaces/workspaces.ts";
 import { inTurnBy } from "./transaction-by.ts";
 
 export type WorkspaceInput = Pick<WorkspaceSettings, "name"> & Partial<WorkspaceSettings>;

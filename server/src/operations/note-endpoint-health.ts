@@ -1,17 +1,17 @@
 // What the outcome of an attempt means for its endpoint: one that only fails is warned about, then disabled; one
 // that says it is gone is disabled at once. Owners are told in the same transaction.
 
-import { stepAfterFailure } from "../domain/delivery/endpoint-health.ts";
-import { endpointFailingDaysMax } from "../domain/limits.ts";
-import * as activity from "../storage/activity.ts";
 import {
   type Database,
   inOneStatement,
   inTransaction,
   type Transaction,
-} from "../storage/database.ts";
-import * as deliveries from "../storage/deliveries.ts";
-import * as endpoints from "../storage/endpoints.ts";
+} from "../database/database.ts";
+import { stepAfterFailure } from "../domain/delivery/endpoint-health.ts";
+import { endpointFailingDaysMax } from "../domain/limits.ts";
+import * as deliveries from "../storage/deliveries/deliveries.ts";
+import * as endpoints from "../storage/deliveries/endpoints.ts";
+import * as activity from "../storage/workspaces/activity.ts";
 
 type EndpointId = { workspaceId: string; id: string };
 

@@ -2,6 +2,7 @@
 // told to nobody who has not shown that the mailbox is theirs.
 
 import { randomBytes, timingSafeEqual } from "node:crypto";
+import { type Database, inTransaction, type Transaction } from "../database/database.ts";
 import { findSecretKey, type Keyring } from "../domain/access/keyring.ts";
 import {
   deriveSignInCode,
@@ -12,12 +13,11 @@ import {
 } from "../domain/access/sign-in.ts";
 import { userAgentCharactersMax } from "../domain/limits.ts";
 import { isSameSpelling } from "../domain/workspace/email-address.ts";
-import { type Database, inTransaction, type Transaction } from "../storage/database.ts";
-import * as deliveries from "../storage/deliveries.ts";
-import * as people from "../storage/people.ts";
-import * as personMails from "../storage/person-mails.ts";
-import * as sessions from "../storage/sessions.ts";
-import * as signInSecrets from "../storage/sign-in-secrets.ts";
+import * as deliveries from "../storage/deliveries/deliveries.ts";
+import * as personMails from "../storage/deliveries/person-mails.ts";
+import * as people from "../storage/people/people.ts";
+import * as sessions from "../storage/people/sessions.ts";
+import * as signInSecrets from "../storage/people/sign-in-secrets.ts";
 
 export type Browser = {
   userAgent: string | null;

@@ -3,12 +3,12 @@
 // the removal. Locks are taken in one order, so that nobody waits in a circle: the workspace, where a change must see
 // what the one before has done; then the doer; then what is changed.
 
+import { type Database, inTransaction, type Transaction } from "../database/database.ts";
 import { type ChangeRefusal, isRefusal, type Refusal, refuse } from "../domain/refusal.ts";
 import type { Doer } from "../domain/workspace/activity.ts";
 import { isAtLeast } from "../domain/workspace/role.ts";
-import { type Database, inTransaction, type Transaction } from "../storage/database.ts";
-import * as members from "../storage/members.ts";
-import * as workspaces from "../storage/workspaces.ts";
+import * as members from "../storage/people/members.ts";
+import * as workspaces from "../storage/workspaces/workspaces.ts";
 
 /** For changes that may be made side by side. The operator may make them all. */
 export async function inTransactionBy<Result>(

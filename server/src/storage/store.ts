@@ -1,11 +1,14 @@
 // Opens what a process needs to work on the data: the database, embedded or external, and the secret keys.
 
 import type pg from "pg";
+import { type Database, openDatabase } from "../database/database.ts";
+import {
+  type EmbeddedPostgresInUse,
+  useEmbeddedPostgres,
+} from "../database/embedded-postgres/embedded-postgres.ts";
 import type { Keyring } from "../domain/access/keyring.ts";
-import { type Database, openDatabase } from "./database.ts";
-import { type EmbeddedPostgresInUse, useEmbeddedPostgres } from "./embedded-postgres.ts";
 import { readOrMakeSecretKey, withSecretKeyOfFile } from "./secret-key-file.ts";
-import * as workspaces from "./workspaces.ts";
+import * as workspaces from "./workspaces/workspaces.ts";
 
 export type Store = {
   kind: "embedded" | "external";

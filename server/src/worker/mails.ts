@@ -1,6 +1,7 @@
 // Delivers mails: claim what is due, make the message, hand it to the mail server or keep it, record how that went.
 
 import type { Logger } from "pino";
+import { type Database, inOneStatement } from "../database/database.ts";
 import { isCrashedTooOften, nextStep } from "../domain/delivery/delivery.ts";
 import {
   leaseSeconds,
@@ -22,9 +23,8 @@ import {
   partsOfMail,
 } from "../operations/compose-mail.ts";
 import type { MailAnswer } from "../outbound/send-mail.ts";
-import { type Database, inOneStatement } from "../storage/database.ts";
-import type { AttemptEnd } from "../storage/deliveries.ts";
-import * as dueMails from "../storage/due-mails.ts";
+import type { AttemptEnd } from "../storage/deliveries/deliveries.ts";
+import * as dueMails from "../storage/deliveries/due-mails.ts";
 import { Pump } from "./pump.ts";
 import type { PutBack } from "./put-back.ts";
 import { crashAdvice, givenBack, recordEnd } from "./record-end.ts";

@@ -2,9 +2,9 @@
 // is used up while the operator adds the key. During a rotation another node may have it already.
 
 import type { Logger } from "pino";
+import { type Database, inOneStatement } from "../database/database.ts";
 import { awaitedKeyDelayMs } from "../domain/limits.ts";
-import { type Database, inOneStatement } from "../storage/database.ts";
-import * as deliveries from "../storage/deliveries.ts";
+import * as deliveries from "../storage/deliveries/deliveries.ts";
 
 export type PutBackOptions = { db: Database; log: Logger };
 

@@ -1,10 +1,10 @@
 // Records how an attempt ended, with patience: the database may be away just now, and what was sent was sent.
 
 import { setTimeout as pause } from "node:timers/promises";
+import { isUnavailable } from "../database/database.ts";
 import { crashesInRowMax, leaseSeconds } from "../domain/limits.ts";
 import { interrupted } from "../domain/shown/attempt.ts";
-import { isUnavailable } from "../storage/database.ts";
-import type { AttemptEnd, Lease } from "../storage/deliveries.ts";
+import type { AttemptEnd, Lease } from "../storage/deliveries/deliveries.ts";
 
 /** For the operator, when a delivery is given up that nobody could try to its end. */
 export const crashAdvice = `given up, because ${crashesInRowMax} crashes in a row cut it short; mend what ends the workers, then resend it`;

@@ -1,14 +1,14 @@
 // Work that begins because time has passed: expiring, reminding, and setting aside what is due to endpoints that
 // were disabled. Sleeps until the next moment at which there is something to do.
 
+import { type Database, inOneStatement, isTooSlow } from "../database/database.ts";
 import { expiryBatch, reminderBatch, skipBatch } from "../domain/limits.ts";
-import * as approvalResolution from "../storage/approval-resolution.ts";
-import * as approvals from "../storage/approvals.ts";
-import { type Database, inOneStatement, isTooSlow } from "../storage/database.ts";
-import * as deliveries from "../storage/deliveries.ts";
-import * as sessions from "../storage/sessions.ts";
-import * as signInChallenges from "../storage/sign-in-challenges.ts";
-import * as signInSecrets from "../storage/sign-in-secrets.ts";
+import * as approvalResolution from "../storage/approvals/approval-resolution.ts";
+import * as approvals from "../storage/approvals/approvals.ts";
+import * as deliveries from "../storage/deliveries/deliveries.ts";
+import * as sessions from "../storage/people/sessions.ts";
+import * as signInChallenges from "../storage/people/sign-in-challenges.ts";
+import * as signInSecrets from "../storage/people/sign-in-secrets.ts";
 
 export type SweeperOptions = {
   db: Database;

@@ -1,6 +1,7 @@
 // Delivers webhooks: claim what is due, build and sign the body, send it, record how that went.
 
 import type { Logger } from "pino";
+import { type Database, inOneStatement } from "../database/database.ts";
 import { findSecretKey, isAwaited, type Keyring } from "../domain/access/keyring.ts";
 import { unseal } from "../domain/access/sealed-secret.ts";
 import type { Approval } from "../domain/approval/approval.ts";
@@ -28,9 +29,8 @@ import {
   noteEndpointSuccess,
 } from "../operations/note-endpoint-health.ts";
 import type { WebhookAnswer, WebhookMessage } from "../outbound/send-webhook.ts";
-import * as approvals from "../storage/approvals.ts";
-import { type Database, inOneStatement } from "../storage/database.ts";
-import * as dueWebhooks from "../storage/due-webhooks.ts";
+import * as approvals from "../storage/approvals/approvals.ts";
+import * as dueWebhooks from "../storage/deliveries/due-webhooks.ts";
 import { Pump } from "./pump.ts";
 import type { PutBack } from "./put-back.ts";
 import { QuickEndpoints } from "./quick-endpoints.ts";

@@ -2,12 +2,12 @@
 // case a wake-up was lost; any number of workers share one database without knowing of each other.
 
 import type { Logger } from "pino";
+import { type Database, isUnavailable } from "../database/database.ts";
+import type { Listener } from "../database/listener.ts";
 import type { Keyring } from "../domain/access/keyring.ts";
 import { makeCompleteAttempt } from "../operations/complete-attempt.ts";
-import { resolutionChannel } from "../storage/approval-resolution.ts";
-import { type Database, isUnavailable } from "../storage/database.ts";
-import { dueChannel } from "../storage/deliveries.ts";
-import type { Listener } from "../storage/listener.ts";
+import { resolutionChannel } from "../storage/approvals/approval-resolution.ts";
+import { dueChannel } from "../storage/deliveries/deliveries.ts";
 import { Alarms } from "./alarms.ts";
 import { type MailOptions, mailPump } from "./mails.ts";
 import { makePutBack } from "./put-back.ts";

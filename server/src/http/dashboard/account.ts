@@ -1,6 +1,7 @@
 // The person who is signed in: where they are a member, their sessions, and what they are invited to.
 
 import type { Done, Me, Session } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Queryable } from "../../database/database.ts";
 import { isRefusal, refuse } from "../../domain/refusal.ts";
 import {
   acceptInvitation as accept,
@@ -8,10 +9,9 @@ import {
   leaveWorkspace as leave,
 } from "../../operations/manage-members.ts";
 import { endOtherSessions, endSession } from "../../operations/sign-in.ts";
-import type { Queryable } from "../../storage/database.ts";
-import * as storedPasskeys from "../../storage/passkeys.ts";
-import * as people from "../../storage/people.ts";
-import * as storedSessions from "../../storage/sessions.ts";
+import * as storedPasskeys from "../../storage/people/passkeys.ts";
+import * as people from "../../storage/people/people.ts";
+import * as storedSessions from "../../storage/people/sessions.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import type { DashboardApi, Delivery } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Queryable } from "../../database/database.ts";
 import { isEventKind, testEventKind } from "../../domain/approval/event.ts";
 import { eventBody, testEventBody } from "../../domain/approval/event-body.ts";
 import { shownWebhookHeaders } from "../../domain/delivery/webhook-signature.ts";
@@ -9,9 +10,8 @@ import { dashboardPageItems } from "../../domain/limits.ts";
 import { isRefusal } from "../../domain/refusal.ts";
 import { outcomeToldToMembers } from "../../domain/shown/attempt.ts";
 import { noSuchDelivery, resendInWorkspace } from "../../operations/resend-in-workspace.ts";
-import * as approvals from "../../storage/approvals.ts";
-import type { Queryable } from "../../storage/database.ts";
-import * as deliveries from "../../storage/deliveries.ts";
+import * as approvals from "../../storage/approvals/approvals.ts";
+import * as deliveries from "../../storage/deliveries/deliveries.ts";
 import { cursorOf, filterText, readQuery, toPage } from "./list-query.ts";
 import {
   type DashboardCalls,

@@ -19,8 +19,8 @@ import {
   unknownEndpoint,
 } from "../../operations/manage-endpoint.ts";
 import { resendUnsuccessful, sendTestEvent } from "../../operations/resend-delivery.ts";
-import { readEndpointDays } from "../../storage/endpoint-figures.ts";
-import * as endpoints from "../../storage/endpoints.ts";
+import { readEndpointDays } from "../../storage/deliveries/endpoint-figures.ts";
+import * as endpoints from "../../storage/deliveries/endpoints.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,

@@ -11,8 +11,8 @@ import {
 import { shownAgentsMax } from "../../domain/limits.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { readFigures } from "../../operations/read-figures.ts";
-import { readPlanUse } from "../../storage/figures.ts";
-import { readPending } from "../../storage/pending.ts";
+import { readPlanUse } from "../../storage/approvals/figures.ts";
+import { readPending } from "../../storage/approvals/pending.ts";
 import type { DashboardCalls, DashboardRefusal, MemberVisit } from "./visit.ts";
 
 export async function usage(

@@ -9,7 +9,7 @@ import {
   removeGroupMember,
   renameGroup,
 } from "../../operations/manage-group.ts";
-import * as groups from "../../storage/groups.ts";
+import * as groups from "../../storage/people/groups.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,

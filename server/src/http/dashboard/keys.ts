@@ -5,7 +5,7 @@ import type { ApiKey, IssuedKey } from "../../../../sdk/src/dashboard-contract.t
 import { revokedKeysListed } from "../../domain/limits.ts";
 import { isRefusal } from "../../domain/refusal.ts";
 import { issueKey, revokeKey } from "../../operations/issue-key.ts";
-import * as apiKeys from "../../storage/api-keys.ts";
+import * as apiKeys from "../../storage/workspaces/api-keys.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,

@@ -6,7 +6,7 @@ import { isRefusal } from "../../domain/refusal.ts";
 import { normaliseEmailAddress } from "../../domain/workspace/email-address.ts";
 import { roles } from "../../domain/workspace/role.ts";
 import { changeMemberRole, inviteMember, removeMember } from "../../operations/manage-members.ts";
-import * as members from "../../storage/members.ts";
+import * as members from "../../storage/people/members.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,

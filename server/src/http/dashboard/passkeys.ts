@@ -16,7 +16,7 @@ import {
   removePasskey,
 } from "../../operations/manage-passkeys.ts";
 import { startSession } from "../../operations/sign-in.ts";
-import * as passkeys from "../../storage/passkeys.ts";
+import * as passkeys from "../../storage/people/passkeys.ts";
 import type { Call } from "../call.ts";
 import { browserOf, signedIn } from "./sign-in.ts";
 import {

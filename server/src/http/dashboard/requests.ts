@@ -19,9 +19,13 @@ import { isRefusal } from "../../domain/refusal.ts";
 import { findWithExpiry } from "../../operations/expire-approvals.ts";
 import { mailAgain as mailReviewersAgain } from "../../operations/mail-again.ts";
 import { noSuchRequest, withdrawApproval } from "../../operations/withdraw-approval.ts";
-import { readPending } from "../../storage/pending.ts";
-import { type ApprovalHistory, readHistory, type Sent } from "../../storage/request-history.ts";
-import * as requestLists from "../../storage/request-lists.ts";
+import * as requestLists from "../../storage/approvals/approval-lists.ts";
+import { readPending } from "../../storage/approvals/pending.ts";
+import {
+  type ApprovalHistory,
+  readHistory,
+  type Sent,
+} from "../../storage/deliveries/approval-history.ts";
 import { representDelivery } from "./deliveries.ts";
 import { cursorOf, filterText, filterTime, readQuery, toPage } from "./list-query.ts";
 import {

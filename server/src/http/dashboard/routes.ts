@@ -2,6 +2,7 @@
 // decides about rights itself.
 
 import { hash } from "node:crypto";
+import { currentHolder } from "../../database/holder.ts";
 import { networkOf } from "../../domain/access/network-address.ts";
 import type { RateLimit } from "../../domain/access/rate-limit.ts";
 import { digestOfToken } from "../../domain/access/sign-in.ts";
@@ -16,8 +17,7 @@ import {
 import { isRefusal, refuse } from "../../domain/refusal.ts";
 import { isAtLeast } from "../../domain/workspace/role.ts";
 import { noteVisit } from "../../operations/sign-in.ts";
-import { currentHolder } from "../../storage/holder.ts";
-import * as sessions from "../../storage/sessions.ts";
+import * as sessions from "../../storage/people/sessions.ts";
 import type { Answer, Call } from "../call.ts";
 import { compressed } from "../compression.ts";
 import { dashboardFault, dashboardProblem, tooManyReads } from "../problems.ts";

@@ -13,7 +13,7 @@ import {
   signInByCode,
   signInByLink,
 } from "../../operations/sign-in.ts";
-import * as sessions from "../../storage/sessions.ts";
+import * as sessions from "../../storage/people/sessions.ts";
 import { type Call, repeated } from "../call.ts";
 import { describeMe } from "./account.ts";
 import { endedSessionCookie, sessionCookie, sessionTokenOf } from "./session-cookie.ts";

@@ -2,13 +2,13 @@
 
 import type { z } from "zod";
 import type { DashboardErrorCode } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Database } from "../../database/database.ts";
 import type { Keyring } from "../../domain/access/keyring.ts";
 import type { OidcClient } from "../../domain/access/openid.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import type { MemberDoer } from "../../domain/workspace/activity.ts";
 import type { Role } from "../../domain/workspace/role.ts";
-import type { Database } from "../../storage/database.ts";
-import type { ResolutionWatch } from "../../storage/resolution-watch.ts";
+import type { ResolutionWatch } from "../../storage/approvals/resolution-watch.ts";
 import type { Assets } from "../assets.ts";
 import type { Call } from "../call.ts";
 import type { FairBudget } from "../fair-budget.ts";

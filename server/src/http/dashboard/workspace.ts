@@ -5,8 +5,8 @@ import type { Activity, Page, Workspace } from "../../../../sdk/src/dashboard-co
 import { activityPageMax } from "../../domain/limits.ts";
 import { isRefusal, refuse } from "../../domain/refusal.ts";
 import { updateWorkspace } from "../../operations/manage-workspace.ts";
-import * as storedActivity from "../../storage/activity.ts";
-import * as workspaces from "../../storage/workspaces.ts";
+import * as storedActivity from "../../storage/workspaces/activity.ts";
+import * as workspaces from "../../storage/workspaces/workspaces.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,

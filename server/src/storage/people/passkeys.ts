@@ -1,6 +1,6 @@
 // The passkeys table: the public halves of the keys that people sign in with.
 
-import type { Queryable, Transaction } from "./database.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
 
 export type Passkey = {
   id: string;

@@ -1,8 +1,8 @@
 // Mails that are about a person and not about a request: a code to sign in with, a passkey that came or went, an
 // invitation. They travel as every mail does, as a delivery of an event.
 
-import type { PersonMailKind } from "../domain/approval/event.ts";
-import type { Transaction } from "./database.ts";
+import type { Transaction } from "../../database/database.ts";
+import type { PersonMailKind } from "../../domain/approval/event.ts";
 
 /** What such a mail tells, as it stands in the event's row. A nonce is no secret without SECRET_KEY. */
 export type PersonMailDetail = {

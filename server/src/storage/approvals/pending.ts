@@ -1,7 +1,7 @@
 // What waits in a workspace right now: how many approvals, and since when the oldest of them.
 
-import { pendingCountMax } from "../domain/limits.ts";
-import type { Queryable } from "./database.ts";
+import type { Queryable } from "../../database/database.ts";
+import { pendingCountMax } from "../../domain/limits.ts";
 
 /** `isMore` when there are more than were looked at: with that many waiting the exact number helps nobody. */
 export async function readPending(

@@ -1,7 +1,7 @@
 // The members table: the people who run a workspace, and those who are invited to.
 
-import type { Role } from "../domain/workspace/role.ts";
-import type { Queryable, Transaction } from "./database.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+import type { Role } from "../../domain/workspace/role.ts";
 
 export type Member = {
   id: string;

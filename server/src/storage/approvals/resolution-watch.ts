@@ -2,10 +2,10 @@
 // The process's listener tells of changes; a slow poll over all waiting callers covers what a broken connection
 // missed. A waiting caller holds no connection and asks nothing.
 
-import { waitersPerWorkspaceMax } from "../domain/limits.ts";
+import type { Database } from "../../database/database.ts";
+import type { Listener } from "../../database/listener.ts";
+import { waitersPerWorkspaceMax } from "../../domain/limits.ts";
 import * as approvalResolution from "./approval-resolution.ts";
-import type { Database } from "./database.ts";
-import type { Listener } from "./listener.ts";
 
 const pollWhileListeningMs = 5_000;
 const pollWhileDeafMs = 400;

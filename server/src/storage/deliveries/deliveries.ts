@@ -1,16 +1,16 @@
 // The deliveries table with its attempts: how an attempt ends, sending again, and what operators and members look at.
 // Claiming what is due stands in due-webhooks.ts and due-mails.ts.
 
-import type { NoticeKind } from "../domain/approval/event.ts";
-import type { DeliveryState, NextStep } from "../domain/delivery/delivery.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+import type { NoticeKind } from "../../domain/approval/event.ts";
+import type { DeliveryState, NextStep } from "../../domain/delivery/delivery.ts";
 import {
   mailNoticesPerDayMax,
   mailRoundsMax,
   reviewMailIntervalSeconds,
-} from "../domain/limits.ts";
-import { type AttemptOutcome, interrupted } from "../domain/shown/attempt.ts";
-import { pending } from "./approvals.ts";
-import type { Queryable, Transaction } from "./database.ts";
+} from "../../domain/limits.ts";
+import { type AttemptOutcome, interrupted } from "../../domain/shown/attempt.ts";
+import { pending } from "../approvals/approvals.ts";
 
 /** Wakes workers on other nodes: something became due. Polling alone would find it too, only later. */
 export const dueChannel = "countersign_due";

@@ -1,8 +1,8 @@
 // The sign_in_challenges table: questions that a browser or an identity provider has still to answer. Each is answered
 // once, because the row goes when the answer comes; how it is answered is not decided here.
 
-import { signInChallengeMinutes } from "../domain/limits.ts";
-import type { Transaction } from "./database.ts";
+import type { Transaction } from "../../database/database.ts";
+import { signInChallengeMinutes } from "../../domain/limits.ts";
 
 export type ChallengeKind = "passkey_new" | "passkey" | "oidc";
 

@@ -1,7 +1,8 @@
 // What became of a workspace's approvals, counted by day: the counting statements, the daily_figures table in which
 // counted days are kept, and how much of the plan was used.
 
-import type { ApprovalStatus } from "../domain/approval/approval.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+import type { ApprovalStatus } from "../../domain/approval/approval.ts";
 import {
   type AlikeApprovals,
   bucketStarts,
@@ -11,10 +12,9 @@ import {
   startOfDay,
   type Tally,
   type Times,
-} from "../domain/approval/figures.ts";
-import { figureAgentsMax, figureOpenIdsMax, figureSettlingSeconds } from "../domain/limits.ts";
+} from "../../domain/approval/figures.ts";
+import { figureAgentsMax, figureOpenIdsMax, figureSettlingSeconds } from "../../domain/limits.ts";
 import { firstIdAt } from "./approvals.ts";
-import type { Queryable, Transaction } from "./database.ts";
 
 /** An id begins with the millisecond of created_at, so a day is a stretch of the primary key. */
 export function idsOfDay(day: string): { fromId: string; untilId: string } {

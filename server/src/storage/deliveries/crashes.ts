@@ -1,7 +1,7 @@
 // SQL about attempts that a crash cut short, for the claims. A worker that stops in good order gives its attempts back and
 // says how long each lasted. After a crash nobody can say that: the duration stays empty, and the lease runs out.
 
-import { crashDelaysSeconds, crashesInRowMax, retryJitter } from "../domain/limits.ts";
+import { crashDelaysSeconds, crashesInRowMax, retryJitter } from "../../domain/limits.ts";
 
 /**
  * How many crashes have cut a delivery short since its last attempt that ended by itself. `delivery` is a row whose lease

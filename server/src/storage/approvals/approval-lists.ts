@@ -1,10 +1,10 @@
 // The dashboard's list of approvals: filtered, searched and paged so that a page costs about the same whether a
 // workspace has a hundred of them or a million. Large columns are never read here.
 
-import type { ApprovalStatus, Approver } from "../domain/approval/approval.ts";
-import { searchGlance } from "../domain/limits.ts";
+import type { Queryable } from "../../database/database.ts";
+import type { ApprovalStatus, Approver } from "../../domain/approval/approval.ts";
+import { searchGlance } from "../../domain/limits.ts";
 import { afterLastId, firstId, firstIdAt, pending, toApprover } from "./approvals.ts";
-import type { Queryable } from "./database.ts";
 
 export type ListFilter = {
   status: ApprovalStatus | null;

@@ -1,9 +1,10 @@
 // Claims webhook deliveries that are due. A claim is one statement and one commit: the lease with its fencing
 // token, and the row of the attempt that is about to be made.
 
-import type { Approval } from "../domain/approval/approval.ts";
-import type { WebhookEventKind } from "../domain/approval/event.ts";
-import type { EndpointHealth } from "../domain/delivery/endpoint-health.ts";
+import type { Transaction } from "../../database/database.ts";
+import type { Approval } from "../../domain/approval/approval.ts";
+import type { WebhookEventKind } from "../../domain/approval/event.ts";
+import type { EndpointHealth } from "../../domain/delivery/endpoint-health.ts";
 import {
   claimedReadBytesMax,
   claimWindowMax,
@@ -14,16 +15,15 @@ import {
   webhooksPerFailingEndpointMax,
   webhooksPerQuickEndpointMax,
   webhooksPerWorkspaceMax,
-} from "../domain/limits.ts";
+} from "../../domain/limits.ts";
 import {
   type ApprovalRow,
   largeBytes,
   largeColumns,
   smallColumns,
   toApproval,
-} from "./approvals.ts";
+} from "../approvals/approvals.ts";
 import { crashDelaySecondsOf, crashesInRowOf } from "./crashes.ts";
-import type { Transaction } from "./database.ts";
 import type { Lease } from "./deliveries.ts";
 
 export type ClaimedWebhook = Lease & {

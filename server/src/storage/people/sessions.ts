@@ -1,8 +1,8 @@
 // The sessions table: who is signed in, where and since when. Found by the digest of a token that only a cookie holds.
 
-import { sessionDaysMax, sessionIdleDaysMax, sessionsPerPersonMax } from "../domain/limits.ts";
-import type { Role } from "../domain/workspace/role.ts";
-import type { Queryable, Transaction } from "./database.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+import { sessionDaysMax, sessionIdleDaysMax, sessionsPerPersonMax } from "../../domain/limits.ts";
+import type { Role } from "../../domain/workspace/role.ts";
 
 export type SignInMethod = "code" | "link" | "passkey" | "oidc";
 

@@ -2,7 +2,7 @@
 // socket, below DATA_DIR, running as long as some process of ours uses it and brought up again if it
 // goes away. The files beside this one do the work; this one holds the life of a use together.
 import { setTimeout as pause } from "node:timers/promises";
-import { openCluster } from "./embedded-postgres/cluster.ts";
+import { openCluster } from "./cluster.ts";
 import {
   beginSession,
   type Connection,
@@ -10,7 +10,7 @@ import {
   type InUse,
   type Purpose,
   type Session,
-} from "./embedded-postgres/session.ts";
+} from "./session.ts";
 
 const backoffFirstMs = 100;
 const backoffMaxMs = 10_000;

@@ -1,7 +1,7 @@
 // Remembers which API keys calls came with, and has it written now and then: a call is too frequent a thing to write
 // a row for. What a process noted last is lost when it crashes.
 
-import { keyUseGatherMs, keyUseIntervalMs } from "../domain/limits.ts";
+import { keyUseGatherMs, keyUseIntervalMs } from "../../domain/limits.ts";
 
 export class KeyUse {
   readonly #write: (digests: Buffer[]) => Promise<void>;

@@ -1,6 +1,6 @@
 // The groups table and the people in each group: approvers who are asked together.
 
-import type { Queryable, Transaction } from "./database.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
 
 export type Group = {
   id: string;

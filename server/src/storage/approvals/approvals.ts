@@ -1,16 +1,16 @@
 // The approvals table: reading approvals one by one and in lists, and reminding of them. Creating and resolving them
 // are statements of their own, in approval-creation.ts and approval-resolution.ts.
 
+import type { Queryable, Transaction } from "../../database/database.ts";
 import {
   type Approval,
   type ApprovalState,
   type ApprovalStatus,
   type Approver,
   approvalStatuses,
-} from "../domain/approval/approval.ts";
-import { gatheredReadBytesMax, listBytesMax, reminderMinutesMin } from "../domain/limits.ts";
-import type { JsonText } from "../domain/shown/json-text.ts";
-import type { Queryable, Transaction } from "./database.ts";
+} from "../../domain/approval/approval.ts";
+import { gatheredReadBytesMax, listBytesMax, reminderMinutesMin } from "../../domain/limits.ts";
+import type { JsonText } from "../../domain/shown/json-text.ts";
 
 export type ApprovalRow = {
   id: string;

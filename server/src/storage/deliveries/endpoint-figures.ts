@@ -1,8 +1,8 @@
 // How deliveries to one endpoint went, by day: how many attempts succeeded and failed, and how long answers took.
 
-import { endOfDay, lastDays, startOfDay } from "../domain/approval/figures.ts";
-import { attemptsLookedAtMax, endpointSampleSize } from "../domain/limits.ts";
-import type { Queryable } from "./database.ts";
+import type { Queryable } from "../../database/database.ts";
+import { endOfDay, lastDays, startOfDay } from "../../domain/approval/figures.ts";
+import { attemptsLookedAtMax, endpointSampleSize } from "../../domain/limits.ts";
 
 export type EndpointDay = {
   day: string;

@@ -2,9 +2,13 @@
 // API key, its idempotency key and its workspace's quota; what may go on is written with its event,
 // its reviewers and its deliveries. Nothing of it is visible before all of it is.
 
-import { claimedReadBytesMax, largeWebhookWeight, reminderMinutesMin } from "../domain/limits.ts";
-import type { JsonText } from "../domain/shown/json-text.ts";
-import type { Transaction } from "./database.ts";
+import type { Transaction } from "../../database/database.ts";
+import {
+  claimedReadBytesMax,
+  largeWebhookWeight,
+  reminderMinutesMin,
+} from "../../domain/limits.ts";
+import type { JsonText } from "../../domain/shown/json-text.ts";
 
 export type NewReviewer = { email: string; tokenNonce: Buffer; tokenDigest: Buffer };
 

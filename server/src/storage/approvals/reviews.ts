@@ -1,12 +1,12 @@
 // What a review link leads to: a reviewer, and as much of the approval as its reader may see. What the agent keeps for
 // itself, its state and its metadata, is never read here.
 
-import type { ApprovalState } from "../domain/approval/approval.ts";
-import { reviewCodeTriesMax, reviewOutcomeDays } from "../domain/limits.ts";
-import { othersWaitingMax } from "../domain/shown/field-limits.ts";
-import type { JsonText } from "../domain/shown/json-text.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+import type { ApprovalState } from "../../domain/approval/approval.ts";
+import { reviewCodeTriesMax, reviewOutcomeDays } from "../../domain/limits.ts";
+import { othersWaitingMax } from "../../domain/shown/field-limits.ts";
+import type { JsonText } from "../../domain/shown/json-text.ts";
 import { type ApprovalRow, pending, toState } from "./approvals.ts";
-import type { Queryable, Transaction } from "./database.ts";
 
 /** What changes, and what it takes to open the rest. */
 export type ReviewLink = {

@@ -1,8 +1,8 @@
 // The people table: everybody who has signed in, by their mailbox, in the spelling that they proved first; and where
 // they are members.
 
-import type { Role } from "../domain/workspace/role.ts";
-import type { Queryable, Transaction } from "./database.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+import type { Role } from "../../domain/workspace/role.ts";
 
 export type Person = { id: string; email: string };
 

@@ -1,8 +1,8 @@
 // The endpoints table: customers' webhook URLs, and the sealed secrets that sign what is sent there.
 
-import type { EventKind } from "../domain/approval/event.ts";
-import { webhookSecretsMax } from "../domain/limits.ts";
-import type { Queryable, Transaction } from "./database.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+import type { EventKind } from "../../domain/approval/event.ts";
+import { webhookSecretsMax } from "../../domain/limits.ts";
 
 export type Endpoint = {
   id: string;

@@ -3,7 +3,8 @@
 // often gets digests (decision 27). Also reads back a mail that was sent or kept: it is made anew from the same rows.
 
 import assert from "node:assert/strict";
-import type { MailEventKind, PasskeyMailKind } from "../domain/approval/event.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+import type { MailEventKind, PasskeyMailKind } from "../../domain/approval/event.ts";
 import {
   digestRequestsMax,
   heldTimeShareMax,
@@ -11,9 +12,8 @@ import {
   mailsPerWorkspaceMax,
   reviewMailBurstMax,
   reviewMailIntervalSeconds,
-} from "../domain/limits.ts";
+} from "../../domain/limits.ts";
 import { crashDelaySecondsOf, crashesInRowOf } from "./crashes.ts";
-import type { Queryable, Transaction } from "./database.ts";
 import type { Lease, NoticeDetail } from "./deliveries.ts";
 import type { PersonMailDetail } from "./person-mails.ts";
 

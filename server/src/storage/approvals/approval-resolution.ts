@@ -1,11 +1,11 @@
 // The one way out of PENDING: a decision, a withdrawal, or the end of the time. Each writes the event and its deliveries
 // with it, and announces the change to whoever waits.
 
-import { eventOfStatus } from "../domain/approval/event.ts";
-import { claimedReadBytesMax, largeWebhookWeight } from "../domain/limits.ts";
-import type { JsonText } from "../domain/shown/json-text.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+import { eventOfStatus } from "../../domain/approval/event.ts";
+import { claimedReadBytesMax, largeWebhookWeight } from "../../domain/limits.ts";
+import type { JsonText } from "../../domain/shown/json-text.ts";
 import { largeBytes, pending } from "./approvals.ts";
-import type { Queryable, Transaction } from "./database.ts";
 
 /** Every change out of PENDING is announced here, so that waiting callers on every node wake. */
 export const resolutionChannel = "countersign_resolved";

@@ -1,9 +1,9 @@
 // What happened around one approval: who was asked and has looked, which mails and webhooks went out, and when. Read from
 // the rows that carry it out, so the history cannot tell anything else than what was done.
 
-import type { DeliveryState } from "../domain/delivery/delivery.ts";
-import { historyEntriesMax } from "../domain/limits.ts";
-import type { Queryable } from "./database.ts";
+import type { Queryable } from "../../database/database.ts";
+import type { DeliveryState } from "../../domain/delivery/delivery.ts";
+import { historyEntriesMax } from "../../domain/limits.ts";
 import { type Delivery, listOfApproval } from "./deliveries.ts";
 
 export type HistoryReviewer = { email: string; openedAt: Date | null };

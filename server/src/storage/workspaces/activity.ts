@@ -1,7 +1,7 @@
 // The activity table: who changed what in a workspace, and when. Written in the transaction of the change.
 
-import type { ActivityAction, Actor } from "../domain/workspace/activity.ts";
-import type { Queryable, Transaction } from "./database.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+import type { ActivityAction, Actor } from "../../domain/workspace/activity.ts";
 
 export type NewActivity = {
   workspaceId: string;

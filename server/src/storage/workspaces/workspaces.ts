@@ -1,7 +1,7 @@
 // The workspaces table, the plans that workspaces are on, and how much of them was used this month.
 
-import type { WorkspaceSettings } from "../domain/workspace/workspace-settings.ts";
-import type { Queryable, Transaction } from "./database.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+import type { WorkspaceSettings } from "../../domain/workspace/workspace-settings.ts";
 
 export type Workspace = WorkspaceSettings & { id: string; createdAt: Date };
 

@@ -1,14 +1,14 @@
 // The sign_in_secrets table: codes that were mailed and one-time links, each good for one use and a short time by the
 // database's clock.
 
+import type { Transaction } from "../../database/database.ts";
 import {
   signInCodeMinutes,
   signInCodesPerDayMax,
   signInCodesPerHourMax,
   signInCodeTriesMax,
   signInLinkHours,
-} from "../domain/limits.ts";
-import type { Transaction } from "./database.ts";
+} from "../../domain/limits.ts";
 
 export type NewSecret = { email: string; secretKeyId: string; nonce: Buffer };
 

@@ -1,6 +1,6 @@
 // The api_keys table. A key itself is never here, only its digest and its last four characters.
 
-import type { Queryable, Transaction } from "./database.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
 
 export type ApiKey = {
   id: string;
