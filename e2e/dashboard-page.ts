@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
-import { makeSignInLink } from "../server/src/operations/sign-in.ts";
+import { makeSignInLink } from "../server/src/operations/people/sign-in.ts";
 import { until } from "../server/test/patience.ts";
 import { makeMember } from "../server/test/test-dashboard.ts";
 import { testKeyring } from "../server/test/test-service.ts";

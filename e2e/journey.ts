@@ -29,7 +29,7 @@ import type { ApprovalRequest, CreateRequest } from "../sdk/src/contract.ts";
 import { digestOfReviewToken } from "../server/src/domain/access/review-link.ts";
 import { isRefusal } from "../server/src/domain/refusal.ts";
 import type { WorkspaceSettings } from "../server/src/domain/workspace/workspace-settings.ts";
-import { createGroup, removeGroupMember } from "../server/src/operations/manage-group.ts";
+import { createGroup, removeGroupMember } from "../server/src/operations/people/manage-group.ts";
 import { testHangMs, until } from "../server/test/patience.ts";
 import type { ReceivedMail } from "../server/test/test-mailbox.ts";
 import { makeWorkspace } from "../server/test/test-service.ts";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
-import { makeSignInLink } from "../server/src/operations/sign-in.ts";
+import { makeSignInLink } from "../server/src/operations/people/sign-in.ts";
 import { testKeyring } from "../server/test/test-service.ts";
 import { arrival, atTheDoor, enterAs, makePerson } from "./dashboard-page.ts";
 import { type Journey, journeys } from "./journey.ts";

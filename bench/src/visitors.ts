@@ -2,8 +2,8 @@
 
 import { sessionsPerPersonMax } from "../../server/src/domain/limits.ts";
 import { sessionCookie } from "../../server/src/http/dashboard/session-cookie.ts";
-import { addMember } from "../../server/src/operations/add-member.ts";
-import { startSession } from "../../server/src/operations/sign-in.ts";
+import { addMember } from "../../server/src/operations/people/add-member.ts";
+import { startSession } from "../../server/src/operations/people/sign-in.ts";
 import type { Service } from "./service.ts";
 import { accepted, type Workspace } from "./workloads.ts";
 

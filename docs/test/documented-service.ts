@@ -4,10 +4,10 @@
 import { join } from "node:path";
 import { serve } from "../../sdk/test/served.ts";
 import { isRefusal, type Refusal } from "../../server/src/domain/refusal.ts";
-import { addMember } from "../../server/src/operations/add-member.ts";
-import { issueKey } from "../../server/src/operations/issue-key.ts";
-import { disableEndpoint } from "../../server/src/operations/manage-endpoint.ts";
-import { createGroup } from "../../server/src/operations/manage-group.ts";
+import { disableEndpoint } from "../../server/src/operations/deliveries/manage-endpoint.ts";
+import { addMember } from "../../server/src/operations/people/add-member.ts";
+import { createGroup } from "../../server/src/operations/people/manage-group.ts";
+import { issueKey } from "../../server/src/operations/workspaces/issue-key.ts";
 import { until } from "../../server/test/patience.ts";
 import { environmentOn } from "../../server/test/test-program.ts";
 import { makeWorkspace } from "../../server/test/test-service.ts";

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
 import { apiKeyRandomBytes, formatApiKey } from "../../server/src/domain/access/api-key.ts";
 import { mcpAnswerBytesMax } from "../../server/src/domain/limits.ts";
-import { revokeKey } from "../../server/src/operations/issue-key.ts";
+import { revokeKey } from "../../server/src/operations/workspaces/issue-key.ts";
 import { until } from "../../server/test/patience.ts";
 import { decide, findReviewer } from "../../server/test/test-review.ts";
 import {

@@ -3,7 +3,7 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { isRefusal } from "../../server/src/domain/refusal.ts";
-import { issueKey } from "../../server/src/operations/issue-key.ts";
+import { issueKey } from "../../server/src/operations/workspaces/issue-key.ts";
 import { decide, findReviewer } from "../../server/test/test-review.ts";
 import {
   makeWorkspace,

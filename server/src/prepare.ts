@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import { isOutOfReach } from "./database/database.ts";
 import { migrate } from "./database/migrations.ts";
 import { isLoopbackUrl } from "./domain/access/public-url.ts";
-import { endTrial, firstOwnerEmail } from "./operations/first-run.ts";
+import { endTrial, firstOwnerEmail } from "./operations/workspaces/first-run.ts";
 import { requireSecretKeys } from "./storage/secret-keys.ts";
 import type { Store } from "./storage/store.ts";
 

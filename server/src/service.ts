@@ -34,10 +34,10 @@ import { FairBudget } from "./http/fair-budget.ts";
 import { noteKeyUse } from "./http/key-use.ts";
 import { onceStarted } from "./http/once-started.ts";
 import { routesOf } from "./http/routes.ts";
-import { makeCreateApproval } from "./operations/create-approval.ts";
-import { makeDecideApproval } from "./operations/decide-approval.ts";
-import { makeKeyUse } from "./operations/note-key-use.ts";
-import { makeReadApproval } from "./operations/read-approval.ts";
+import { makeCreateApproval } from "./operations/approvals/create-approval.ts";
+import { makeDecideApproval } from "./operations/approvals/decide-approval.ts";
+import { makeReadApproval } from "./operations/approvals/read-approval.ts";
+import { makeKeyUse } from "./operations/workspaces/note-key-use.ts";
 import { examineMembersWebhookUrl } from "./outbound/resolve-host.ts";
 import { ResolutionWatch } from "./storage/approvals/resolution-watch.ts";
 

@@ -3,7 +3,7 @@
 
 import { formatReviewCode } from "./domain/access/review-code.ts";
 import { toTerminalText } from "./domain/shown/text/visible-text.ts";
-import type { ComposedMail } from "./operations/compose-mail.ts";
+import type { ComposedMail } from "./operations/deliveries/compose-mail.ts";
 
 /** More than this within a period are counted and not shown, and so is all that comes in the period after. */
 const shownMax = 5;

@@ -1,6 +1,6 @@
 // What the terminal shows once the service is up: where it is, the key, and what to do next.
 
-import { firstOwnerEmail } from "./operations/first-run.ts";
+import { firstOwnerEmail } from "./operations/workspaces/first-run.ts";
 
 export type WelcomeFacts = {
   address: string;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { apiKeyRandomBytes, formatApiKey } from "../src/domain/access/api-key.ts";
-import { revokeKey } from "../src/operations/issue-key.ts";
+import { revokeKey } from "../src/operations/workspaces/issue-key.ts";
 import { makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
 
 const service = await startService();

@@ -13,7 +13,7 @@ import { buildProgram } from "../src/cli/program.ts";
 import { type Database, openDatabase } from "../src/database/database.ts";
 import { findSecretKey, parseKeyring } from "../src/domain/access/keyring.ts";
 import { unseal } from "../src/domain/access/sealed-secret.ts";
-import { secretRecordOf } from "../src/operations/manage-endpoint.ts";
+import { secretRecordOf } from "../src/operations/deliveries/manage-endpoint.ts";
 import * as endpoints from "../src/storage/deliveries/endpoints.ts";
 import { hangMs, until } from "./patience.ts";
 import { postmasterPid } from "./postmaster.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { isRefusal } from "../src/domain/refusal.ts";
-import { createGroup } from "../src/operations/manage-group.ts";
-import { updateWorkspace } from "../src/operations/manage-workspace.ts";
+import { createGroup } from "../src/operations/people/manage-group.ts";
+import { updateWorkspace } from "../src/operations/workspaces/manage-workspace.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
 const service = await startService();

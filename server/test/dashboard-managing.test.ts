@@ -24,18 +24,18 @@ import * as members from "../src/http/dashboard/members.ts";
 import type { DashboardCalls, DashboardRefusal, MemberVisit } from "../src/http/dashboard/visit.ts";
 import * as workspace from "../src/http/dashboard/workspace.ts";
 import { FairBudget } from "../src/http/fair-budget.ts";
-import { addMember, removeMemberByEmail } from "../src/operations/add-member.ts";
-import { firstOwnerEmail, runFirst } from "../src/operations/first-run.ts";
-import { issueKey, newKey, revokeKey } from "../src/operations/issue-key.ts";
-import { enableEndpoint } from "../src/operations/manage-endpoint.ts";
-import { addGroupMember, createGroup } from "../src/operations/manage-group.ts";
+import { enableEndpoint } from "../src/operations/deliveries/manage-endpoint.ts";
+import { addMember, removeMemberByEmail } from "../src/operations/people/add-member.ts";
+import { addGroupMember, createGroup } from "../src/operations/people/manage-group.ts";
 import {
   acceptInvitation,
   declineInvitation,
   leaveWorkspace,
-} from "../src/operations/manage-members.ts";
-import { updateWorkspace } from "../src/operations/manage-workspace.ts";
-import { makeKeyUse } from "../src/operations/note-key-use.ts";
+} from "../src/operations/people/manage-members.ts";
+import { firstOwnerEmail, runFirst } from "../src/operations/workspaces/first-run.ts";
+import { issueKey, newKey, revokeKey } from "../src/operations/workspaces/issue-key.ts";
+import { updateWorkspace } from "../src/operations/workspaces/manage-workspace.ts";
+import { makeKeyUse } from "../src/operations/workspaces/note-key-use.ts";
 import { examineMembersWebhookUrl } from "../src/outbound/resolve-host.ts";
 import * as deliveries from "../src/storage/deliveries/deliveries.ts";
 import * as storedEndpoints from "../src/storage/deliveries/endpoints.ts";

@@ -7,7 +7,11 @@ import { inOneStatement, inTransaction } from "../src/database/database.ts";
 import { type Keyring, parseKeyring } from "../src/domain/access/keyring.ts";
 import { issueReviewTicket } from "../src/domain/access/review-ticket.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
-import { addGroupMember, createGroup, removeGroupMember } from "../src/operations/manage-group.ts";
+import {
+  addGroupMember,
+  createGroup,
+  removeGroupMember,
+} from "../src/operations/people/manage-group.ts";
 import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
 import * as groups from "../src/storage/people/groups.ts";
 import { until } from "./patience.ts";

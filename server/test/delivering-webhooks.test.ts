@@ -4,8 +4,11 @@ import { inOneStatement } from "../src/database/database.ts";
 import { loopbackCidrs, makeAddressPolicy } from "../src/domain/access/network-address.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import type { JsonText } from "../src/domain/shown/json-text.ts";
-import { expireApprovals } from "../src/operations/expire-approvals.ts";
-import { disableEndpoint, rotateEndpointSecret } from "../src/operations/manage-endpoint.ts";
+import { expireApprovals } from "../src/operations/approvals/expire-approvals.ts";
+import {
+  disableEndpoint,
+  rotateEndpointSecret,
+} from "../src/operations/deliveries/manage-endpoint.ts";
 import { WebhookSender } from "../src/outbound/send-webhook.ts";
 import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
 import { hangMs, until } from "./patience.ts";

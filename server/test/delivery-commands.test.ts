@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { disableEndpoint, enableEndpoint } from "../src/operations/manage-endpoint.ts";
+import { disableEndpoint, enableEndpoint } from "../src/operations/deliveries/manage-endpoint.ts";
 import { until } from "./patience.ts";
 import { startMailserver } from "./test-mailbox.ts";
 import { assertRefused, environmentOn, jsonOf, runCommand, textOf } from "./test-program.ts";

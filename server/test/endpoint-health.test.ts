@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { endpointsPerWorkspaceMax } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
-import { addMember } from "../src/operations/add-member.ts";
-import type { ComposedMail } from "../src/operations/compose-mail.ts";
-import { disableEndpoint, enableEndpoint } from "../src/operations/manage-endpoint.ts";
+import type { ComposedMail } from "../src/operations/deliveries/compose-mail.ts";
+import { disableEndpoint, enableEndpoint } from "../src/operations/deliveries/manage-endpoint.ts";
 import {
   resendDelivery,
   resendUnsuccessful,
   sendTestEvent,
-} from "../src/operations/resend-delivery.ts";
+} from "../src/operations/deliveries/resend-delivery.ts";
+import { addMember } from "../src/operations/people/add-member.ts";
 import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 import {

@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { DatabaseBusy, inTransaction, isOutOfReach } from "../src/database/database.ts";
 import { asHolder } from "../src/database/holder.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
-import { issueKey } from "../src/operations/issue-key.ts";
+import { issueKey } from "../src/operations/workspaces/issue-key.ts";
 import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService, type TestService } from "./test-service.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { isRefusal } from "../src/domain/refusal.ts";
-import { createGroup } from "../src/operations/manage-group.ts";
+import { createGroup } from "../src/operations/people/manage-group.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
 const service = await startService();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { createGroup } from "../src/operations/manage-group.ts";
+import { createGroup } from "../src/operations/people/manage-group.ts";
 import {
   makeWorkspace,
   minimalBody,

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
 import { deriveReviewCode } from "../src/domain/access/review-code.ts";
 import { deriveReviewToken } from "../src/domain/access/review-link.ts";
-import { registerEndpoint } from "../src/operations/manage-endpoint.ts";
+import { registerEndpoint } from "../src/operations/deliveries/manage-endpoint.ts";
 import { until } from "./patience.ts";
 import { decisionBody, findReviewer, getReview, openReview, postReview } from "./test-review.ts";
 import { makeWorkspace, startService } from "./test-service.ts";

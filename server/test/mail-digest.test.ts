@@ -17,11 +17,11 @@ import {
 import { isRefusal } from "../src/domain/refusal.ts";
 import type { WorkspaceSettings } from "../src/domain/workspace/workspace-settings.ts";
 import type { DevMail } from "../src/http/dev-mail.ts";
-import { addMember } from "../src/operations/add-member.ts";
-import { composeMail } from "../src/operations/compose-mail.ts";
-import { createGroup, removeGroupMember } from "../src/operations/manage-group.ts";
-import { resendDelivery } from "../src/operations/resend-delivery.ts";
-import { mailSignInCode } from "../src/operations/sign-in.ts";
+import { composeMail } from "../src/operations/deliveries/compose-mail.ts";
+import { resendDelivery } from "../src/operations/deliveries/resend-delivery.ts";
+import { addMember } from "../src/operations/people/add-member.ts";
+import { createGroup, removeGroupMember } from "../src/operations/people/manage-group.ts";
+import { mailSignInCode } from "../src/operations/people/sign-in.ts";
 import { buildRawMail, MailSender } from "../src/outbound/send-mail.ts";
 import { insertEndpointNotice } from "../src/storage/deliveries/deliveries.ts";
 import * as dueMails from "../src/storage/deliveries/due-mails.ts";

@@ -4,7 +4,11 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { othersWaitingMax } from "../src/domain/shown/field-limits.ts";
-import { addGroupMember, createGroup, removeGroupMember } from "../src/operations/manage-group.ts";
+import {
+  addGroupMember,
+  createGroup,
+  removeGroupMember,
+} from "../src/operations/people/manage-group.ts";
 import {
   decide,
   decisionBody,

@@ -10,7 +10,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { OperatorFault } from "../src/domain/operator-fault.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { loadAssets } from "../src/http/assets.ts";
-import { createGroup, removeGroupMember } from "../src/operations/manage-group.ts";
+import { createGroup, removeGroupMember } from "../src/operations/people/manage-group.ts";
 import {
   decide,
   findReviewer,

@@ -10,8 +10,8 @@ import {
   signInCodeTriesMax,
 } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
-import { addMember } from "../src/operations/add-member.ts";
-import { makeSignInLink } from "../src/operations/sign-in.ts";
+import { addMember } from "../src/operations/people/add-member.ts";
+import { makeSignInLink } from "../src/operations/people/sign-in.ts";
 import { until } from "./patience.ts";
 import { callDashboard, cookieOf, fromOurPage, makeMember, signIn } from "./test-dashboard.ts";
 import { makeWorkspace, startNode, startService, testKeyring } from "./test-service.ts";

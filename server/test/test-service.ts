@@ -16,8 +16,8 @@ import type { WorkspaceSettings } from "../src/domain/workspace/workspace-settin
 import { type Assets, toAssets } from "../src/http/assets.ts";
 import type { DevMail } from "../src/http/dev-mail.ts";
 import { openLog } from "../src/log.ts";
-import { issueKey } from "../src/operations/issue-key.ts";
-import { createWorkspace } from "../src/operations/manage-workspace.ts";
+import { issueKey } from "../src/operations/workspaces/issue-key.ts";
+import { createWorkspace } from "../src/operations/workspaces/manage-workspace.ts";
 import { assembleService } from "../src/service.ts";
 import type { ResolutionWatch } from "../src/storage/approvals/resolution-watch.ts";
 import { checkAnswer } from "./openapi-check.ts";

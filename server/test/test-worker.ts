@@ -9,7 +9,7 @@ import { loopbackCidrs, makeAddressPolicy } from "../src/domain/access/network-a
 import type { EventKind } from "../src/domain/approval/event.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { openLog } from "../src/log.ts";
-import { registerEndpoint } from "../src/operations/manage-endpoint.ts";
+import { registerEndpoint } from "../src/operations/deliveries/manage-endpoint.ts";
 import { WebhookSender } from "../src/outbound/send-webhook.ts";
 import { Worker, type WorkerOptions } from "../src/worker/worker.ts";
 import { checkWebhook } from "./openapi-check.ts";

@@ -18,7 +18,7 @@ import {
   retryJitter,
   webhookTimeoutMs,
 } from "../src/domain/limits.ts";
-import { resendDelivery } from "../src/operations/resend-delivery.ts";
+import { resendDelivery } from "../src/operations/deliveries/resend-delivery.ts";
 import { MailSender } from "../src/outbound/send-mail.ts";
 import * as deliveries from "../src/storage/deliveries/deliveries.ts";
 import * as dueMails from "../src/storage/deliveries/due-mails.ts";

@@ -7,7 +7,7 @@ import { describe, type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { loopbackCidrs, makeAddressPolicy } from "../src/domain/access/network-address.ts";
-import { makeAnnounceDue } from "../src/operations/announce-due.ts";
+import { makeAnnounceDue } from "../src/operations/approvals/announce-due.ts";
 import { WebhookSender } from "../src/outbound/send-webhook.ts";
 import { type CrashingWorker, startCrashingWorker } from "./crashing-worker.ts";
 import {

@@ -10,7 +10,7 @@ import {
   resendDelivery,
   resendUnsuccessful,
   unknownDelivery,
-} from "../operations/resend-delivery.ts";
+} from "../operations/deliveries/resend-delivery.ts";
 import { unknownWorkspace } from "../operations/transaction-by.ts";
 import * as approvals from "../storage/approvals/approvals.ts";
 import * as deliveries from "../storage/deliveries/deliveries.ts";

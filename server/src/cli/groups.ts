@@ -2,7 +2,11 @@
 
 import { Command } from "commander";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
-import { addGroupMember, createGroup, removeGroupMember } from "../operations/manage-group.ts";
+import {
+  addGroupMember,
+  createGroup,
+  removeGroupMember,
+} from "../operations/people/manage-group.ts";
 import * as groups from "../storage/people/groups.ts";
 import { onStore, type Printed, type ReadCommandConfig, several, table } from "./command.ts";
 

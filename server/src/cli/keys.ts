@@ -2,7 +2,7 @@
 
 import { Command } from "commander";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
-import { issueKey, revokeKey } from "../operations/issue-key.ts";
+import { issueKey, revokeKey } from "../operations/workspaces/issue-key.ts";
 import * as apiKeys from "../storage/workspaces/api-keys.ts";
 import { onStore, type Printed, type ReadCommandConfig, table } from "./command.ts";
 

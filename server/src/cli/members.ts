@@ -2,7 +2,7 @@
 
 import { Command } from "commander";
 import { roles } from "../domain/workspace/role.ts";
-import { addMember, removeMemberByEmail } from "../operations/add-member.ts";
+import { addMember, removeMemberByEmail } from "../operations/people/add-member.ts";
 import * as members from "../storage/people/members.ts";
 import { onStore, type Printed, type ReadCommandConfig, table } from "./command.ts";
 

@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { signInUrlOf } from "../domain/access/sign-in.ts";
 import { signInLinkHours } from "../domain/limits.ts";
 import { refuse } from "../domain/refusal.ts";
-import { makeSignInLink } from "../operations/sign-in.ts";
+import { makeSignInLink } from "../operations/people/sign-in.ts";
 import * as people from "../storage/people/people.ts";
 import { requireSecretKeys } from "../storage/secret-keys.ts";
 import { onStore, type ReadCommandConfig } from "./command.ts";

@@ -10,8 +10,8 @@ import {
   enableEndpoint,
   registerEndpoint,
   rotateEndpointSecret,
-} from "../operations/manage-endpoint.ts";
-import { sendTestEvent } from "../operations/resend-delivery.ts";
+} from "../operations/deliveries/manage-endpoint.ts";
+import { sendTestEvent } from "../operations/deliveries/resend-delivery.ts";
 import { examineWebhookUrl } from "../outbound/resolve-host.ts";
 import * as endpoints from "../storage/deliveries/endpoints.ts";
 import { requireSecretKeys } from "../storage/secret-keys.ts";

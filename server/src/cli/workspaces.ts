@@ -7,7 +7,7 @@ import {
   createWorkspace,
   updateWorkspace,
   type WorkspaceInput,
-} from "../operations/manage-workspace.ts";
+} from "../operations/workspaces/manage-workspace.ts";
 import * as workspaces from "../storage/workspaces/workspaces.ts";
 import { onStore, type Printed, type ReadCommandConfig, table, wholeNumber } from "./command.ts";
 

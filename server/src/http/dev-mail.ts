@@ -2,7 +2,7 @@
 // Nothing is stored for it. A mail is made anew from the rows it was made from.
 
 import type { Database } from "../database/database.ts";
-import type { ComposedMail } from "../operations/compose-mail.ts";
+import type { ComposedMail } from "../operations/deliveries/compose-mail.ts";
 import * as dueMails from "../storage/deliveries/due-mails.ts";
 import type { Answer, Call } from "./call.ts";
 import {

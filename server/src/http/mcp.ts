@@ -8,7 +8,7 @@ import { describeFlaw } from "../domain/approval/json-body.ts";
 import { mcpAnswerBytesMax } from "../domain/limits.ts";
 import { jsonDepthMax } from "../domain/shown/field-limits.ts";
 import { scanJsonValue } from "../domain/shown/json-text.ts";
-import { unknownKey } from "../operations/unknown-key.ts";
+import { unknownKey } from "../operations/approvals/unknown-key.ts";
 import * as apiKeys from "../storage/workspaces/api-keys.ts";
 import { type Answer, type Call, jsonType, repeated, type StreamedAnswer } from "./call.ts";
 import { mcpCrossOrigin, problem, problemOfRefusal } from "./problems.ts";

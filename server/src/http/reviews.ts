@@ -6,7 +6,7 @@ import { digestOfReviewToken } from "../domain/access/review-link.ts";
 import { parseReviewCode, parseReviewDecision } from "../domain/approval/review-decision.ts";
 import { largeReviewBytesMin } from "../domain/limits.ts";
 import { isRefusal } from "../domain/refusal.ts";
-import type { DecideApproval } from "../operations/decide-approval.ts";
+import type { DecideApproval } from "../operations/approvals/decide-approval.ts";
 import {
   findReview,
   findReviewLink,
@@ -15,7 +15,7 @@ import {
   type ReviewRefusal,
   refuseWithoutCode,
   unknownLink,
-} from "../operations/open-review.ts";
+} from "../operations/approvals/open-review.ts";
 import type { Review, ReviewLink } from "../storage/approvals/reviews.ts";
 import * as reviews from "../storage/approvals/reviews.ts";
 import type { Assets } from "./assets.ts";

@@ -14,14 +14,14 @@ import {
   type CompleteAttempt,
   completeFailedMail,
   completeTogether,
-} from "../operations/complete-attempt.ts";
+} from "../operations/deliveries/complete-attempt.ts";
 import {
   awaitedKeyOf,
   type ComposedMail,
   composeMail,
   type MailOrigin,
   partsOfMail,
-} from "../operations/compose-mail.ts";
+} from "../operations/deliveries/compose-mail.ts";
 import type { MailAnswer } from "../outbound/send-mail.ts";
 import type { AttemptEnd } from "../storage/deliveries/deliveries.ts";
 import * as dueMails from "../storage/deliveries/due-mails.ts";

@@ -21,13 +21,13 @@ import {
   webhookTimeoutMs,
 } from "../domain/limits.ts";
 import { type AttemptOutcome, outcomeToldToMembers } from "../domain/shown/attempt.ts";
-import type { CompleteAttempt } from "../operations/complete-attempt.ts";
-import { secretRecordOf } from "../operations/manage-endpoint.ts";
+import type { CompleteAttempt } from "../operations/deliveries/complete-attempt.ts";
+import { secretRecordOf } from "../operations/deliveries/manage-endpoint.ts";
 import {
   noteEndpointFailure,
   noteEndpointGone,
   noteEndpointSuccess,
-} from "../operations/note-endpoint-health.ts";
+} from "../operations/deliveries/note-endpoint-health.ts";
 import type { WebhookAnswer, WebhookMessage } from "../outbound/send-webhook.ts";
 import * as approvals from "../storage/approvals/approvals.ts";
 import * as dueWebhooks from "../storage/deliveries/due-webhooks.ts";

@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { type Database, isUnavailable } from "../database/database.ts";
 import type { Listener } from "../database/listener.ts";
 import type { Keyring } from "../domain/access/keyring.ts";
-import { makeCompleteAttempt } from "../operations/complete-attempt.ts";
+import { makeCompleteAttempt } from "../operations/deliveries/complete-attempt.ts";
 import { resolutionChannel } from "../storage/approvals/approval-resolution.ts";
 import { dueChannel } from "../storage/deliveries/deliveries.ts";
 import { Alarms } from "./alarms.ts";

@@ -7,8 +7,8 @@ import {
   acceptInvitation as accept,
   declineInvitation as decline,
   leaveWorkspace as leave,
-} from "../../operations/manage-members.ts";
-import { endOtherSessions, endSession } from "../../operations/sign-in.ts";
+} from "../../operations/people/manage-members.ts";
+import { endOtherSessions, endSession } from "../../operations/people/sign-in.ts";
 import * as storedPasskeys from "../../storage/people/passkeys.ts";
 import * as people from "../../storage/people/people.ts";
 import * as storedSessions from "../../storage/people/sessions.ts";

@@ -9,7 +9,10 @@ import { shownWebhookHeaders } from "../../domain/delivery/webhook-signature.ts"
 import { dashboardPageItems } from "../../domain/limits.ts";
 import { isRefusal } from "../../domain/refusal.ts";
 import { outcomeToldToMembers } from "../../domain/shown/attempt.ts";
-import { noSuchDelivery, resendInWorkspace } from "../../operations/resend-in-workspace.ts";
+import {
+  noSuchDelivery,
+  resendInWorkspace,
+} from "../../operations/deliveries/resend-in-workspace.ts";
 import * as approvals from "../../storage/approvals/approvals.ts";
 import * as deliveries from "../../storage/deliveries/deliveries.ts";
 import { cursorOf, filterText, readQuery, toPage } from "./list-query.ts";

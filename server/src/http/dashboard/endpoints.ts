@@ -17,8 +17,8 @@ import {
   registerEndpoint,
   rotateEndpointSecret,
   unknownEndpoint,
-} from "../../operations/manage-endpoint.ts";
-import { resendUnsuccessful, sendTestEvent } from "../../operations/resend-delivery.ts";
+} from "../../operations/deliveries/manage-endpoint.ts";
+import { resendUnsuccessful, sendTestEvent } from "../../operations/deliveries/resend-delivery.ts";
 import { readEndpointDays } from "../../storage/deliveries/endpoint-figures.ts";
 import * as endpoints from "../../storage/deliveries/endpoints.ts";
 import { tellRefusal } from "./change-refusal.ts";

@@ -10,7 +10,7 @@ import {
 } from "../../domain/approval/figures.ts";
 import { shownAgentsMax } from "../../domain/limits.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { readFigures } from "../../operations/read-figures.ts";
+import { readFigures } from "../../operations/workspaces/read-figures.ts";
 import { readPlanUse } from "../../storage/approvals/figures.ts";
 import { readPending } from "../../storage/approvals/pending.ts";
 import type { DashboardCalls, DashboardRefusal, MemberVisit } from "./visit.ts";

@@ -8,7 +8,7 @@ import {
   createGroup,
   removeGroupMember,
   renameGroup,
-} from "../../operations/manage-group.ts";
+} from "../../operations/people/manage-group.ts";
 import * as groups from "../../storage/people/groups.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { ApiKey, IssuedKey } from "../../../../sdk/src/dashboard-contract.ts";
 import { revokedKeysListed } from "../../domain/limits.ts";
 import { isRefusal } from "../../domain/refusal.ts";
-import { issueKey, revokeKey } from "../../operations/issue-key.ts";
+import { issueKey, revokeKey } from "../../operations/workspaces/issue-key.ts";
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {

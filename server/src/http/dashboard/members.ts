@@ -5,7 +5,11 @@ import type { Done, Member } from "../../../../sdk/src/dashboard-contract.ts";
 import { isRefusal } from "../../domain/refusal.ts";
 import { normaliseEmailAddress } from "../../domain/workspace/email-address.ts";
 import { roles } from "../../domain/workspace/role.ts";
-import { changeMemberRole, inviteMember, removeMember } from "../../operations/manage-members.ts";
+import {
+  changeMemberRole,
+  inviteMember,
+  removeMember,
+} from "../../operations/people/manage-members.ts";
 import * as members from "../../storage/people/members.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {

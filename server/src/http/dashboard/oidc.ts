@@ -4,8 +4,8 @@
 import { randomBytes } from "node:crypto";
 import { emailOfClaims, type OidcFailed, oidcFailed } from "../../domain/access/openid.ts";
 import { signInChallengeMinutes } from "../../domain/limits.ts";
-import { startSession } from "../../operations/sign-in.ts";
-import { beginOidcFlow, takeOidcFlow } from "../../operations/sign-in-challenges.ts";
+import { startSession } from "../../operations/people/sign-in.ts";
+import { beginOidcFlow, takeOidcFlow } from "../../operations/people/sign-in-challenges.ts";
 import type { Answer, Call } from "../call.ts";
 import { cookieOf, cookieText } from "./cookie.ts";
 import { sessionCookie } from "./session-cookie.ts";

@@ -14,8 +14,8 @@ import {
   beginPasskeySignIn,
   proveByPasskey,
   removePasskey,
-} from "../../operations/manage-passkeys.ts";
-import { startSession } from "../../operations/sign-in.ts";
+} from "../../operations/people/manage-passkeys.ts";
+import { startSession } from "../../operations/people/sign-in.ts";
 import * as passkeys from "../../storage/people/passkeys.ts";
 import type { Call } from "../call.ts";
 import { browserOf, signedIn } from "./sign-in.ts";

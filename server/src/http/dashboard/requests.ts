@@ -16,9 +16,9 @@ import {
 } from "../../domain/approval/approval.ts";
 import { dashboardPageItems } from "../../domain/limits.ts";
 import { isRefusal } from "../../domain/refusal.ts";
-import { findWithExpiry } from "../../operations/expire-approvals.ts";
-import { mailAgain as mailReviewersAgain } from "../../operations/mail-again.ts";
-import { noSuchRequest, withdrawApproval } from "../../operations/withdraw-approval.ts";
+import { findWithExpiry } from "../../operations/approvals/expire-approvals.ts";
+import { noSuchRequest, withdrawApproval } from "../../operations/approvals/withdraw-approval.ts";
+import { mailAgain as mailReviewersAgain } from "../../operations/deliveries/mail-again.ts";
 import * as requestLists from "../../storage/approvals/approval-lists.ts";
 import { readPending } from "../../storage/approvals/pending.ts";
 import {

@@ -16,7 +16,7 @@ import {
 } from "../../domain/limits.ts";
 import { isRefusal, refuse } from "../../domain/refusal.ts";
 import { isAtLeast } from "../../domain/workspace/role.ts";
-import { noteVisit } from "../../operations/sign-in.ts";
+import { noteVisit } from "../../operations/people/sign-in.ts";
 import * as sessions from "../../storage/people/sessions.ts";
 import type { Answer, Call } from "../call.ts";
 import { compressed } from "../compression.ts";

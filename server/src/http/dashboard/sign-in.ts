@@ -12,7 +12,7 @@ import {
   type StartedSession,
   signInByCode,
   signInByLink,
-} from "../../operations/sign-in.ts";
+} from "../../operations/people/sign-in.ts";
 import * as sessions from "../../storage/people/sessions.ts";
 import { type Call, repeated } from "../call.ts";
 import { describeMe } from "./account.ts";

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Activity, Page, Workspace } from "../../../../sdk/src/dashboard-contract.ts";
 import { activityPageMax } from "../../domain/limits.ts";
 import { isRefusal, refuse } from "../../domain/refusal.ts";
-import { updateWorkspace } from "../../operations/manage-workspace.ts";
+import { updateWorkspace } from "../../operations/workspaces/manage-workspace.ts";
 import * as storedActivity from "../../storage/workspaces/activity.ts";
 import * as workspaces from "../../storage/workspaces/workspaces.ts";
 import { tellRefusal } from "./change-refusal.ts";

@@ -2,7 +2,7 @@
 // on from there. So a day is counted once, however often it is looked at, and one that is over and has nothing pending
 // is never counted again.
 
-import { type Database, inOneStatement } from "../database/database.ts";
+import { type Database, inOneStatement } from "../../database/database.ts";
 import {
   addFigures,
   askedOf,
@@ -10,9 +10,9 @@ import {
   countFigures,
   type Figures,
   noFigures,
-} from "../domain/approval/figures.ts";
-import { figureRowsMin } from "../domain/limits.ts";
-import * as figures from "../storage/approvals/figures.ts";
+} from "../../domain/approval/figures.ts";
+import { figureRowsMin } from "../../domain/limits.ts";
+import * as figures from "../../storage/approvals/figures.ts";
 
 export type FiguresOfDays = { now: Date; days: { day: string; figures: Figures }[] };
 

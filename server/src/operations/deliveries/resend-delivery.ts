@@ -1,15 +1,15 @@
 // Sends again what failed, was skipped, or is wanted once more; and sends a test event to an endpoint.
 
-import { type Database, inTransaction } from "../database/database.ts";
-import { type ChangeRefusal, isRefusal, type Refusal, refuse } from "../domain/refusal.ts";
-import { type Doer, operator } from "../domain/workspace/activity.ts";
-import * as deliveries from "../storage/deliveries/deliveries.ts";
-import * as endpoints from "../storage/deliveries/endpoints.ts";
-import * as activity from "../storage/workspaces/activity.ts";
-import * as workspaces from "../storage/workspaces/workspaces.ts";
-import { findWithExpiry } from "./expire-approvals.ts";
+import { type Database, inTransaction } from "../../database/database.ts";
+import { type ChangeRefusal, isRefusal, type Refusal, refuse } from "../../domain/refusal.ts";
+import { type Doer, operator } from "../../domain/workspace/activity.ts";
+import * as deliveries from "../../storage/deliveries/deliveries.ts";
+import * as endpoints from "../../storage/deliveries/endpoints.ts";
+import * as activity from "../../storage/workspaces/activity.ts";
+import * as workspaces from "../../storage/workspaces/workspaces.ts";
+import { findWithExpiry } from "../approvals/expire-approvals.ts";
+import { inTransactionBy, unknownWorkspace } from "../transaction-by.ts";
 import { unknownEndpoint } from "./manage-endpoint.ts";
-import { inTransactionBy, unknownWorkspace } from "./transaction-by.ts";
 
 const resendBatch = 1_000;
 

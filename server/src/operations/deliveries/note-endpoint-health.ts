@@ -6,12 +6,12 @@ import {
   inOneStatement,
   inTransaction,
   type Transaction,
-} from "../database/database.ts";
-import { stepAfterFailure } from "../domain/delivery/endpoint-health.ts";
-import { endpointFailingDaysMax } from "../domain/limits.ts";
-import * as deliveries from "../storage/deliveries/deliveries.ts";
-import * as endpoints from "../storage/deliveries/endpoints.ts";
-import * as activity from "../storage/workspaces/activity.ts";
+} from "../../database/database.ts";
+import { stepAfterFailure } from "../../domain/delivery/endpoint-health.ts";
+import { endpointFailingDaysMax } from "../../domain/limits.ts";
+import * as deliveries from "../../storage/deliveries/deliveries.ts";
+import * as endpoints from "../../storage/deliveries/endpoints.ts";
+import * as activity from "../../storage/workspaces/activity.ts";
 
 type EndpointId = { workspaceId: string; id: string };
 

@@ -1,15 +1,15 @@
 // Sends the mails that ask for a decision once more, to everybody who may still decide.
 
-import type { Database } from "../database/database.ts";
-import { describeResolution } from "../domain/approval/approval.ts";
-import { type Refusal, refuse } from "../domain/refusal.ts";
-import type { MemberDoer } from "../domain/workspace/activity.ts";
-import * as deliveries from "../storage/deliveries/deliveries.ts";
-import * as activity from "../storage/workspaces/activity.ts";
-import { findWithExpiry } from "./expire-approvals.ts";
+import type { Database } from "../../database/database.ts";
+import { describeResolution } from "../../domain/approval/approval.ts";
+import { type Refusal, refuse } from "../../domain/refusal.ts";
+import type { MemberDoer } from "../../domain/workspace/activity.ts";
+import * as deliveries from "../../storage/deliveries/deliveries.ts";
+import * as activity from "../../storage/workspaces/activity.ts";
+import { findWithExpiry } from "../approvals/expire-approvals.ts";
+import { noSuchRequest } from "../approvals/withdraw-approval.ts";
+import { inTransactionBy } from "../transaction-by.ts";
 import { tooOftenMailed } from "./resend-in-workspace.ts";
-import { inTransactionBy } from "./transaction-by.ts";
-import { noSuchRequest } from "./withdraw-approval.ts";
 
 export async function mailAgain(
   db: Database,

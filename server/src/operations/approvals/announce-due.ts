@@ -1,8 +1,8 @@
 // Tells workers in other processes that something became due. Announcements take a lock on the whole database
 // when they commit, so they are never part of a create, and at most one goes out in a while.
 
-import type { Database } from "../database/database.ts";
-import * as deliveries from "../storage/deliveries/deliveries.ts";
+import type { Database } from "../../database/database.ts";
+import * as deliveries from "../../storage/deliveries/deliveries.ts";
 
 const intervalMs = 20;
 

@@ -1,15 +1,15 @@
 // Withdraws a pending approval on behalf of a member of its workspace. What the agent itself takes back goes through
 // cancel-approval.ts; both end in the same state, with the same event.
 
-import type { Database } from "../database/database.ts";
-import { describeResolution } from "../domain/approval/approval.ts";
-import { type Refusal, refuse } from "../domain/refusal.ts";
-import type { MemberDoer } from "../domain/workspace/activity.ts";
-import * as approvalResolution from "../storage/approvals/approval-resolution.ts";
-import * as approvals from "../storage/approvals/approvals.ts";
-import * as activity from "../storage/workspaces/activity.ts";
+import type { Database } from "../../database/database.ts";
+import { describeResolution } from "../../domain/approval/approval.ts";
+import { type Refusal, refuse } from "../../domain/refusal.ts";
+import type { MemberDoer } from "../../domain/workspace/activity.ts";
+import * as approvalResolution from "../../storage/approvals/approval-resolution.ts";
+import * as approvals from "../../storage/approvals/approvals.ts";
+import * as activity from "../../storage/workspaces/activity.ts";
+import { inTransactionBy } from "../transaction-by.ts";
 import { findWithExpiry } from "./expire-approvals.ts";
-import { inTransactionBy } from "./transaction-by.ts";
 
 export async function withdrawApproval(
   db: Database,

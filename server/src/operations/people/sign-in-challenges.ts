@@ -2,9 +2,9 @@
 // within minutes by the database's clock, and in the browser that left.
 
 import { randomBytes } from "node:crypto";
-import { type Database, inOneStatement } from "../database/database.ts";
-import { digestOfToken } from "../domain/access/sign-in.ts";
-import * as challenges from "../storage/people/sign-in-challenges.ts";
+import { type Database, inOneStatement } from "../../database/database.ts";
+import { digestOfToken } from "../../domain/access/sign-in.ts";
+import * as challenges from "../../storage/people/sign-in-challenges.ts";
 
 const secretBytes = 32;
 

@@ -1,6 +1,6 @@
 // The refusal of a call whose API key is unknown or revoked. Which of the two it is, is not told.
 
-import { type Refusal, refuse } from "../domain/refusal.ts";
+import { type Refusal, refuse } from "../../domain/refusal.ts";
 
 export function unknownKey(): Refusal {
   return refuse(

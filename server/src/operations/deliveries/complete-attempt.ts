@@ -1,10 +1,10 @@
 // Records how attempts ended, many at once under load. A mail that failed for good is told to the owners in the
 // transaction that says so.
 
-import { type Database, inOneStatement, inTransaction } from "../database/database.ts";
-import { gather } from "../database/gathering.ts";
-import { endedAttemptsMax } from "../domain/limits.ts";
-import * as deliveries from "../storage/deliveries/deliveries.ts";
+import { type Database, inOneStatement, inTransaction } from "../../database/database.ts";
+import { gather } from "../../database/gathering.ts";
+import { endedAttemptsMax } from "../../domain/limits.ts";
+import * as deliveries from "../../storage/deliveries/deliveries.ts";
 
 /** Answers whether the attempt's lease was still held; if not, another has taken over and nothing was changed. */
 export type CompleteAttempt = (end: deliveries.AttemptEnd) => Promise<boolean>;

@@ -1,16 +1,16 @@
 // Decides an approval on behalf of the reader of a review link: one conditional update, with its event and deliveries.
 
 import { hash } from "node:crypto";
-import { type Database, inOneStatement } from "../database/database.ts";
-import type { Keyring } from "../domain/access/keyring.ts";
-import { isValidReviewTicket } from "../domain/access/review-ticket.ts";
-import { type ApprovalState, describeResolution } from "../domain/approval/approval.ts";
-import type { ReviewDecision } from "../domain/approval/review-decision.ts";
-import { isSameJson } from "../domain/shown/json-diff.ts";
-import type { JsonText } from "../domain/shown/json-text.ts";
-import { shownText } from "../domain/shown/shown-text.ts";
-import * as approvalResolution from "../storage/approvals/approval-resolution.ts";
-import type { Review, ReviewLink } from "../storage/approvals/reviews.ts";
+import { type Database, inOneStatement } from "../../database/database.ts";
+import type { Keyring } from "../../domain/access/keyring.ts";
+import { isValidReviewTicket } from "../../domain/access/review-ticket.ts";
+import { type ApprovalState, describeResolution } from "../../domain/approval/approval.ts";
+import type { ReviewDecision } from "../../domain/approval/review-decision.ts";
+import { isSameJson } from "../../domain/shown/json-diff.ts";
+import type { JsonText } from "../../domain/shown/json-text.ts";
+import { shownText } from "../../domain/shown/shown-text.ts";
+import * as approvalResolution from "../../storage/approvals/approval-resolution.ts";
+import type { Review, ReviewLink } from "../../storage/approvals/reviews.ts";
 import {
   findReviewLink,
   type ReviewRefusal,

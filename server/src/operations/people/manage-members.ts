@@ -2,18 +2,18 @@
 // owners, and one is always left. Changes of the members of a workspace wait for each other: each sees what the last
 // has done, so that two owners who remove each other at once do not leave none.
 
-import { type Database, inTransaction, type Transaction } from "../database/database.ts";
-import { invitationsPerDayMax, membersPerWorkspaceMax } from "../domain/limits.ts";
-import { type ChangeRefusal, type Refusal, refuse, refuseField } from "../domain/refusal.ts";
-import type { Actor, MemberDoer } from "../domain/workspace/activity.ts";
-import { flawOfEmailAddress, isSameSpelling } from "../domain/workspace/email-address.ts";
-import type { Role } from "../domain/workspace/role.ts";
-import * as deliveries from "../storage/deliveries/deliveries.ts";
-import * as personMails from "../storage/deliveries/person-mails.ts";
-import * as members from "../storage/people/members.ts";
-import * as activity from "../storage/workspaces/activity.ts";
-import * as workspaces from "../storage/workspaces/workspaces.ts";
-import { inTurnBy } from "./transaction-by.ts";
+import { type Database, inTransaction, type Transaction } from "../../database/database.ts";
+import { invitationsPerDayMax, membersPerWorkspaceMax } from "../../domain/limits.ts";
+import { type ChangeRefusal, type Refusal, refuse, refuseField } from "../../domain/refusal.ts";
+import type { Actor, MemberDoer } from "../../domain/workspace/activity.ts";
+import { flawOfEmailAddress, isSameSpelling } from "../../domain/workspace/email-address.ts";
+import type { Role } from "../../domain/workspace/role.ts";
+import * as deliveries from "../../storage/deliveries/deliveries.ts";
+import * as personMails from "../../storage/deliveries/person-mails.ts";
+import * as members from "../../storage/people/members.ts";
+import * as activity from "../../storage/workspaces/activity.ts";
+import * as workspaces from "../../storage/workspaces/workspaces.ts";
+import { inTurnBy } from "../transaction-by.ts";
 
 /** Adds somebody who has still to accept, with the mail that tells them so. */
 export async function inviteMember(

@@ -13,20 +13,20 @@ import {
   inOneStatement,
   inTransaction,
   type Transaction,
-} from "../database/database.ts";
-import type { PasskeyMailKind } from "../domain/approval/event.ts";
+} from "../../database/database.ts";
+import type { PasskeyMailKind } from "../../domain/approval/event.ts";
 import {
   passkeyNameCharactersMax,
   passkeysPerPersonMax,
   signInChallengeMinutes,
-} from "../domain/limits.ts";
-import { type ChangeRefusal, type Refusal, refuse, refuseField } from "../domain/refusal.ts";
-import { flawOfText, isBlank } from "../domain/workspace/plain-text.ts";
-import * as deliveries from "../storage/deliveries/deliveries.ts";
-import * as personMails from "../storage/deliveries/person-mails.ts";
-import * as passkeys from "../storage/people/passkeys.ts";
-import * as people from "../storage/people/people.ts";
-import * as challenges from "../storage/people/sign-in-challenges.ts";
+} from "../../domain/limits.ts";
+import { type ChangeRefusal, type Refusal, refuse, refuseField } from "../../domain/refusal.ts";
+import { flawOfText, isBlank } from "../../domain/workspace/plain-text.ts";
+import * as deliveries from "../../storage/deliveries/deliveries.ts";
+import * as personMails from "../../storage/deliveries/person-mails.ts";
+import * as passkeys from "../../storage/people/passkeys.ts";
+import * as people from "../../storage/people/people.ts";
+import * as challenges from "../../storage/people/sign-in-challenges.ts";
 
 export type PasskeyOwner = { id: string; email: string };
 

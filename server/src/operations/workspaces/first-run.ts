@@ -1,18 +1,18 @@
 // The trial: what the very first start of an empty service makes for the person at its terminal, and how that ends when
 // the service goes public.
 
-import { type Database, inTransaction, type Transaction } from "../database/database.ts";
-import { digestOfApiKey } from "../domain/access/api-key.ts";
-import type { Keyring } from "../domain/access/keyring.ts";
-import { defaultReminderPercent } from "../domain/limits.ts";
-import { defaultExpiryMinutes } from "../domain/shown/field-limits.ts";
-import * as members from "../storage/people/members.ts";
-import * as activity from "../storage/workspaces/activity.ts";
-import * as apiKeys from "../storage/workspaces/api-keys.ts";
-import * as workspaces from "../storage/workspaces/workspaces.ts";
-import { insertMember } from "./add-member.ts";
+import { type Database, inTransaction, type Transaction } from "../../database/database.ts";
+import { digestOfApiKey } from "../../domain/access/api-key.ts";
+import type { Keyring } from "../../domain/access/keyring.ts";
+import { defaultReminderPercent } from "../../domain/limits.ts";
+import { defaultExpiryMinutes } from "../../domain/shown/field-limits.ts";
+import * as members from "../../storage/people/members.ts";
+import * as activity from "../../storage/workspaces/activity.ts";
+import * as apiKeys from "../../storage/workspaces/api-keys.ts";
+import * as workspaces from "../../storage/workspaces/workspaces.ts";
+import { insertMember } from "../people/add-member.ts";
+import { insertSignInLink } from "../people/sign-in.ts";
 import { insertKey } from "./issue-key.ts";
-import { insertSignInLink } from "./sign-in.ts";
 
 export const firstOwnerEmail = "owner@localhost";
 

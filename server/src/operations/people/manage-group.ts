@@ -1,16 +1,16 @@
 // Creates and renames approver groups and changes who is in them.
 
-import type { Database, Transaction } from "../database/database.ts";
-import { groupMembersMax, groupsPerWorkspaceMax } from "../domain/limits.ts";
-import { type ChangeRefusal, refuse, refuseField } from "../domain/refusal.ts";
-import { type Actor, type Doer, operator } from "../domain/workspace/activity.ts";
-import { flawOfEmailAddress, normaliseEmailAddress } from "../domain/workspace/email-address.ts";
-import { isGroupKey } from "../domain/workspace/group.ts";
-import { flawOfName } from "../domain/workspace/name.ts";
-import * as groups from "../storage/people/groups.ts";
-import * as activity from "../storage/workspaces/activity.ts";
-import * as workspaces from "../storage/workspaces/workspaces.ts";
-import { inTransactionBy, inTurnBy, unknownWorkspace } from "./transaction-by.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { groupMembersMax, groupsPerWorkspaceMax } from "../../domain/limits.ts";
+import { type ChangeRefusal, refuse, refuseField } from "../../domain/refusal.ts";
+import { type Actor, type Doer, operator } from "../../domain/workspace/activity.ts";
+import { flawOfEmailAddress, normaliseEmailAddress } from "../../domain/workspace/email-address.ts";
+import { isGroupKey } from "../../domain/workspace/group.ts";
+import { flawOfName } from "../../domain/workspace/name.ts";
+import * as groups from "../../storage/people/groups.ts";
+import * as activity from "../../storage/workspaces/activity.ts";
+import * as workspaces from "../../storage/workspaces/workspaces.ts";
+import { inTransactionBy, inTurnBy, unknownWorkspace } from "../transaction-by.ts";
 
 export type GroupInput = { workspaceId: string; key: string; name: string; members: string[] };
 

@@ -1,18 +1,18 @@
 // Creates workspaces and changes their settings.
 
-import { type Database, inTransaction } from "../database/database.ts";
-import { defaultReminderPercent } from "../domain/limits.ts";
-import { type ChangeRefusal, refuse } from "../domain/refusal.ts";
-import { defaultExpiryMinutes } from "../domain/shown/field-limits.ts";
-import { type Doer, fromTo, operator } from "../domain/workspace/activity.ts";
+import { type Database, inTransaction } from "../../database/database.ts";
+import { defaultReminderPercent } from "../../domain/limits.ts";
+import { type ChangeRefusal, refuse } from "../../domain/refusal.ts";
+import { defaultExpiryMinutes } from "../../domain/shown/field-limits.ts";
+import { type Doer, fromTo, operator } from "../../domain/workspace/activity.ts";
 import {
   flawOfWorkspaceSettings,
   type SettingFlaw,
   type WorkspaceSettings,
-} from "../domain/workspace/workspace-settings.ts";
-import * as activity from "../storage/workspaces/activity.ts";
-import * as workspaces from "../storage/workspaces/workspaces.ts";
-import { inTurnBy } from "./transaction-by.ts";
+} from "../../domain/workspace/workspace-settings.ts";
+import * as activity from "../../storage/workspaces/activity.ts";
+import * as workspaces from "../../storage/workspaces/workspaces.ts";
+import { inTurnBy } from "../transaction-by.ts";
 
 export type WorkspaceInput = Pick<WorkspaceSettings, "name"> & Partial<WorkspaceSettings>;
 

@@ -2,22 +2,22 @@
 // told to nobody who has not shown that the mailbox is theirs.
 
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { type Database, inTransaction, type Transaction } from "../database/database.ts";
-import { findSecretKey, type Keyring } from "../domain/access/keyring.ts";
+import { type Database, inTransaction, type Transaction } from "../../database/database.ts";
+import { findSecretKey, type Keyring } from "../../domain/access/keyring.ts";
 import {
   deriveSignInCode,
   deriveSignInToken,
   digestOfToken,
   sessionTokenBytes,
   signInNonceBytes,
-} from "../domain/access/sign-in.ts";
-import { userAgentCharactersMax } from "../domain/limits.ts";
-import { isSameSpelling } from "../domain/workspace/email-address.ts";
-import * as deliveries from "../storage/deliveries/deliveries.ts";
-import * as personMails from "../storage/deliveries/person-mails.ts";
-import * as people from "../storage/people/people.ts";
-import * as sessions from "../storage/people/sessions.ts";
-import * as signInSecrets from "../storage/people/sign-in-secrets.ts";
+} from "../../domain/access/sign-in.ts";
+import { userAgentCharactersMax } from "../../domain/limits.ts";
+import { isSameSpelling } from "../../domain/workspace/email-address.ts";
+import * as deliveries from "../../storage/deliveries/deliveries.ts";
+import * as personMails from "../../storage/deliveries/person-mails.ts";
+import * as people from "../../storage/people/people.ts";
+import * as sessions from "../../storage/people/sessions.ts";
+import * as signInSecrets from "../../storage/people/sign-in-secrets.ts";
 
 export type Browser = {
   userAgent: string | null;

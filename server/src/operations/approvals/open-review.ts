@@ -2,11 +2,11 @@
 // expired first, and wrong codes are counted.
 
 import { timingSafeEqual } from "node:crypto";
-import { type Database, inOneStatement } from "../database/database.ts";
-import { findSecretKey, type Keyring, type SecretKey } from "../domain/access/keyring.ts";
-import { deriveReviewCode, normaliseReviewCode } from "../domain/access/review-code.ts";
-import { reviewCodeTriesMax } from "../domain/limits.ts";
-import * as reviews from "../storage/approvals/reviews.ts";
+import { type Database, inOneStatement } from "../../database/database.ts";
+import { findSecretKey, type Keyring, type SecretKey } from "../../domain/access/keyring.ts";
+import { deriveReviewCode, normaliseReviewCode } from "../../domain/access/review-code.ts";
+import { reviewCodeTriesMax } from "../../domain/limits.ts";
+import * as reviews from "../../storage/approvals/reviews.ts";
 import { expireApprovals } from "./expire-approvals.ts";
 
 /** An expected no to a reviewer, with what they need to go on. */

@@ -1,8 +1,8 @@
 // Expires approvals whose time has passed, with their events and deliveries, each exactly once.
 
-import { type Database, inOneStatement } from "../database/database.ts";
-import * as approvalResolution from "../storage/approvals/approval-resolution.ts";
-import * as approvals from "../storage/approvals/approvals.ts";
+import { type Database, inOneStatement } from "../../database/database.ts";
+import * as approvalResolution from "../../storage/approvals/approval-resolution.ts";
+import * as approvals from "../../storage/approvals/approvals.ts";
 
 export async function expireApprovals(
   db: Database,

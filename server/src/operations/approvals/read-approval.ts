@@ -1,12 +1,12 @@
 // Reads approvals for the holder of an API key. A write at times: whatever has run out is expired first,
 // so that nobody ever reads PENDING past the end.
 
-import type { Database } from "../database/database.ts";
-import { gather } from "../database/gathering.ts";
-import { largeStatementsMax, largeStatementsPerHolderMax } from "../domain/limits.ts";
-import { type Refusal, refuse } from "../domain/refusal.ts";
-import * as approvals from "../storage/approvals/approvals.ts";
-import * as apiKeys from "../storage/workspaces/api-keys.ts";
+import type { Database } from "../../database/database.ts";
+import { gather } from "../../database/gathering.ts";
+import { largeStatementsMax, largeStatementsPerHolderMax } from "../../domain/limits.ts";
+import { type Refusal, refuse } from "../../domain/refusal.ts";
+import * as approvals from "../../storage/approvals/approvals.ts";
+import * as apiKeys from "../../storage/workspaces/api-keys.ts";
 import { expireApprovals, findWithExpiry } from "./expire-approvals.ts";
 import { unknownKey } from "./unknown-key.ts";
 

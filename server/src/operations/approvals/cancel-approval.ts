@@ -1,10 +1,10 @@
 // Withdraws a pending approval on behalf of the agent that asked for it.
 
-import { type Database, inOneStatement } from "../database/database.ts";
-import { type Approval, describeResolution } from "../domain/approval/approval.ts";
-import { type Refusal, refuse } from "../domain/refusal.ts";
-import * as approvalResolution from "../storage/approvals/approval-resolution.ts";
-import * as apiKeys from "../storage/workspaces/api-keys.ts";
+import { type Database, inOneStatement } from "../../database/database.ts";
+import { type Approval, describeResolution } from "../../domain/approval/approval.ts";
+import { type Refusal, refuse } from "../../domain/refusal.ts";
+import * as approvalResolution from "../../storage/approvals/approval-resolution.ts";
+import * as apiKeys from "../../storage/workspaces/api-keys.ts";
 import { findWithExpiry } from "./expire-approvals.ts";
 import { unknownApproval } from "./read-approval.ts";
 import { unknownKey } from "./unknown-key.ts";

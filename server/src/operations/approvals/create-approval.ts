@@ -7,27 +7,27 @@ import {
   isConflictOn,
   isDeadlock,
   isRefusedByData,
-} from "../database/database.ts";
-import { gather } from "../database/gathering.ts";
-import { currentHolder } from "../database/holder.ts";
-import type { Keyring } from "../domain/access/keyring.ts";
+} from "../../database/database.ts";
+import { gather } from "../../database/gathering.ts";
+import { currentHolder } from "../../database/holder.ts";
+import type { Keyring } from "../../domain/access/keyring.ts";
 import {
   deriveReviewToken,
   digestOfReviewToken,
   reviewLinkNonceBytes,
-} from "../domain/access/review-link.ts";
-import type { Approval, Approver } from "../domain/approval/approval.ts";
-import type { NewApproval } from "../domain/approval/new-approval.ts";
+} from "../../domain/access/review-link.ts";
+import type { Approval, Approver } from "../../domain/approval/approval.ts";
+import type { NewApproval } from "../../domain/approval/new-approval.ts";
 import {
   gatheredCreateBytesMax,
   largeStatementsMax,
   largeStatementsPerHolderMax,
-} from "../domain/limits.ts";
-import { isRefusal, type Refusal, refuse } from "../domain/refusal.ts";
-import { toJsonText } from "../domain/shown/json-text.ts";
-import * as creation from "../storage/approvals/approval-creation.ts";
-import * as approvals from "../storage/approvals/approvals.ts";
-import * as groups from "../storage/people/groups.ts";
+} from "../../domain/limits.ts";
+import { isRefusal, type Refusal, refuse } from "../../domain/refusal.ts";
+import { toJsonText } from "../../domain/shown/json-text.ts";
+import * as creation from "../../storage/approvals/approval-creation.ts";
+import * as approvals from "../../storage/approvals/approvals.ts";
+import * as groups from "../../storage/people/groups.ts";
 import { findWithExpiry } from "./expire-approvals.ts";
 import { unknownKey } from "./unknown-key.ts";
 

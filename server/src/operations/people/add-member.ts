@@ -1,15 +1,15 @@
 // Adds people to those who run a workspace, changes their role, or removes them, at the operator's word.
 
-import type { Database, Transaction } from "../database/database.ts";
-import { type ChangeRefusal, refuse, refuseField } from "../domain/refusal.ts";
-import { operator } from "../domain/workspace/activity.ts";
-import { flawOfEmailAddress, isSameSpelling } from "../domain/workspace/email-address.ts";
-import { type Role, roles } from "../domain/workspace/role.ts";
-import * as members from "../storage/people/members.ts";
-import * as people from "../storage/people/people.ts";
-import * as activity from "../storage/workspaces/activity.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { type ChangeRefusal, refuse, refuseField } from "../../domain/refusal.ts";
+import { operator } from "../../domain/workspace/activity.ts";
+import { flawOfEmailAddress, isSameSpelling } from "../../domain/workspace/email-address.ts";
+import { type Role, roles } from "../../domain/workspace/role.ts";
+import * as members from "../../storage/people/members.ts";
+import * as people from "../../storage/people/people.ts";
+import * as activity from "../../storage/workspaces/activity.ts";
+import { inTurnBy } from "../transaction-by.ts";
 import { endMembership, refuseLastOwner } from "./manage-members.ts";
-import { inTurnBy } from "./transaction-by.ts";
 
 export async function addMember(
   db: Database,

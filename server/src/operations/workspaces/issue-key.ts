@@ -1,20 +1,20 @@
 // Issues and revokes API keys. The key itself leaves this file once and is stored nowhere.
 
 import { randomBytes } from "node:crypto";
-import type { Database, Transaction } from "../database/database.ts";
+import type { Database, Transaction } from "../../database/database.ts";
 import {
   apiKeyRandomBytes,
   digestOfApiKey,
   formatApiKey,
   lastFourOfApiKey,
-} from "../domain/access/api-key.ts";
-import { keysPerWorkspaceMax } from "../domain/limits.ts";
-import { type ChangeRefusal, refuse, refuseField } from "../domain/refusal.ts";
-import { type Actor, type Doer, operator } from "../domain/workspace/activity.ts";
-import { flawOfName } from "../domain/workspace/name.ts";
-import * as activity from "../storage/workspaces/activity.ts";
-import * as apiKeys from "../storage/workspaces/api-keys.ts";
-import { inTransactionBy, inTurnBy } from "./transaction-by.ts";
+} from "../../domain/access/api-key.ts";
+import { keysPerWorkspaceMax } from "../../domain/limits.ts";
+import { type ChangeRefusal, refuse, refuseField } from "../../domain/refusal.ts";
+import { type Actor, type Doer, operator } from "../../domain/workspace/activity.ts";
+import { flawOfName } from "../../domain/workspace/name.ts";
+import * as activity from "../../storage/workspaces/activity.ts";
+import * as apiKeys from "../../storage/workspaces/api-keys.ts";
+import { inTransactionBy, inTurnBy } from "../transaction-by.ts";
 
 export type IssuedKey = apiKeys.ApiKey & { key: string };
 

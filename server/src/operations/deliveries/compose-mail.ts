@@ -2,12 +2,12 @@
 // the same link, each time: a retry collapses into one, and a kept mail can be shown again.
 
 import { hash } from "node:crypto";
-import { findSecretKey, isAwaited, type Keyring } from "../domain/access/keyring.ts";
-import { deriveReviewCode } from "../domain/access/review-code.ts";
-import { deriveReviewToken } from "../domain/access/review-link.ts";
-import { deriveSignInCode } from "../domain/access/sign-in.ts";
-import { disabledAfter } from "../domain/delivery/endpoint-health.ts";
-import { countFitting, type DigestRequest, digestMail } from "../domain/mail/digest-mail.ts";
+import { findSecretKey, isAwaited, type Keyring } from "../../domain/access/keyring.ts";
+import { deriveReviewCode } from "../../domain/access/review-code.ts";
+import { deriveReviewToken } from "../../domain/access/review-link.ts";
+import { deriveSignInCode } from "../../domain/access/sign-in.ts";
+import { disabledAfter } from "../../domain/delivery/endpoint-health.ts";
+import { countFitting, type DigestRequest, digestMail } from "../../domain/mail/digest-mail.ts";
 import {
   endpointDisabledMail,
   endpointFailingMail,
@@ -19,8 +19,8 @@ import {
   reminderMail,
   reviewMail,
   signInMail,
-} from "../domain/mail/mail.ts";
-import { digestOf, type Mail, type ReviewMail } from "../storage/deliveries/due-mails.ts";
+} from "../../domain/mail/mail.ts";
+import { digestOf, type Mail, type ReviewMail } from "../../storage/deliveries/due-mails.ts";
 
 export type ComposedMail = MailContent & {
   to: string;

@@ -1,15 +1,15 @@
 // Sends one delivery of a workspace again because a member asked for it. Operators at the command line, who know no
 // workspace, go through resend-delivery.ts.
 
-import type { Database } from "../database/database.ts";
-import { mailRoundsMax } from "../domain/limits.ts";
-import { type Refusal, refuse } from "../domain/refusal.ts";
-import type { MemberDoer } from "../domain/workspace/activity.ts";
-import * as deliveries from "../storage/deliveries/deliveries.ts";
-import * as members from "../storage/people/members.ts";
-import * as activity from "../storage/workspaces/activity.ts";
-import { findWithExpiry } from "./expire-approvals.ts";
-import { inTransactionBy } from "./transaction-by.ts";
+import type { Database } from "../../database/database.ts";
+import { mailRoundsMax } from "../../domain/limits.ts";
+import { type Refusal, refuse } from "../../domain/refusal.ts";
+import type { MemberDoer } from "../../domain/workspace/activity.ts";
+import * as deliveries from "../../storage/deliveries/deliveries.ts";
+import * as members from "../../storage/people/members.ts";
+import * as activity from "../../storage/workspaces/activity.ts";
+import { findWithExpiry } from "../approvals/expire-approvals.ts";
+import { inTransactionBy } from "../transaction-by.ts";
 
 type ResendRefusal = Refusal<"not_found" | "conflict" | "validation_error" | "forbidden">;
 

@@ -2,28 +2,28 @@
 // A secret leaves this file once; at rest it is sealed under SECRET_KEY.
 
 import { randomBytes } from "node:crypto";
-import type { Database, Transaction } from "../database/database.ts";
-import type { Keyring } from "../domain/access/keyring.ts";
-import { seal, sealRandomBytes } from "../domain/access/sealed-secret.ts";
-import type { EventKind } from "../domain/approval/event.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import type { Keyring } from "../../domain/access/keyring.ts";
+import { seal, sealRandomBytes } from "../../domain/access/sealed-secret.ts";
+import type { EventKind } from "../../domain/approval/event.ts";
 import {
   formatWebhookSecret,
   webhookSecretRandomBytes,
-} from "../domain/delivery/webhook-secret.ts";
-import { flawOfWebhookUrl } from "../domain/delivery/webhook-url.ts";
-import { endpointsPerWorkspaceMax, webhookSecretOverlapHours } from "../domain/limits.ts";
-import { type ChangeRefusal, refuse, refuseField } from "../domain/refusal.ts";
+} from "../../domain/delivery/webhook-secret.ts";
+import { flawOfWebhookUrl } from "../../domain/delivery/webhook-url.ts";
+import { endpointsPerWorkspaceMax, webhookSecretOverlapHours } from "../../domain/limits.ts";
+import { type ChangeRefusal, refuse, refuseField } from "../../domain/refusal.ts";
 import {
   type ActivityAction,
   type Actor,
   type Doer,
   fromTo,
   operator,
-} from "../domain/workspace/activity.ts";
-import { flawOfName } from "../domain/workspace/name.ts";
-import * as endpoints from "../storage/deliveries/endpoints.ts";
-import * as activity from "../storage/workspaces/activity.ts";
-import { inTransactionBy, inTurnBy } from "./transaction-by.ts";
+} from "../../domain/workspace/activity.ts";
+import { flawOfName } from "../../domain/workspace/name.ts";
+import * as endpoints from "../../storage/deliveries/endpoints.ts";
+import * as activity from "../../storage/workspaces/activity.ts";
+import { inTransactionBy, inTurnBy } from "../transaction-by.ts";
 
 export type EndpointWithSecret = endpoints.Endpoint & { secret: string };
 
