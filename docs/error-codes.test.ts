@@ -30,7 +30,7 @@ test("each code has a place of its own on the page of errors, and no other code 
 });
 
 test("each code of the service stands there with its status, and in the table of the API", () => {
-  const statuses = read("server/src/http/problems.ts");
+  const statuses = read("server/src/http/frame/problems.ts");
   const table = read("docs/api.md");
   for (const code of serviceCodes) {
     const [, status] = new RegExp(`^  ${code}: (\\d+),$`, "m").exec(statuses) ?? [];

@@ -2,7 +2,7 @@
 // and the way on. Addresses are relative, so that the pages work under any path.
 
 import { escapeHtml } from "../../server/src/domain/mail/html-text.ts";
-import { iconName } from "../../server/src/http/assets.ts";
+import { iconName } from "../../server/src/http/frame/assets.ts";
 import { type DocsPage, type DocsReader, readers, reference } from "../../web/src/docs/contents.ts";
 import type { Heading } from "./markdown.ts";
 

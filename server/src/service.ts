@@ -27,12 +27,12 @@ import {
   largeStatementsMax,
   largeStatementsPerHolderMax,
 } from "./domain/limits.ts";
-import { buildApp } from "./http/app.ts";
-import type { Assets } from "./http/assets.ts";
-import type { DevMail } from "./http/dev-mail.ts";
-import { FairBudget } from "./http/fair-budget.ts";
-import { noteKeyUse } from "./http/key-use.ts";
-import { onceStarted } from "./http/once-started.ts";
+import { noteKeyUse } from "./http/api/key-use.ts";
+import type { DevMail } from "./http/dev-mail/dev-mail.ts";
+import { buildApp } from "./http/frame/app.ts";
+import type { Assets } from "./http/frame/assets.ts";
+import { FairBudget } from "./http/frame/fair-budget.ts";
+import { onceStarted } from "./http/frame/once-started.ts";
 import { routesOf } from "./http/routes.ts";
 import { makeCreateApproval } from "./operations/approvals/create-approval.ts";
 import { makeDecideApproval } from "./operations/approvals/decide-approval.ts";

@@ -79,24 +79,18 @@ test("the sdk imports nothing, and only http, domain and tests import the sdk, a
 test("the tools see the sdk alone, and only their own route sees the tools", () => {
   holds(keepsMcpApart);
   const tool = (text: string) => ({ path: "mcp/src/a.ts", text });
-  breaks(
-    keepsMcpApart,
-    tool(`import { x } from "../../server/src/domain/limits.ts";
-`),
-  );
-  breaks(keepsMcpApart, tool(`import type { X } from "../../server/src/http/call.ts";`));
+  breaks(keepsMcpApart, tool(`import { x } from "../../server/src/domain/limits.ts";`));
+  breaks(keepsMcpApart, tool(`import type { X } from "../../server/src/http/frame/call.ts";`));
   breaks(keepsMcpApart, tool(`import { call } from "../../sdk/src/transport.ts";`));
   breaks(keepsMcpApart, tool(`import { readFile } from "node:fs/promises";`));
   breaks(keepsMcpApart, tool(`import fastify from "fastify";`));
-  const lazily = `const x = await import("../../../mcp/src/web-handler.ts");`;
-  breaks(keepsMcpApart, source("http/a.ts", lazily));
+  const lazily = `const x = await import("../../../../mcp/src/web-handler.ts");`;
+  breaks(keepsMcpApart, source("http/api/a.ts", lazily));
   breaks(keepsMcpApart, source("serve.ts", `import { x } from "../../mcp/src/tools.ts";`));
-  breaks(
-    keepsMcpApart,
-    source("http/mcp.ts", `import { x } from "../../../mcp/src/web-handler.ts";`),
-  );
+  const eagerly = `import { x } from "../../../../mcp/src/web-handler.ts";`;
+  breaks(keepsMcpApart, source("http/api/mcp.ts", eagerly));
   breaks(keepsMcpApart, { path: "sdk/src/a.ts", text: `import "../../mcp/src/tools.ts";` });
-  allows(keepsMcpApart, source("http/mcp.ts", lazily));
+  allows(keepsMcpApart, source("http/api/mcp.ts", lazily));
   allows(keepsMcpApart, tool(`import { z } from "zod";\nimport { b } from "./b.ts";`));
   allows(keepsMcpApart, tool(`import { Countersign } from "../../sdk/src/index.ts";`));
   allows(keepsMcpApart, tool(`import { McpServer } from "@modelcontextprotocol/server";`));
@@ -391,7 +385,7 @@ function keepsSdkApart(files: SourceFile[]): string[] {
 }
 
 /** The library of the tools is large: it is loaded when somebody first calls them. */
-const routeOfTools = `${serverSource}http/mcp.ts`;
+const routeOfTools = `${serverSource}http/api/mcp.ts`;
 
 function keepsMcpApart(files: SourceFile[]): string[] {
   const inside = files.filter(({ path }) => isInMcp(path) && !isTest(path));

@@ -15,7 +15,6 @@ import {
 import { isRefusal } from "../src/domain/refusal.ts";
 import type { Role } from "../src/domain/workspace/role.ts";
 import type { WorkspaceSettings } from "../src/domain/workspace/workspace-settings.ts";
-import type { Call } from "../src/http/call.ts";
 import * as dashboardDeliveries from "../src/http/dashboard/deliveries.ts";
 import * as endpoints from "../src/http/dashboard/endpoints.ts";
 import * as groups from "../src/http/dashboard/groups.ts";
@@ -23,7 +22,8 @@ import * as keys from "../src/http/dashboard/keys.ts";
 import * as members from "../src/http/dashboard/members.ts";
 import type { DashboardCalls, DashboardRefusal, MemberVisit } from "../src/http/dashboard/visit.ts";
 import * as workspace from "../src/http/dashboard/workspace.ts";
-import { FairBudget } from "../src/http/fair-budget.ts";
+import type { Call } from "../src/http/frame/call.ts";
+import { FairBudget } from "../src/http/frame/fair-budget.ts";
 import { enableEndpoint } from "../src/operations/deliveries/manage-endpoint.ts";
 import { addMember, removeMemberByEmail } from "../src/operations/people/add-member.ts";
 import { addGroupMember, createGroup } from "../src/operations/people/manage-group.ts";

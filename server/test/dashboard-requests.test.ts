@@ -9,7 +9,7 @@ import type { WorkspaceSettings } from "../src/domain/workspace/workspace-settin
 import * as deliveries from "../src/http/dashboard/deliveries.ts";
 import * as requests from "../src/http/dashboard/requests.ts";
 import type { DashboardCalls, DashboardRefusal, MemberVisit } from "../src/http/dashboard/visit.ts";
-import { FairBudget } from "../src/http/fair-budget.ts";
+import { FairBudget } from "../src/http/frame/fair-budget.ts";
 import { createGroup } from "../src/operations/people/manage-group.ts";
 import * as activity from "../src/storage/workspaces/activity.ts";
 import { until } from "./patience.ts";

@@ -10,7 +10,7 @@ import { after, test } from "node:test";
 import { inTransaction } from "../src/database/database.ts";
 import { parseKeyring } from "../src/domain/access/keyring.ts";
 import { escapeHtml } from "../src/domain/mail/html-text.ts";
-import type { DevMail } from "../src/http/dev-mail.ts";
+import type { DevMail } from "../src/http/dev-mail/dev-mail.ts";
 import { composeMail } from "../src/operations/deliveries/compose-mail.ts";
 import { addMember } from "../src/operations/people/add-member.ts";
 import { createGroup } from "../src/operations/people/manage-group.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { pages, reference } from "../../web/src/docs/contents.ts";
-import { loadAssets } from "../src/http/assets.ts";
+import { loadAssets } from "../src/http/frame/assets.ts";
 import { startService, testPublicUrl } from "./test-service.ts";
 
 const root = join(import.meta.dirname, "..", "..");

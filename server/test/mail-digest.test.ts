@@ -16,7 +16,7 @@ import {
 } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import type { WorkspaceSettings } from "../src/domain/workspace/workspace-settings.ts";
-import type { DevMail } from "../src/http/dev-mail.ts";
+import type { DevMail } from "../src/http/dev-mail/dev-mail.ts";
 import { composeMail } from "../src/operations/deliveries/compose-mail.ts";
 import { resendDelivery } from "../src/operations/deliveries/resend-delivery.ts";
 import { addMember } from "../src/operations/people/add-member.ts";

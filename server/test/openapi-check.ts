@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formatsModule from "ajv-formats";
-import { openApi } from "../src/http/openapi.ts";
+import { openApi } from "../src/http/docs/openapi.ts";
 
 type Answered = { status: number; headers: Record<string, string>; text: string; json: unknown };
 type Described = { content?: { "application/json": { schema: object } } };

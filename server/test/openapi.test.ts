@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { openApi, openApiText } from "../src/http/openapi.ts";
+import { openApi, openApiText } from "../src/http/docs/openapi.ts";
 import { checkAnswer } from "./openapi-check.ts";
 import { startService } from "./test-service.ts";
 

@@ -9,7 +9,7 @@ import { after, describe, test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { OperatorFault } from "../src/domain/operator-fault.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
-import { loadAssets } from "../src/http/assets.ts";
+import { loadAssets } from "../src/http/frame/assets.ts";
 import { createGroup, removeGroupMember } from "../src/operations/people/manage-group.ts";
 import {
   decide,

@@ -1,5 +1,5 @@
 // An expected "no" is a value with a stable code and a sentence for the caller.
-// Which HTTP status a code becomes is known to http/problems.ts alone.
+// Which HTTP status a code becomes is known to http/frame/problems.ts alone.
 
 export type RefusalCode =
   | "invalid_json"

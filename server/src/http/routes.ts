@@ -2,19 +2,19 @@
 
 import type { Database } from "../database/database.ts";
 import { mcpMessageBytesMax, tinyBodyBytesMax } from "../domain/limits.ts";
-import * as approvals from "./approvals.ts";
-import { showAsset } from "./assets.ts";
-import type { Answer, Caller } from "./call.ts";
+import * as approvals from "./api/approvals.ts";
+import { healthz, readyz } from "./api/health.ts";
+import { type McpCalls, makeMcpEndpoint } from "./api/mcp.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
 import type { DashboardCalls } from "./dashboard/visit.ts";
-import * as devMails from "./dev-mail.ts";
-import * as docs from "./docs.ts";
-import { healthz, readyz } from "./health.ts";
-import { type McpCalls, makeMcpEndpoint } from "./mcp.ts";
-import { openApiText } from "./openapi.ts";
-import { reviewFault } from "./problems.ts";
-import * as reviews from "./reviews.ts";
-import type { Route } from "./route.ts";
+import * as devMails from "./dev-mail/dev-mail.ts";
+import * as docs from "./docs/docs.ts";
+import { openApiText } from "./docs/openapi.ts";
+import { showAsset } from "./frame/assets.ts";
+import type { Answer, Caller } from "./frame/call.ts";
+import { reviewFault } from "./frame/problems.ts";
+import type { Route } from "./frame/route.ts";
+import * as reviews from "./review/reviews.ts";
 
 export type Calls = approvals.ApprovalCalls &
   reviews.ReviewCalls &

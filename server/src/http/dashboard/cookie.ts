@@ -1,7 +1,7 @@
 // How cookies are written and read. Over https their names make browsers refuse them from any other host; scripts never
 // see them, and other sites' calls do not carry them.
 
-import { type Call, repeated } from "../call.ts";
+import { type Call, repeated } from "../frame/call.ts";
 
 export type Cookie = { name: string; value: string; maxAgeSeconds: number };
 

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { filterCharactersMax } from "../../domain/limits.ts";
-import { toCursor } from "../parameters.ts";
+import { toCursor } from "../frame/parameters.ts";
 import type { DashboardRefusal, MemberVisit } from "./visit.ts";
 
 /** The parsed query, or a refusal that names the first field that is wrong. */

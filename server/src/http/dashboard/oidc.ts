@@ -6,7 +6,7 @@ import { emailOfClaims, type OidcFailed, oidcFailed } from "../../domain/access/
 import { signInChallengeMinutes } from "../../domain/limits.ts";
 import { startSession } from "../../operations/people/sign-in.ts";
 import { beginOidcFlow, takeOidcFlow } from "../../operations/people/sign-in-challenges.ts";
-import type { Answer, Call } from "../call.ts";
+import type { Answer, Call } from "../frame/call.ts";
 import { cookieOf, cookieText } from "./cookie.ts";
 import { sessionCookie } from "./session-cookie.ts";
 import { browserOf } from "./sign-in.ts";

@@ -17,7 +17,7 @@ import {
 } from "../../operations/people/manage-passkeys.ts";
 import { startSession } from "../../operations/people/sign-in.ts";
 import * as passkeys from "../../storage/people/passkeys.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../frame/call.ts";
 import { browserOf, signedIn } from "./sign-in.ts";
 import {
   type DashboardCalls,

@@ -1,7 +1,7 @@
 // The cookie that keeps somebody signed in: the token of a session.
 
 import { sessionDaysMax } from "../../domain/limits.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../frame/call.ts";
 import { cookieOf, cookieText } from "./cookie.ts";
 
 const name = "countersign";

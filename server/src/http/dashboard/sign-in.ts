@@ -14,7 +14,7 @@ import {
   signInByLink,
 } from "../../operations/people/sign-in.ts";
 import * as sessions from "../../storage/people/sessions.ts";
-import { type Call, repeated } from "../call.ts";
+import { type Call, repeated } from "../frame/call.ts";
 import { describeMe } from "./account.ts";
 import { endedSessionCookie, sessionCookie, sessionTokenOf } from "./session-cookie.ts";
 import {

@@ -3,7 +3,7 @@
 
 import type { DashboardApi } from "../../../../sdk/src/dashboard-contract.ts";
 import type { Role } from "../../domain/workspace/role.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../frame/call.ts";
 import * as account from "./account.ts";
 import * as deliveries from "./deliveries.ts";
 import * as endpoints from "./endpoints.ts";

@@ -9,9 +9,9 @@ import { type Refusal, refuse } from "../../domain/refusal.ts";
 import type { MemberDoer } from "../../domain/workspace/activity.ts";
 import type { Role } from "../../domain/workspace/role.ts";
 import type { ResolutionWatch } from "../../storage/approvals/resolution-watch.ts";
-import type { Assets } from "../assets.ts";
-import type { Call } from "../call.ts";
-import type { FairBudget } from "../fair-budget.ts";
+import type { Assets } from "../frame/assets.ts";
+import type { Call } from "../frame/call.ts";
+import type { FairBudget } from "../frame/fair-budget.ts";
 
 /** What the dashboard's handlers work with. */
 export type DashboardCalls = {

@@ -4,10 +4,10 @@
 import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { DatabaseBusy, isUnavailable } from "../database/database.ts";
-import { callerAddressOf } from "../domain/access/caller-address.ts";
-import { type Cidr, networkOf } from "../domain/access/network-address.ts";
-import type { RateLimit } from "../domain/access/rate-limit.ts";
+import { DatabaseBusy, isUnavailable } from "../../database/database.ts";
+import { callerAddressOf } from "../../domain/access/caller-address.ts";
+import { type Cidr, networkOf } from "../../domain/access/network-address.ts";
+import type { RateLimit } from "../../domain/access/rate-limit.ts";
 import {
   answerStallDefaultMs,
   answersBytesMax,
@@ -18,8 +18,8 @@ import {
   bodiesWaitingPerHolderMax,
   bodyBytesMax,
   waitSecondsMax,
-} from "../domain/limits.ts";
-import { isRefusal } from "../domain/refusal.ts";
+} from "../../domain/limits.ts";
+import { isRefusal } from "../../domain/refusal.ts";
 import { isCounted, refuseUnread } from "./answers.ts";
 import { authenticate } from "./authenticate.ts";
 import { basePathOf, withoutBasePath } from "./base-path.ts";

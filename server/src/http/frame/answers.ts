@@ -3,7 +3,7 @@
 
 import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
-import { callsPerConnectionMax, largeAnswerBytesMin } from "../domain/limits.ts";
+import { callsPerConnectionMax, largeAnswerBytesMin } from "../../domain/limits.ts";
 import type { Answer, StreamedAnswer } from "./call.ts";
 import type { FairBudget, Lease } from "./fair-budget.ts";
 import { problem } from "./problems.ts";

@@ -1,7 +1,7 @@
 // The API described in OpenAPI 3.1. A test checks every answer of the suite against it, so it stays true.
 
-import { approvalStatuses } from "../domain/approval/approval.ts";
-import { listLimitDefault, listLimitMax, waitSecondsMax } from "../domain/limits.ts";
+import { approvalStatuses } from "../../domain/approval/approval.ts";
+import { listLimitDefault, listLimitMax, waitSecondsMax } from "../../domain/limits.ts";
 import {
   agentNameCharactersMax,
   emailCharactersMax,
@@ -12,7 +12,7 @@ import {
   summaryCharactersMax,
   ttlMinutesMax,
   ttlMinutesMin,
-} from "../domain/shown/field-limits.ts";
+} from "../../domain/shown/field-limits.ts";
 import { describeWebhooks, webhookEventSchema } from "./openapi-webhooks.ts";
 
 const opaque = (description: string) => ({ description });

@@ -1,6 +1,6 @@
 // Webhooks in the OpenAPI document: what the service sends, which is described as what a receiver must take.
 
-import { type EventKind, eventKinds, testEventKind } from "../domain/approval/event.ts";
+import { type EventKind, eventKinds, testEventKind } from "../../domain/approval/event.ts";
 
 const whenByKind: Record<EventKind, string> = {
   "request.created": "A request was created; its approvers are being mailed",

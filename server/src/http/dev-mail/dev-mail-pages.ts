@@ -1,7 +1,7 @@
 // The pages of the inbox at /dev/mail: the list, and one mail as its reader sees it, as text, and as it is sent.
 
-import { escapeHtml } from "../domain/mail/html-text.ts";
-import { firstOwnerEmail } from "../operations/workspaces/first-run.ts";
+import { escapeHtml } from "../../domain/mail/html-text.ts";
+import { firstOwnerEmail } from "../../operations/workspaces/first-run.ts";
 
 export type ShownMail = {
   id: string;

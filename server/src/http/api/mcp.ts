@@ -2,17 +2,17 @@
 // service by the same routes as every other caller, with the caller's own key: the call is handed to our own router, so
 // that rules, rights, quota and rate limit are the same and no socket leads from the service to itself.
 
-import type { Fetch } from "../../../sdk/src/index.ts";
-import type { Database } from "../database/database.ts";
-import { describeFlaw } from "../domain/approval/json-body.ts";
-import { mcpAnswerBytesMax } from "../domain/limits.ts";
-import { jsonDepthMax } from "../domain/shown/field-limits.ts";
-import { scanJsonValue } from "../domain/shown/json-text.ts";
-import { unknownKey } from "../operations/approvals/unknown-key.ts";
-import * as apiKeys from "../storage/workspaces/api-keys.ts";
-import { type Answer, type Call, jsonType, repeated, type StreamedAnswer } from "./call.ts";
-import { mcpCrossOrigin, problem, problemOfRefusal } from "./problems.ts";
-import { originOf } from "./same-origin.ts";
+import type { Fetch } from "../../../../sdk/src/index.ts";
+import type { Database } from "../../database/database.ts";
+import { describeFlaw } from "../../domain/approval/json-body.ts";
+import { mcpAnswerBytesMax } from "../../domain/limits.ts";
+import { jsonDepthMax } from "../../domain/shown/field-limits.ts";
+import { scanJsonValue } from "../../domain/shown/json-text.ts";
+import { unknownKey } from "../../operations/approvals/unknown-key.ts";
+import * as apiKeys from "../../storage/workspaces/api-keys.ts";
+import { type Answer, type Call, jsonType, repeated, type StreamedAnswer } from "../frame/call.ts";
+import { mcpCrossOrigin, problem, problemOfRefusal } from "../frame/problems.ts";
+import { originOf } from "../frame/same-origin.ts";
 
 /** A call to our own router. */
 export type InnerCall = {
@@ -63,7 +63,7 @@ export function makeMcpEndpoint(calls: McpCalls): (call: Call) => Promise<Answer
 
 /** At the first call: loading the library takes a quarter of a second and some megabytes, which only its users pay. */
 async function openHandler({ dispatch, stopping, noteFault }: McpCalls) {
-  const { makeWebHandler } = await import("../../../mcp/src/web-handler.ts");
+  const { makeWebHandler } = await import("../../../../mcp/src/web-handler.ts");
   return makeWebHandler({
     fetch: toFetch(dispatch),
     baseUrl: innerBaseUrl,

@@ -1,9 +1,9 @@
 // Whether the process lives, and whether it can do its work.
 
-import { isUnavailable, type Queryable } from "../database/database.ts";
-import { listMissingMigrations } from "../database/migrations.ts";
-import type { Answer } from "./call.ts";
-import { problem, unavailable } from "./problems.ts";
+import { isUnavailable, type Queryable } from "../../database/database.ts";
+import { listMissingMigrations } from "../../database/migrations.ts";
+import type { Answer } from "../frame/call.ts";
+import { problem, unavailable } from "../frame/problems.ts";
 
 export function healthz(): Answer {
   return { status: 200, body: JSON.stringify({ status: "ok" }) };

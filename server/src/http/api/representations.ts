@@ -1,9 +1,13 @@
 // How approvals look in answers: the fields of the contract, held to it by the compiler.
 
-import type { ApprovalRequest, ApprovalRequestList } from "../../../sdk/src/contract.ts";
-import type { Approval } from "../domain/approval/approval.ts";
-import { approvalFields, type JsonFields, joinFields } from "../domain/approval/approval-json.ts";
-import { type JsonText, toJsonText } from "../domain/shown/json-text.ts";
+import type { ApprovalRequest, ApprovalRequestList } from "../../../../sdk/src/contract.ts";
+import type { Approval } from "../../domain/approval/approval.ts";
+import {
+  approvalFields,
+  type JsonFields,
+  joinFields,
+} from "../../domain/approval/approval-json.ts";
+import { type JsonText, toJsonText } from "../../domain/shown/json-text.ts";
 
 export function representApproval(approval: Approval): string {
   return joinFields({

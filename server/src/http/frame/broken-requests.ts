@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import type { Logger } from "pino";
-import { brokenConnectionLingerMs } from "../domain/limits.ts";
+import { brokenConnectionLingerMs } from "../../domain/limits.ts";
 import { envelope } from "./problems.ts";
 
 /** Node could not read the request at all, so there is no reply to use: the answer is written by hand. */

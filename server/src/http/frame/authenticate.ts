@@ -1,8 +1,8 @@
 // Who calls: turns the Authorization header into the digest of an API key. Whether the key is known is
 // asked in the statement that serves the call, so that a revoked key is refused by the very next one.
 
-import { digestOfApiKey, isWellFormedApiKey } from "../domain/access/api-key.ts";
-import { type Refusal, refuse } from "../domain/refusal.ts";
+import { digestOfApiKey, isWellFormedApiKey } from "../../domain/access/api-key.ts";
+import { type Refusal, refuse } from "../../domain/refusal.ts";
 import { type Call, repeated } from "./call.ts";
 
 const bearerPattern = /^Bearer +([^\s]+)$/i;

@@ -1,20 +1,24 @@
 // The calls about approvals, which are named requests on the wire: parse, call an operation, answer.
 
-import { type Database, DatabaseBusy } from "../database/database.ts";
-import { asHolder, currentHolder } from "../database/holder.ts";
-import type { Turnstile } from "../database/turnstile.ts";
-import type { Approval } from "../domain/approval/approval.ts";
-import { parseNewApproval } from "../domain/approval/new-approval.ts";
-import { gatheredCreateBytesMax, largeWaitingPerHolderMax, waitersMax } from "../domain/limits.ts";
-import { isRefusal, type Refusal } from "../domain/refusal.ts";
-import { cancelApproval } from "../operations/approvals/cancel-approval.ts";
-import type { CreateApproval } from "../operations/approvals/create-approval.ts";
-import { listApprovals, type ReadApproval } from "../operations/approvals/read-approval.ts";
-import { unknownKey } from "../operations/approvals/unknown-key.ts";
-import type { ResolutionWatch } from "../storage/approvals/resolution-watch.ts";
-import * as apiKeys from "../storage/workspaces/api-keys.ts";
-import type { Answer, Call, Caller } from "./call.ts";
-import type { FairBudget } from "./fair-budget.ts";
+import { type Database, DatabaseBusy } from "../../database/database.ts";
+import { asHolder, currentHolder } from "../../database/holder.ts";
+import type { Turnstile } from "../../database/turnstile.ts";
+import type { Approval } from "../../domain/approval/approval.ts";
+import { parseNewApproval } from "../../domain/approval/new-approval.ts";
+import {
+  gatheredCreateBytesMax,
+  largeWaitingPerHolderMax,
+  waitersMax,
+} from "../../domain/limits.ts";
+import { isRefusal, type Refusal } from "../../domain/refusal.ts";
+import { cancelApproval } from "../../operations/approvals/cancel-approval.ts";
+import type { CreateApproval } from "../../operations/approvals/create-approval.ts";
+import { listApprovals, type ReadApproval } from "../../operations/approvals/read-approval.ts";
+import { unknownKey } from "../../operations/approvals/unknown-key.ts";
+import type { ResolutionWatch } from "../../storage/approvals/resolution-watch.ts";
+import * as apiKeys from "../../storage/workspaces/api-keys.ts";
+import type { Answer, Call, Caller } from "../frame/call.ts";
+import type { FairBudget } from "../frame/fair-budget.ts";
 import {
   filterOf,
   hasEntityTag,
@@ -22,11 +26,11 @@ import {
   idOf,
   toCursor,
   waitSecondsOf,
-} from "./parameters.ts";
-import { problemOfRefusal, tooManyReads } from "./problems.ts";
+} from "../frame/parameters.ts";
+import { problemOfRefusal, tooManyReads } from "../frame/problems.ts";
+import type { Admission } from "../frame/route.ts";
+import { inTurn } from "../frame/turns.ts";
 import { entityTag, representApproval, representList } from "./representations.ts";
-import type { Admission } from "./route.ts";
-import { inTurn } from "./turns.ts";
 
 export type ApprovalCalls = {
   db: Database;

@@ -1,6 +1,6 @@
 // Heavy work one after the other, a turn for each holder.
 
-import { turnWaitMs } from "../domain/limits.ts";
+import { turnWaitMs } from "../../domain/limits.ts";
 import type { FairBudget } from "./fair-budget.ts";
 
 /** Null when too many wait already, the wait was long, or the caller went away. */

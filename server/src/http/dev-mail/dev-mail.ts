@@ -1,10 +1,11 @@
 // The inbox at /dev/mail: while there is no mail server, every mail can be read here, and only from this machine.
 // Nothing is stored for it. A mail is made anew from the rows it was made from.
 
-import type { Database } from "../database/database.ts";
-import type { ComposedMail } from "../operations/deliveries/compose-mail.ts";
-import * as dueMails from "../storage/deliveries/due-mails.ts";
-import type { Answer, Call } from "./call.ts";
+import type { Database } from "../../database/database.ts";
+import type { ComposedMail } from "../../operations/deliveries/compose-mail.ts";
+import * as dueMails from "../../storage/deliveries/due-mails.ts";
+import type { Answer, Call } from "../frame/call.ts";
+import { problem } from "../frame/problems.ts";
 import {
   inboxPage,
   messagePage,
@@ -14,7 +15,6 @@ import {
   viewNames,
 } from "./dev-mail-pages.ts";
 import { devMailStyle } from "./dev-mail-style.ts";
-import { problem } from "./problems.ts";
 
 export type DevMail = {
   compose: (mail: dueMails.Mail) => ComposedMail | null;

@@ -4,7 +4,7 @@
 import { hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
-import { OperatorFault } from "../domain/operator-fault.ts";
+import { OperatorFault } from "../../domain/operator-fault.ts";
 import type { Answer, Call } from "./call.ts";
 import { acceptedEncodings, type Encoding } from "./compression.ts";
 import { problem } from "./problems.ts";
@@ -21,7 +21,7 @@ export type Assets = {
   docs: ReadonlyMap<string, Buffer>;
 };
 
-const builtFolder = join(import.meta.dirname, "..", "..", "..", "web", "dist");
+const builtFolder = join(import.meta.dirname, "..", "..", "..", "..", "web", "dist");
 const reviewEntry = "src/review/main.tsx";
 const dashboardEntry = "src/dashboard/main.tsx";
 

@@ -1,6 +1,6 @@
 // Counts calls per API key in this process's memory, by the rule of domain/access/rate-limit.ts.
 
-import { decideRate, type RateDecision, type RateLimit } from "../domain/access/rate-limit.ts";
+import { decideRate, type RateDecision, type RateLimit } from "../../domain/access/rate-limit.ts";
 
 /** Keys remembered at most. A forgotten key merely starts with a full bucket. */
 const keysMax = 50_000;

@@ -1,12 +1,12 @@
 // The calls of the review page: parse, open or decide, answer.
 
-import type { Database } from "../database/database.ts";
-import type { Keyring } from "../domain/access/keyring.ts";
-import { digestOfReviewToken } from "../domain/access/review-link.ts";
-import { parseReviewCode, parseReviewDecision } from "../domain/approval/review-decision.ts";
-import { largeReviewBytesMin } from "../domain/limits.ts";
-import { isRefusal } from "../domain/refusal.ts";
-import type { DecideApproval } from "../operations/approvals/decide-approval.ts";
+import type { Database } from "../../database/database.ts";
+import type { Keyring } from "../../domain/access/keyring.ts";
+import { digestOfReviewToken } from "../../domain/access/review-link.ts";
+import { parseReviewCode, parseReviewDecision } from "../../domain/approval/review-decision.ts";
+import { largeReviewBytesMin } from "../../domain/limits.ts";
+import { isRefusal } from "../../domain/refusal.ts";
+import type { DecideApproval } from "../../operations/approvals/decide-approval.ts";
 import {
   findReview,
   findReviewLink,
@@ -15,15 +15,17 @@ import {
   type ReviewRefusal,
   refuseWithoutCode,
   unknownLink,
-} from "../operations/approvals/open-review.ts";
-import type { Review, ReviewLink } from "../storage/approvals/reviews.ts";
-import * as reviews from "../storage/approvals/reviews.ts";
-import type { Assets } from "./assets.ts";
-import { basePathOf } from "./base-path.ts";
-import type { Answer, Call, Caller } from "./call.ts";
-import { compressed } from "./compression.ts";
-import type { FairBudget } from "./fair-budget.ts";
-import { problemOfRefusal, reviewBusy, reviewProblem, tooManyStatus } from "./problems.ts";
+} from "../../operations/approvals/open-review.ts";
+import type { Review, ReviewLink } from "../../storage/approvals/reviews.ts";
+import * as reviews from "../../storage/approvals/reviews.ts";
+import type { Assets } from "../frame/assets.ts";
+import { basePathOf } from "../frame/base-path.ts";
+import type { Answer, Call, Caller } from "../frame/call.ts";
+import { compressed } from "../frame/compression.ts";
+import type { FairBudget } from "../frame/fair-budget.ts";
+import { problemOfRefusal, reviewBusy, reviewProblem, tooManyStatus } from "../frame/problems.ts";
+import type { Admission } from "../frame/route.ts";
+import { inTurn } from "../frame/turns.ts";
 import {
   busyHtml,
   deadLinkHtml,
@@ -37,8 +39,6 @@ import {
   representReview,
   representStatus,
 } from "./review-representations.ts";
-import type { Admission } from "./route.ts";
-import { inTurn } from "./turns.ts";
 
 export type ReviewCalls = {
   db: Database;

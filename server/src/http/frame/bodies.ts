@@ -4,7 +4,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { FastifyRequest } from "fastify";
-import { bodyWaitMs, smallBodyBytesMax } from "../domain/limits.ts";
+import { bodyWaitMs, smallBodyBytesMax } from "../../domain/limits.ts";
 import type { Answer } from "./call.ts";
 import type { FairBudget, Lease } from "./fair-budget.ts";
 import { problem } from "./problems.ts";

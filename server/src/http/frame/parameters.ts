@@ -1,10 +1,10 @@
 // What a call says beside its body: ids, headers and query parameters, each checked and refused by name.
 
-import { type ApprovalStatus, approvalStatuses } from "../domain/approval/approval.ts";
-import { listLimitDefault, listLimitMax, waitSecondsMax } from "../domain/limits.ts";
-import { isRefusal, type Refusal, refuse } from "../domain/refusal.ts";
-import { idempotencyKeyCharactersMax } from "../domain/shown/field-limits.ts";
-import type { ApprovalFilter } from "../storage/approvals/approvals.ts";
+import { type ApprovalStatus, approvalStatuses } from "../../domain/approval/approval.ts";
+import { listLimitDefault, listLimitMax, waitSecondsMax } from "../../domain/limits.ts";
+import { isRefusal, type Refusal, refuse } from "../../domain/refusal.ts";
+import { idempotencyKeyCharactersMax } from "../../domain/shown/field-limits.ts";
+import type { ApprovalFilter } from "../../storage/approvals/approvals.ts";
 import { type Call, repeated } from "./call.ts";
 
 const idPattern = /^req_[0-9a-f]{32}$/;

@@ -2,14 +2,14 @@
 // tries links out, gets no more of the service than a busy office needs.
 
 import { hash } from "node:crypto";
-import { networkOf } from "../domain/access/network-address.ts";
-import { digestOfReviewToken } from "../domain/access/review-link.ts";
+import { networkOf } from "../../domain/access/network-address.ts";
+import { digestOfReviewToken } from "../../domain/access/review-link.ts";
 import {
   reviewLinkCallsBurstMax,
   reviewLinkCallsPerMinuteMax,
   reviewNetworkCallsBurstMax,
   reviewNetworkCallsPerMinuteMax,
-} from "../domain/limits.ts";
+} from "../../domain/limits.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 
 const linkRate = { perSecond: reviewLinkCallsPerMinuteMax / 60, burst: reviewLinkCallsBurstMax };

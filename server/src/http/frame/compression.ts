@@ -2,7 +2,7 @@
 
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { compressedBytesMin } from "../domain/limits.ts";
+import { compressedBytesMin } from "../../domain/limits.ts";
 import { type Answer, type Call, jsonType, repeated } from "./call.ts";
 
 export const encodings = ["br", "gzip"] as const;

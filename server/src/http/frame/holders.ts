@@ -3,9 +3,9 @@
 // more than one turn. Nobody gets a right by it.
 
 import { hash } from "node:crypto";
-import { asHolder } from "../database/holder.ts";
-import { networkOf } from "../domain/access/network-address.ts";
-import { holdersRememberedMax } from "../domain/limits.ts";
+import { asHolder } from "../../database/holder.ts";
+import { networkOf } from "../../domain/access/network-address.ts";
+import { holdersRememberedMax } from "../../domain/limits.ts";
 import { type Answer, type Call, type Caller, repeated, type StreamedAnswer } from "./call.ts";
 import type { Admission, Route } from "./route.ts";
 

@@ -2,7 +2,7 @@
 // all of their answers until the first ones were read.
 
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { callsPerConnectionMax } from "../domain/limits.ts";
+import { callsPerConnectionMax } from "../../domain/limits.ts";
 
 const underWay = new WeakMap<object, number>();
 
