@@ -57,7 +57,7 @@ test("imports go down the layers, never up nor to a neighbour", () => {
   allows(keepsLayers, source("domain/a.ts", 'const text = `import "../storage/x.ts";`;'));
 });
 
-test("the sdk imports nothing, and only http, domain and tests import the sdk, and its types alone", () => {
+test("the sdk imports nothing, and only http, domain, wire and tests import the sdk, and its types alone", () => {
   holds(keepsSdkApart);
   breaks(keepsSdkApart, {
     path: "sdk/src/a.ts",
@@ -112,6 +112,8 @@ test("the pages see the sdk's types and the rules that need nothing but the lang
   allows(keepsWebApart, page(`import { useState } from "react";\nimport "./a.css";`));
   allows(keepsWebApart, page(`import { x } from "../../../server/src/domain/shown/json-tree.ts";`));
   allows(keepsWebApart, page(`import type { X } from "../../../sdk/src/contract.ts";`));
+  allows(keepsWebApart, page(`import type { X } from "../../../server/src/wire/x.ts";`));
+  breaks(keepsWebApart, page(`import { x } from "../../../server/src/wire/x.ts";`));
 });
 
 test("the service starts with few packages, and loads the others when they are needed", () => {
@@ -320,14 +322,15 @@ test("every source file opens with a comment that says what it is for", () => {
  */
 const layers: Record<string, readonly string[]> = {
   starts: ["http", "worker", "cli", "operations", "storage", "outbound", "database", "domain"],
-  http: ["operations", "storage", "database", "domain"],
+  http: ["operations", "storage", "database", "domain", "wire"],
   worker: ["operations", "storage", "outbound", "database", "domain"],
   cli: ["operations", "storage", "outbound", "database", "domain"],
   operations: ["storage", "database", "domain"],
   storage: ["database", "domain"],
   outbound: ["domain"],
   database: ["domain"],
-  domain: [],
+  domain: ["wire"],
+  wire: [],
 };
 const starts = [
   "main.ts",
@@ -362,8 +365,8 @@ function layerOf(path: string): string | null {
   return first in layers && first !== "starts" ? first : null;
 }
 
-/** Answers are written in http, the bodies of webhooks in domain. */
-const describesTheWire = ["http", "domain"];
+/** Answers are written in http, the bodies of webhooks in domain, and our own pages speak wire. */
+const describesTheWire = ["http", "domain", "wire"];
 
 function keepsSdkApart(files: SourceFile[]): string[] {
   const inside = files.filter(({ path }) => isInSdk(path) && !isTest(path));
@@ -379,7 +382,10 @@ function keepsSdkApart(files: SourceFile[]): string[] {
     importsOf(file)
       .filter((each) => isInSdk(targetOf(file, each) ?? each.specifier))
       .filter(({ isType }) => !(isType && describesTheWire.includes(layerOf(file.path) ?? "")))
-      .map(() => `${file.path} imports the sdk, but only http and domain may, and only its types`),
+      .map(
+        () =>
+          `${file.path} imports the sdk, but only http, domain and wire may, and only its types`,
+      ),
   );
   return [...strangers, ...uses];
 }
@@ -438,8 +444,12 @@ function keepsWebApart(files: SourceFile[]): string[] {
 
 function maySee(target: string | null, { specifier, isType }: Import): boolean {
   if (target === null) return !/^(?:node:|fastify|pg|pino)/.test(specifier);
-  if (isInSdk(target)) return isType;
+  if (isInSdk(target) || isWire(target)) return isType;
   return isInWeb(target) || target.startsWith(inBrowsers);
+}
+
+function isWire(path: string): boolean {
+  return layerOf(path) === "wire";
 }
 
 function isInWeb(path: string): boolean {
@@ -593,7 +603,7 @@ function isPureImport(file: SourceFile, each: Import): boolean {
   }
   const target = targetOf(file, each) ?? "";
   // The wire's types say nothing and do nothing; they hold the bodies of webhooks to the contract.
-  return layerOf(target) === "domain" || (each.isType && isInSdk(target));
+  return layerOf(target) === "domain" || (each.isType && (isInSdk(target) || isWire(target)));
 }
 
 const writingSql =

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { Overview, Usage } from "../../sdk/src/dashboard-contract.ts";
 import type { ApprovalStatus } from "../src/domain/approval/approval.ts";
 import { endpointSampleSize, figureAgentsMax, figureOpenIdsMax } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
@@ -8,6 +7,7 @@ import { overview, usage } from "../src/http/dashboard/figures.ts";
 import type { DashboardCalls, MemberVisit } from "../src/http/dashboard/visit.ts";
 import { readPending } from "../src/storage/approvals/pending.ts";
 import { readEndpointDays } from "../src/storage/deliveries/endpoint-figures.ts";
+import type { Overview, Usage } from "../src/wire/dashboard-contract.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 import { makeEndpoint } from "./test-worker.ts";
 

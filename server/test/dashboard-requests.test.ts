@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { RequestDetail, RequestPage } from "../../sdk/src/dashboard-contract.ts";
 import { dashboardPageItems, searchGlance } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import type { WorkspaceSettings } from "../src/domain/workspace/workspace-settings.ts";
@@ -12,6 +11,7 @@ import type { DashboardCalls, DashboardRefusal, MemberVisit } from "../src/http/
 import { FairBudget } from "../src/http/frame/fair-budget.ts";
 import { createGroup } from "../src/operations/people/manage-group.ts";
 import * as activity from "../src/storage/workspaces/activity.ts";
+import type { RequestDetail, RequestPage } from "../src/wire/dashboard-contract.ts";
 import { until } from "./patience.ts";
 import { makeMember } from "./test-dashboard.ts";
 import { decide, findReviewer, getReview, listReviewers, postReview } from "./test-review.ts";

@@ -3,7 +3,6 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import type { DashboardApi } from "../../sdk/src/dashboard-contract.ts";
 import { inTransaction } from "../src/database/database.ts";
 import { groupsPerWorkspaceMax, keysPerWorkspaceMax } from "../src/domain/limits.ts";
 import { isRefusal, type Refusal } from "../src/domain/refusal.ts";
@@ -18,6 +17,7 @@ import { changeMemberRole, removeMember } from "../src/operations/people/manage-
 import { issueKey, revokeKey } from "../src/operations/workspaces/issue-key.ts";
 import * as endpoints from "../src/storage/deliveries/endpoints.ts";
 import * as members from "../src/storage/people/members.ts";
+import type { DashboardApi } from "../src/wire/dashboard-contract.ts";
 import { until } from "./patience.ts";
 import { makeMember } from "./test-dashboard.ts";
 import { bodies, contentsOf, makeFurnished } from "./test-furnished.ts";

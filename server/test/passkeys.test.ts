@@ -4,9 +4,9 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
-import type { DashboardApi } from "../../sdk/src/dashboard-contract.ts";
 import { passkeyNameCharactersMax, passkeysPerPersonMax } from "../src/domain/limits.ts";
 import { MailSender } from "../src/outbound/send-mail.ts";
+import type { DashboardApi } from "../src/wire/dashboard-contract.ts";
 import { until } from "./patience.ts";
 import {
   callDashboard,

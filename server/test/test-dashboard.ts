@@ -1,10 +1,10 @@
 // Somebody at the dashboard: signs in, and calls as its page does.
 
 import assert from "node:assert/strict";
-import type { DashboardApi } from "../../sdk/src/dashboard-contract.ts";
 import type { Database } from "../src/database/database.ts";
 import type { Role } from "../src/domain/workspace/role.ts";
 import { makeSignInLink } from "../src/operations/people/sign-in.ts";
+import type { DashboardApi } from "../src/wire/dashboard-contract.ts";
 import { type TestNode, testPublicUrl } from "./test-service.ts";
 
 export type DashboardReply = {

@@ -1,7 +1,7 @@
 // A workspace with one of everything that a call of the dashboard can name, and a form for each call.
 
-import type { DashboardApi } from "../../sdk/src/dashboard-contract.ts";
 import type { Database } from "../src/database/database.ts";
+import type { DashboardApi } from "../src/wire/dashboard-contract.ts";
 import { makeMember } from "./test-dashboard.ts";
 import { makeWorkspace, minimalBody, type TestNode } from "./test-service.ts";
 import { makeEndpoint } from "./test-worker.ts";

@@ -2,17 +2,17 @@
 
 import { hash } from "node:crypto";
 import type { FastifyInstance } from "fastify";
-import type {
-  Review,
-  ReviewErrorBody,
-  ReviewPage,
-  ReviewStatus,
-} from "../../sdk/src/review-contract.ts";
 import type { Queryable } from "../src/database/database.ts";
 import { findSecretKey, type Keyring } from "../src/domain/access/keyring.ts";
 import { deriveReviewCode } from "../src/domain/access/review-code.ts";
 import { deriveReviewToken } from "../src/domain/access/review-link.ts";
 import { shownText } from "../src/domain/shown/shown-text.ts";
+import type {
+  Review,
+  ReviewErrorBody,
+  ReviewPage,
+  ReviewStatus,
+} from "../src/wire/review-contract.ts";
 import { testKeyring, testPublicUrl } from "./test-service.ts";
 
 export type TestReviewer = { email: string; token: string; code: string };

@@ -2,11 +2,11 @@
 // review link and approves on the page, and the agent reads the decision.
 
 import { hash } from "node:crypto";
-import type { Review, ReviewPage } from "../../../sdk/src/review-contract.ts";
 import { type Database, openDatabase } from "../../../server/src/database/database.ts";
 import { parseKeyring, type SecretKey } from "../../../server/src/domain/access/keyring.ts";
 import { deriveReviewToken } from "../../../server/src/domain/access/review-link.ts";
 import { shownText } from "../../../server/src/domain/shown/shown-text.ts";
+import type { Review, ReviewPage } from "../../../server/src/wire/review-contract.ts";
 import { type HttpConnection, HttpConnections } from "./http-connection.ts";
 import {
   type Contender,

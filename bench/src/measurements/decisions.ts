@@ -1,11 +1,11 @@
 // Decisions by people: each is opened as its page is, and then decided, beside the one statement that a decision is.
 
 import { hash } from "node:crypto";
-import type { ReviewPage } from "../../../sdk/src/review-contract.ts";
 import { findSecretKey } from "../../../server/src/domain/access/keyring.ts";
 import { deriveReviewToken } from "../../../server/src/domain/access/review-link.ts";
 import { shownText } from "../../../server/src/domain/shown/shown-text.ts";
 import { resolutionQuery } from "../../../server/src/storage/approvals/approval-resolution.ts";
+import type { ReviewPage } from "../../../server/src/wire/review-contract.ts";
 import { type Bench, inTurns, nameOfClients } from "../bench.ts";
 import { approver } from "../example-body.ts";
 import { type Figure, waitedOf } from "../figure.ts";

@@ -4,7 +4,7 @@ import type {
   DashboardApi,
   DashboardErrorBody,
   DashboardErrorCode,
-} from "../../../sdk/src/dashboard-contract.ts";
+} from "../../../server/src/wire/dashboard-contract.ts";
 import { basePath } from "./base-path.ts";
 import { fieldSentence, isAtField } from "./field-sentence.ts";
 import { toRetryAfterMs } from "./retry-delay.ts";

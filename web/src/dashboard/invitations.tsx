@@ -2,7 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import type { Me } from "../../../sdk/src/dashboard-contract.ts";
+import type { Me } from "../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../review/visible-text.tsx";
 import { call } from "./api.ts";
 import { Button } from "./parts/button.tsx";

@@ -1,6 +1,6 @@
 // Remembers which workspace one was in, in this browser only.
 
-import type { Me } from "../../../sdk/src/dashboard-contract.ts";
+import type { Me } from "../../../server/src/wire/dashboard-contract.ts";
 import { recall, remember } from "./browser-memory.ts";
 
 const storageKey = "countersign.workspace";

@@ -3,7 +3,7 @@
 
 import { useParams } from "@tanstack/react-router";
 import { createContext, useContext } from "react";
-import type { Me, Role } from "../../../sdk/src/dashboard-contract.ts";
+import type { Me, Role } from "../../../server/src/wire/dashboard-contract.ts";
 
 export const MeContext = createContext<Me | null>(null);
 

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
-import type { Me } from "../../../sdk/src/dashboard-contract.ts";
+import type { Me } from "../../../server/src/wire/dashboard-contract.ts";
 import { Brand } from "../review/brand.tsx";
 import { AccountMenu } from "./account-menu.tsx";
 import { ApiError } from "./api.ts";

@@ -1,6 +1,6 @@
 // Coming and going: where one is led when a session ends, and back to where one was after signing in.
 
-import type { Me } from "../../../sdk/src/dashboard-contract.ts";
+import type { Me } from "../../../server/src/wire/dashboard-contract.ts";
 import { call } from "./api.ts";
 import { basePath } from "./base-path.ts";
 import { recall, remember } from "./browser-memory.ts";

@@ -1,7 +1,7 @@
 // Which workspace one is in, and the way to the others.
 
 import { useNavigate } from "@tanstack/react-router";
-import type { Me } from "../../../sdk/src/dashboard-contract.ts";
+import type { Me } from "../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../review/visible-text.tsx";
 import { Icon } from "./parts/icon.tsx";
 import { Menu, MenuItem, MenuLabel } from "./parts/menu.tsx";

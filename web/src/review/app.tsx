@@ -1,7 +1,7 @@
 // The page as a whole: the request, or the field for the code that opens it.
 
 import { useState } from "react";
-import type { ReviewPage } from "../../../sdk/src/review-contract.ts";
+import type { ReviewPage } from "../../../server/src/wire/review-contract.ts";
 import { Brand } from "./brand.tsx";
 import { CodeGate } from "./code-gate.tsx";
 import { ReviewScreen } from "./review-screen.tsx";

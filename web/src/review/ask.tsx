@@ -1,7 +1,7 @@
 // What the agent says for itself: the summary, its name, why. Each stands on lines of its own within one frame, and
 // nothing of ours does but the labels between them.
 
-import type { Review } from "../../../sdk/src/review-contract.ts";
+import type { Review } from "../../../server/src/wire/review-contract.ts";
 import { FoldedProse } from "./folded-prose.tsx";
 import { Visible } from "./visible-text.tsx";
 import { words } from "./words.ts";

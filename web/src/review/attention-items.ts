@@ -1,7 +1,7 @@
 // Puts together what deserves attention before deciding: what blocks Approve first, then what was found.
 
-import type { Review } from "../../../sdk/src/review-contract.ts";
 import type { JsonPath } from "../../../server/src/domain/shown/json-tree.ts";
+import type { Review } from "../../../server/src/wire/review-contract.ts";
 import type { AttentionItem } from "./attention.tsx";
 import type { FieldDraft } from "./draft.ts";
 import { lead } from "./lead.ts";

@@ -1,12 +1,12 @@
 // What the page asks of the service. Every answer becomes a value from a short list; nothing throws.
 
+import { shownText } from "../../../server/src/domain/shown/shown-text.ts";
 import type {
   Review,
   ReviewErrorBody,
   ReviewPage,
   ReviewStatus,
-} from "../../../sdk/src/review-contract.ts";
-import { shownText } from "../../../server/src/domain/shown/shown-text.ts";
+} from "../../../server/src/wire/review-contract.ts";
 import { words } from "./words.ts";
 
 export type Failure = {

@@ -1,7 +1,7 @@
 // Asks for the code that is printed in the mail, before anything of the request is shown.
 
 import { type FormEvent, useRef, useState } from "react";
-import type { ReviewPage } from "../../../sdk/src/review-contract.ts";
+import type { ReviewPage } from "../../../server/src/wire/review-contract.ts";
 import { isFailure, openWithCode } from "./calls.ts";
 import { Visible } from "./visible-text.tsx";
 import { words } from "./words.ts";

@@ -1,6 +1,6 @@
 // Until when a decision counts. Our own words, outside of any frame.
 
-import type { Review } from "../../../sdk/src/review-contract.ts";
+import type { Review } from "../../../server/src/wire/review-contract.ts";
 import type { ClockReading } from "./clock.ts";
 import { Countdown } from "./countdown.tsx";
 import { Instant } from "./instant.tsx";

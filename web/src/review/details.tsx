@@ -1,6 +1,6 @@
 // Whose request this is, and which one: our own words, below what is decided about.
 
-import type { Review } from "../../../sdk/src/review-contract.ts";
+import type { Review } from "../../../server/src/wire/review-contract.ts";
 import { Fact } from "./fact.tsx";
 import { Instant } from "./instant.tsx";
 import { Visible } from "./visible-text.tsx";

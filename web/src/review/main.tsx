@@ -1,7 +1,7 @@
 // Starts the review page from the data inside its HTML.
 
 import { createRoot } from "react-dom/client";
-import type { ReviewPage } from "../../../sdk/src/review-contract.ts";
+import type { ReviewPage } from "../../../server/src/wire/review-contract.ts";
 import { App } from "./app.tsx";
 import "../tokens.css";
 import "./review.css";

@@ -1,8 +1,8 @@
 // What became of the request: who, when, the note, and what was changed.
 
 import { type RefObject, useMemo } from "react";
-import type { ReviewOutcome } from "../../../sdk/src/review-contract.ts";
 import { diffJson } from "../../../server/src/domain/shown/json-diff.ts";
+import type { ReviewOutcome } from "../../../server/src/wire/review-contract.ts";
 import { DecisionDetails } from "./decision-details.tsx";
 import { Instant } from "./instant.tsx";
 import { StatusMark } from "./status-mark.tsx";

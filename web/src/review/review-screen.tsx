@@ -1,7 +1,7 @@
 // One request from top to bottom, in the order of the decision, and what happens while the page is open.
 
 import { useEffect, useMemo, useRef, useState } from "react";
-import type { Review } from "../../../sdk/src/review-contract.ts";
+import type { Review } from "../../../server/src/wire/review-contract.ts";
 import { Ask } from "./ask.tsx";
 import { Attention, type AttentionItem } from "./attention.tsx";
 import { attentionItems } from "./attention-items.ts";

@@ -2,7 +2,11 @@
 // that it cannot tell, and asks until it knows.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
-import type { Review, ReviewOutcome, ReviewStatus } from "../../../sdk/src/review-contract.ts";
+import type {
+  Review,
+  ReviewOutcome,
+  ReviewStatus,
+} from "../../../server/src/wire/review-contract.ts";
 import {
   type Decision,
   type Failure,

@@ -1,8 +1,8 @@
 // The approver's edit and note: kept while they type, and across a reload.
 
 import { useEffect, useMemo, useRef, useState } from "react";
-import type { Review } from "../../../sdk/src/review-contract.ts";
 import { nodeAt, textOf } from "../../../server/src/domain/shown/json-tree.ts";
+import type { Review } from "../../../server/src/wire/review-contract.ts";
 import { emptyDraft, type FieldDraft, loadDraft, saveDraft } from "./draft.ts";
 import { type DraftState, judgeDraft } from "./payload/draft-state.ts";
 import { keyOf } from "./payload/folding.ts";

@@ -1,7 +1,7 @@
 // Keeps an open page true: asks how things stand as soon as it is shown, now and then, and when the reader comes back.
 
 import { useEffect, useRef, useState } from "react";
-import type { Review, ReviewStatus } from "../../../sdk/src/review-contract.ts";
+import type { Review, ReviewStatus } from "../../../server/src/wire/review-contract.ts";
 import { isFailure, readStatus } from "./calls.ts";
 import type { ClockReading } from "./clock.ts";
 

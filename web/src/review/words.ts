@@ -1,7 +1,7 @@
 // Every word the review page says in its own voice, in one place. What agents and approvers wrote is never in here.
 
-import type { ReviewOutcome } from "../../../sdk/src/review-contract.ts";
 import { othersWaitingMax } from "../../../server/src/domain/shown/field-limits.ts";
+import type { ReviewOutcome } from "../../../server/src/wire/review-contract.ts";
 
 const headings = {
   APPROVED: "This request was approved",

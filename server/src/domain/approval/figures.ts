@@ -1,7 +1,7 @@
 // The figures of a workspace: what became of its approvals by day and by agent, and how long decisions took. Days are
 // counted once and then added up, so times are kept as histograms: the percentiles of days cannot be added.
 
-import type { Shares } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Shares } from "../../wire/dashboard-contract.ts";
 import { figureAgentsMax } from "../limits.ts";
 import type { ApprovalStatus } from "./approval.ts";
 

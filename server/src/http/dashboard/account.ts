@@ -1,6 +1,5 @@
 // The person who is signed in: where they are a member, their sessions, and what they are invited to.
 
-import type { Done, Me, Session } from "../../../../sdk/src/dashboard-contract.ts";
 import type { Queryable } from "../../database/database.ts";
 import { isRefusal, refuse } from "../../domain/refusal.ts";
 import {
@@ -12,6 +11,7 @@ import { endOtherSessions, endSession } from "../../operations/people/sign-in.ts
 import * as storedPasskeys from "../../storage/people/passkeys.ts";
 import * as people from "../../storage/people/people.ts";
 import * as storedSessions from "../../storage/people/sessions.ts";
+import type { Done, Me, Session } from "../../wire/dashboard-contract.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,

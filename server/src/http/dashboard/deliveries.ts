@@ -1,7 +1,6 @@
 // Deliveries as members see them: what was sent where, each attempt with how it ended, and sending one again.
 
 import { z } from "zod";
-import type { DashboardApi, Delivery } from "../../../../sdk/src/dashboard-contract.ts";
 import type { Queryable } from "../../database/database.ts";
 import { isEventKind, testEventKind } from "../../domain/approval/event.ts";
 import { eventBody, testEventBody } from "../../domain/approval/event-body.ts";
@@ -15,6 +14,7 @@ import {
 } from "../../operations/deliveries/resend-in-workspace.ts";
 import * as approvals from "../../storage/approvals/approvals.ts";
 import * as deliveries from "../../storage/deliveries/deliveries.ts";
+import type { DashboardApi, Delivery } from "../../wire/dashboard-contract.ts";
 import { cursorOf, filterText, readQuery, toPage } from "./list-query.ts";
 import {
   type DashboardCalls,

@@ -2,11 +2,6 @@
 // once, when it is made.
 
 import { z } from "zod";
-import type {
-  Endpoint,
-  EndpointDetail,
-  EndpointWithSecret,
-} from "../../../../sdk/src/dashboard-contract.ts";
 import { eventKinds } from "../../domain/approval/event.ts";
 import { endpointFigureDays, unsuccessfulCountMax } from "../../domain/limits.ts";
 import { type ChangeRefusal, isRefusal } from "../../domain/refusal.ts";
@@ -21,6 +16,11 @@ import {
 import { resendUnsuccessful, sendTestEvent } from "../../operations/deliveries/resend-delivery.ts";
 import { readEndpointDays } from "../../storage/deliveries/endpoint-figures.ts";
 import * as endpoints from "../../storage/deliveries/endpoints.ts";
+import type {
+  Endpoint,
+  EndpointDetail,
+  EndpointWithSecret,
+} from "../../wire/dashboard-contract.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,

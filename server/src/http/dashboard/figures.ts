@@ -1,6 +1,5 @@
 // The figures of a workspace: what became of its requests, and how much of its plan was used.
 
-import type { DashboardApi } from "../../../../sdk/src/dashboard-contract.ts";
 import {
   askedOf,
   daysOfTwoMonths,
@@ -13,6 +12,7 @@ import { refuse } from "../../domain/refusal.ts";
 import { readFigures } from "../../operations/workspaces/read-figures.ts";
 import { readPlanUse } from "../../storage/approvals/figures.ts";
 import { readPending } from "../../storage/approvals/pending.ts";
+import type { DashboardApi } from "../../wire/dashboard-contract.ts";
 import type { DashboardCalls, DashboardRefusal, MemberVisit } from "./visit.ts";
 
 export async function usage(

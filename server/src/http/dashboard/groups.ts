@@ -1,7 +1,6 @@
 // Approver groups on the dashboard: listed, created, renamed, and who is in them.
 
 import { z } from "zod";
-import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
 import { type ChangeRefusal, isRefusal } from "../../domain/refusal.ts";
 import {
   addGroupMember,
@@ -10,6 +9,7 @@ import {
   renameGroup,
 } from "../../operations/people/manage-group.ts";
 import * as groups from "../../storage/people/groups.ts";
+import type { Group } from "../../wire/dashboard-contract.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,

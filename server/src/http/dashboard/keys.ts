@@ -1,11 +1,11 @@
 // API keys on the dashboard: listed, issued and revoked. A key itself is answered once, when it is issued.
 
 import { z } from "zod";
-import type { ApiKey, IssuedKey } from "../../../../sdk/src/dashboard-contract.ts";
 import { revokedKeysListed } from "../../domain/limits.ts";
 import { isRefusal } from "../../domain/refusal.ts";
 import { issueKey, revokeKey } from "../../operations/workspaces/issue-key.ts";
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
+import type { ApiKey, IssuedKey } from "../../wire/dashboard-contract.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,

@@ -1,7 +1,6 @@
 // The members of a workspace on the dashboard: listed, invited, given another role, and removed.
 
 import { z } from "zod";
-import type { Done, Member } from "../../../../sdk/src/dashboard-contract.ts";
 import { isRefusal } from "../../domain/refusal.ts";
 import { normaliseEmailAddress } from "../../domain/workspace/email-address.ts";
 import { roles } from "../../domain/workspace/role.ts";
@@ -11,6 +10,7 @@ import {
   removeMember,
 } from "../../operations/people/manage-members.ts";
 import * as members from "../../storage/people/members.ts";
+import type { Done, Member } from "../../wire/dashboard-contract.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,

@@ -1,7 +1,6 @@
 // The calls about passkeys: signing in with one, and those of the person who is signed in.
 
 import { z } from "zod";
-import type { Done, Me, Passkey, PasskeyQuestion } from "../../../../sdk/src/dashboard-contract.ts";
 import {
   credentialIdCharactersMax,
   passkeyPartCharactersMax,
@@ -17,6 +16,7 @@ import {
 } from "../../operations/people/manage-passkeys.ts";
 import { startSession } from "../../operations/people/sign-in.ts";
 import * as passkeys from "../../storage/people/passkeys.ts";
+import type { Done, Me, Passkey, PasskeyQuestion } from "../../wire/dashboard-contract.ts";
 import type { Call } from "../frame/call.ts";
 import { browserOf, signedIn } from "./sign-in.ts";
 import {

@@ -1,12 +1,6 @@
 // The list of requests, one request with all that happened to it, withdrawing one, and asking its approvers again.
 
 import { z } from "zod";
-import type {
-  DashboardApi,
-  HistoryEntry,
-  RequestDetail,
-  RequestRow,
-} from "../../../../sdk/src/dashboard-contract.ts";
 import {
   type Approval,
   type ApprovalState,
@@ -26,6 +20,12 @@ import {
   readHistory,
   type Sent,
 } from "../../storage/deliveries/approval-history.ts";
+import type {
+  DashboardApi,
+  HistoryEntry,
+  RequestDetail,
+  RequestRow,
+} from "../../wire/dashboard-contract.ts";
 import { representDelivery } from "./deliveries.ts";
 import { cursorOf, filterText, filterTime, readQuery, toPage } from "./list-query.ts";
 import {

@@ -1,7 +1,6 @@
 // The calls that sign somebody in and out.
 
 import { z } from "zod";
-import type { Done, Me, SignInOptions } from "../../../../sdk/src/dashboard-contract.ts";
 import { digestOfToken, normaliseSignInCode } from "../../domain/access/sign-in.ts";
 import { isRefusal, refuse } from "../../domain/refusal.ts";
 import { flawOfEmailAddress } from "../../domain/workspace/email-address.ts";
@@ -14,6 +13,7 @@ import {
   signInByLink,
 } from "../../operations/people/sign-in.ts";
 import * as sessions from "../../storage/people/sessions.ts";
+import type { Done, Me, SignInOptions } from "../../wire/dashboard-contract.ts";
 import { type Call, repeated } from "../frame/call.ts";
 import { describeMe } from "./account.ts";
 import { endedSessionCookie, sessionCookie, sessionTokenOf } from "./session-cookie.ts";

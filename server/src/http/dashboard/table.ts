@@ -1,8 +1,8 @@
 // Every call of the dashboard and who may make it: the one table of routes and rights. The compiler holds it to the
 // contract, and a test walks every row with every role and with somebody from another workspace.
 
-import type { DashboardApi } from "../../../../sdk/src/dashboard-contract.ts";
 import type { Role } from "../../domain/workspace/role.ts";
+import type { DashboardApi } from "../../wire/dashboard-contract.ts";
 import type { Call } from "../frame/call.ts";
 import * as account from "./account.ts";
 import * as deliveries from "./deliveries.ts";

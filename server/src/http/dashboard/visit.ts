@@ -1,7 +1,6 @@
 // What a handler of the dashboard is given, and how it reads what was sent: a form that is wrong is told which field.
 
 import type { z } from "zod";
-import type { DashboardErrorCode } from "../../../../sdk/src/dashboard-contract.ts";
 import type { Database } from "../../database/database.ts";
 import type { Keyring } from "../../domain/access/keyring.ts";
 import type { OidcClient } from "../../domain/access/openid.ts";
@@ -9,6 +8,7 @@ import { type Refusal, refuse } from "../../domain/refusal.ts";
 import type { MemberDoer } from "../../domain/workspace/activity.ts";
 import type { Role } from "../../domain/workspace/role.ts";
 import type { ResolutionWatch } from "../../storage/approvals/resolution-watch.ts";
+import type { DashboardErrorCode } from "../../wire/dashboard-contract.ts";
 import type { Assets } from "../frame/assets.ts";
 import type { Call } from "../frame/call.ts";
 import type { FairBudget } from "../frame/fair-budget.ts";

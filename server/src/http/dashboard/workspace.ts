@@ -1,12 +1,12 @@
 // A workspace on the dashboard: what it is, its settings, and what was done in it.
 
 import { z } from "zod";
-import type { Activity, Page, Workspace } from "../../../../sdk/src/dashboard-contract.ts";
 import { activityPageMax } from "../../domain/limits.ts";
 import { isRefusal, refuse } from "../../domain/refusal.ts";
 import { updateWorkspace } from "../../operations/workspaces/manage-workspace.ts";
 import * as storedActivity from "../../storage/workspaces/activity.ts";
 import * as workspaces from "../../storage/workspaces/workspaces.ts";
+import type { Activity, Page, Workspace } from "../../wire/dashboard-contract.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,

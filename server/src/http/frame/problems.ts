@@ -1,12 +1,9 @@
 // Every error answer: which status a code becomes, and the one envelope around it. No other file knows.
 
 import type { ErrorBody, ErrorCode } from "../../../../sdk/src/contract.ts";
-import type {
-  DashboardErrorBody,
-  DashboardErrorCode,
-} from "../../../../sdk/src/dashboard-contract.ts";
-import type { ReviewErrorBody, ReviewErrorCode } from "../../../../sdk/src/review-contract.ts";
 import type { Refusal, RefusalCode } from "../../domain/refusal.ts";
+import type { DashboardErrorBody, DashboardErrorCode } from "../../wire/dashboard-contract.ts";
+import type { ReviewErrorBody, ReviewErrorCode } from "../../wire/review-contract.ts";
 import type { Answer } from "./call.ts";
 
 const statusOfCode: Record<ErrorCode | ReviewErrorCode | DashboardErrorCode, number> = {

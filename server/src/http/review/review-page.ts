@@ -1,9 +1,9 @@
 // The HTML around the review page: what a browser needs before our script runs, and the page's data. Whatever an agent
 // wrote stands in the data block alone.
 
-import type { ReviewPage } from "../../../../sdk/src/review-contract.ts";
 import { reviewOutcomeDays } from "../../domain/limits.ts";
 import { escapeHtml } from "../../domain/mail/html-text.ts";
+import type { ReviewPage } from "../../wire/review-contract.ts";
 import type { PageFiles } from "../frame/assets.ts";
 import { dataBlock } from "./data-block.ts";
 

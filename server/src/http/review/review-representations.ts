@@ -1,15 +1,11 @@
 // How a review looks to its page: the fields of the contract between the two, held to it by the compiler.
 
-import type {
-  ReviewOutcome,
-  ReviewPage,
-  ReviewStatus,
-} from "../../../../sdk/src/review-contract.ts";
 import type { Keyring } from "../../domain/access/keyring.ts";
 import { issueReviewTicket } from "../../domain/access/review-ticket.ts";
 import { editOf } from "../../domain/approval/approval.ts";
 import { reviewCodeTriesMax } from "../../domain/limits.ts";
 import type { Review, ReviewLink } from "../../storage/approvals/reviews.ts";
+import type { ReviewOutcome, ReviewPage, ReviewStatus } from "../../wire/review-contract.ts";
 
 export function representReview(review: Review, keyring: Keyring): ReviewPage {
   return {

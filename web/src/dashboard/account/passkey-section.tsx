@@ -1,7 +1,7 @@
 // The passkeys of whoever is signed in: add one, remove one.
 
-import type { Passkey } from "../../../../sdk/src/dashboard-contract.ts";
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
+import type { Passkey } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { call } from "../api.ts";
 import { Answered } from "../parts/answered.tsx";

@@ -1,7 +1,7 @@
 // Every browser that is signed in as this person, and how to end what one does not recognise.
 
-import type { Session, SignInMethod } from "../../../../sdk/src/dashboard-contract.ts";
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
+import type { Session, SignInMethod } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { call } from "../api.ts";
 import { Answered } from "../parts/answered.tsx";

@@ -2,7 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Endpoint } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Endpoint } from "../../../../server/src/wire/dashboard-contract.ts";
 import { call } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";

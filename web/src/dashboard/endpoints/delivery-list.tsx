@@ -5,7 +5,7 @@ import type {
   Delivery,
   DeliveryState,
   EndpointDetail,
-} from "../../../../sdk/src/dashboard-contract.ts";
+} from "../../../../server/src/wire/dashboard-contract.ts";
 import { usePageSearch } from "../page-search.ts";
 import { Answered } from "../parts/answered.tsx";
 import { ChoiceRow } from "../parts/choice-row.tsx";

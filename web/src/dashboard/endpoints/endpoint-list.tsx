@@ -1,7 +1,7 @@
 // The endpoints of a workspace: where events go, which ones, and whether they arrive.
 
 import { Link } from "@tanstack/react-router";
-import type { Endpoint } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Endpoint } from "../../../../server/src/wire/dashboard-contract.ts";
 import { When } from "../parts/when.tsx";
 import { describeKinds } from "./event-kinds.ts";
 import { HealthMark } from "./health-mark.tsx";

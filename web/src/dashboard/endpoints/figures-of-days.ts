@@ -1,6 +1,6 @@
 // What the days of an endpoint add up to: how much arrived, and how long an answer took.
 
-import type { EndpointDetail } from "../../../../sdk/src/dashboard-contract.ts";
+import type { EndpointDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 
 export type EndpointDay = EndpointDetail["perDay"][number];
 

@@ -1,6 +1,6 @@
 // How an endpoint is doing, as a shape and a word, never as a colour alone.
 
-import type { Endpoint } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Endpoint } from "../../../../server/src/wire/dashboard-contract.ts";
 import { type Health, healthOf, healthWords } from "./health.ts";
 
 const shapes: Record<Health, string> = {

@@ -1,6 +1,6 @@
 // How an endpoint is doing, as one word out of three, and what it means.
 
-import type { Endpoint } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Endpoint } from "../../../../server/src/wire/dashboard-contract.ts";
 
 export type Health = "working" | "failing" | "disabled";
 

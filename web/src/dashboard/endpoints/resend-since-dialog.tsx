@@ -2,7 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { EndpointDetail } from "../../../../sdk/src/dashboard-contract.ts";
+import type { EndpointDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 import { call, fieldError } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";

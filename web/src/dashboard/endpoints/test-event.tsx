@@ -3,7 +3,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
-import type { Delivery } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
 import { call } from "../api.ts";
 import { describeDuration } from "../duration.ts";
 import { Button } from "../parts/button.tsx";

@@ -1,7 +1,7 @@
 // The deliveries of an endpoint in one state, newest first, a page at a time.
 
 import { useInfiniteQuery } from "@tanstack/react-query";
-import type { DeliveryState } from "../../../../sdk/src/dashboard-contract.ts";
+import type { DeliveryState } from "../../../../server/src/wire/dashboard-contract.ts";
 import { send } from "../api.ts";
 
 const name = "GET /workspaces/:workspaceId/deliveries";

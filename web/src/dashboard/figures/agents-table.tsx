@@ -1,7 +1,7 @@
 // Which agents asked, how often, and what became of it. The bars share one scale, so that their lengths compare.
 
 import { Link } from "@tanstack/react-router";
-import type { Overview } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Overview } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { describeDuration } from "../duration.ts";
 import { approvedShare, partsOf } from "./outcomes.ts";

@@ -1,6 +1,6 @@
 // The four ends of requests as shares: the number, how many that are, and a bar from nothing to all.
 
-import type { Shares } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Shares } from "../../../../server/src/wire/dashboard-contract.ts";
 import { StatusMark } from "../../review/status-mark.tsx";
 import { outcomesOf } from "./outcomes.ts";
 import { PartBar } from "./part-bar.tsx";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Shares } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Shares } from "../../../../server/src/wire/dashboard-contract.ts";
 import { approvedShare, outcomesOf, partsOf } from "./outcomes.ts";
 import { seriesOf } from "./series.ts";
 

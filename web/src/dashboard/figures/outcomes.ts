@@ -2,7 +2,7 @@
 // parts in the same look for every picture of them.
 
 import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";
-import type { Shares } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Shares } from "../../../../server/src/wire/dashboard-contract.ts";
 import type { BarPart } from "./series.ts";
 import { describeCount, describeShare, percentagesOf } from "./shares.ts";
 

@@ -1,6 +1,6 @@
 // The figures of a workspace over a time, from the most urgent to the most detailed.
 
-import type { Overview } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Overview } from "../../../../server/src/wire/dashboard-contract.ts";
 import { describeDuration } from "../duration.ts";
 import { AgentsTable } from "./agents-table.tsx";
 import { Bars } from "./bars.tsx";

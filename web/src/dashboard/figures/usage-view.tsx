@@ -1,6 +1,6 @@
 // Plan and usage: this month against what is included and the cap, and every day of this month and the last.
 
-import type { Usage } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Usage } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { useCall } from "../queries.ts";

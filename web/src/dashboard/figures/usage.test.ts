@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Usage } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Usage } from "../../../../server/src/wire/dashboard-contract.ts";
 import { usageBar, usageSentence } from "./usage.ts";
 
 const hobby: Usage = {

@@ -1,6 +1,6 @@
 // This month against what the plan includes and the cap: the parts of one bar, and one sentence about what is left.
 
-import type { Usage } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Usage } from "../../../../server/src/wire/dashboard-contract.ts";
 import { dayAfterMonth } from "./days.ts";
 import type { BarPart } from "./series.ts";
 import { describeCount } from "./shares.ts";

@@ -2,7 +2,7 @@
 // pending request everywhere.
 
 import { Link } from "@tanstack/react-router";
-import type { PendingNow } from "../../../../sdk/src/dashboard-contract.ts";
+import type { PendingNow } from "../../../../server/src/wire/dashboard-contract.ts";
 import { describeDuration } from "../duration.ts";
 import { describeCount } from "./shares.ts";
 

@@ -1,6 +1,6 @@
 // The third step: where the mail is, and the decision once it was made.
 
-import type { RequestRow } from "../../../../sdk/src/dashboard-contract.ts";
+import type { RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { basePath } from "../base-path.ts";
 import { useCall } from "../queries.ts";

@@ -1,7 +1,7 @@
 // The second step: the line that asks, and the request once it has arrived.
 
 import { Link } from "@tanstack/react-router";
-import type { IssuedKey, Workspace } from "../../../../sdk/src/dashboard-contract.ts";
+import type { IssuedKey, Workspace } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Quote } from "../../review/quote.tsx";
 import { Visible } from "../../review/visible-text.tsx";
 import { curlOfFirstRequest, keyVariable } from "../keys/first-request.ts";

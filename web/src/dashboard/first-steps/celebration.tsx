@@ -2,7 +2,7 @@
 
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { RequestRow, Workspace } from "../../../../sdk/src/dashboard-contract.ts";
+import type { RequestRow, Workspace } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { describeDuration } from "../duration.ts";
 import { Button } from "../parts/button.tsx";

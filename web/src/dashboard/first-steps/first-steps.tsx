@@ -1,7 +1,7 @@
 // The guide of an empty workspace: three steps, at whose end somebody has approved their own first request.
 
 import { useState } from "react";
-import type { IssuedKey, Workspace } from "../../../../sdk/src/dashboard-contract.ts";
+import type { IssuedKey, Workspace } from "../../../../server/src/wire/dashboard-contract.ts";
 import { basePath } from "../base-path.ts";
 import { useMe, useMembership } from "../membership.ts";
 import { ApproveStep } from "./approve-step.tsx";

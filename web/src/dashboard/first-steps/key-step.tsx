@@ -2,7 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import type { IssuedKey } from "../../../../sdk/src/dashboard-contract.ts";
+import type { IssuedKey } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { call } from "../api.ts";
 import { Button } from "../parts/button.tsx";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiKey, RequestRow } from "../../../../sdk/src/dashboard-contract.ts";
+import type { ApiKey, RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
 import { placeOf, requestsMax, stepStates } from "./place.ts";
 
 const key: ApiKey = {

@@ -1,7 +1,11 @@
 // Where somebody stands in the first steps. Derived from what the workspace holds and from nothing else, so that
 // loading the page again, or coming back tomorrow, finds the same place.
 
-import type { ApiKey, RequestPage, RequestRow } from "../../../../sdk/src/dashboard-contract.ts";
+import type {
+  ApiKey,
+  RequestPage,
+  RequestRow,
+} from "../../../../server/src/wire/dashboard-contract.ts";
 
 /** With more requests than this a workspace is in use and needs no guide. */
 export const requestsMax = 3;

@@ -1,6 +1,6 @@
 // A new key, shown once, with a line to paste that creates a first request with it.
 
-import type { IssuedKey } from "../../../../sdk/src/dashboard-contract.ts";
+import type { IssuedKey } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { basePath } from "../base-path.ts";
 import { useMe } from "../membership.ts";

@@ -1,6 +1,6 @@
 // The keys of a workspace: those that work, and folded away those that were revoked, whose names stand in the activity.
 
-import type { ApiKey } from "../../../../sdk/src/dashboard-contract.ts";
+import type { ApiKey } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { When } from "../parts/when.tsx";
 import { RevokeKey } from "./revoke-key.tsx";

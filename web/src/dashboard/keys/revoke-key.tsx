@@ -1,7 +1,7 @@
 // Revokes a key, after saying which one and what follows at once.
 
-import type { ApiKey } from "../../../../sdk/src/dashboard-contract.ts";
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
+import type { ApiKey } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { call } from "../api.ts";
 import { Button } from "../parts/button.tsx";

@@ -1,7 +1,7 @@
 // One delivery: where it stands, every attempt with what came back, and exactly what is sent.
 
 import { Link, useParams } from "@tanstack/react-router";
-import type { DeliveryDetail } from "../../../../sdk/src/dashboard-contract.ts";
+import type { DeliveryDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Fact } from "../../review/fact.tsx";
 import { Visible } from "../../review/visible-text.tsx";
 import { useMembership } from "../membership.ts";

@@ -1,7 +1,7 @@
 // One webhook endpoint: how it is doing, what it gets, a test, its last days, and what did not arrive.
 
 import { Link, useParams } from "@tanstack/react-router";
-import type { EndpointDetail } from "../../../../sdk/src/dashboard-contract.ts";
+import type { EndpointDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 import { ChangeEndpointDialog } from "../endpoints/change-endpoint-dialog.tsx";
 import { DaysView } from "../endpoints/days-view.tsx";
 import { DeliveryList } from "../endpoints/delivery-list.tsx";

@@ -3,7 +3,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate, useRouter, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import type { Me } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Me } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Brand } from "../../review/brand.tsx";
 import { ApiError } from "../api.ts";
 import { basePath } from "../base-path.ts";

@@ -2,7 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Group } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { call, fieldError, otherError } from "../api.ts";
 import { Button } from "../parts/button.tsx";

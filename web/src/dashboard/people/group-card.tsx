@@ -1,8 +1,8 @@
 // One group: how agents address it, and who is in it.
 
 import { useId } from "react";
-import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
+import type { Group } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { CopyBox } from "../parts/copy-box.tsx";
 import { AddGroupMember } from "./add-group-member.tsx";

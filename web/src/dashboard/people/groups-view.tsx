@@ -1,6 +1,6 @@
 // Approver groups: several people of whom one decides. Agents address a group by its key.
 
-import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Group } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { Answered } from "../parts/answered.tsx";
 import { Empty } from "../parts/empty.tsx";

@@ -2,7 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Role } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Role } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { call, fieldError } from "../api.ts";
 import { Button } from "../parts/button.tsx";

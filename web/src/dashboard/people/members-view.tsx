@@ -1,6 +1,6 @@
 // Who runs this workspace, in which role, and who was invited and has not come yet.
 
-import type { Member, Role } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Member, Role } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { Answered } from "../parts/answered.tsx";
 import { When } from "../parts/when.tsx";

@@ -1,7 +1,7 @@
 // Takes an address out of a group, after saying what that does to requests they were asked already.
 
-import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
+import type { Group } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { call } from "../api.ts";
 import { Button } from "../parts/button.tsx";

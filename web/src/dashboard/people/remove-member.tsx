@@ -1,7 +1,7 @@
 // Takes somebody else out of the workspace, or their invitation back, after saying who and what stays.
 
-import type { Member } from "../../../../sdk/src/dashboard-contract.ts";
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
+import type { Member } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { call } from "../api.ts";
 import { Button } from "../parts/button.tsx";

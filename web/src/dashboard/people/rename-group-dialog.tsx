@@ -2,8 +2,8 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Group } from "../../../../sdk/src/dashboard-contract.ts";
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
+import type { Group } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { call, fieldError } from "../api.ts";
 import { Button } from "../parts/button.tsx";

@@ -1,7 +1,7 @@
 // The choice of a role, each with what it may do. An admin makes nobody an owner.
 
 import { useId } from "react";
-import type { Role } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Role } from "../../../../server/src/wire/dashboard-contract.ts";
 import { roleName } from "../role-name.ts";
 import { roleSentence, rolesInOrder } from "./role-words.ts";
 

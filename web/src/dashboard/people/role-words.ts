@@ -1,6 +1,6 @@
 // What each role may do, in a sentence. The rules themselves are the service's.
 
-import type { Role } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Role } from "../../../../server/src/wire/dashboard-contract.ts";
 
 export const roleSentence: Record<Role, string> = {
   owner: "May do everything, decides about owners, and is told by mail when an endpoint fails.",

@@ -1,6 +1,6 @@
 // Who is asked: an address, or a group by its name.
 
-import type { RequestRow } from "../../../../sdk/src/dashboard-contract.ts";
+import type { RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 
 type ApproverNameProps = Pick<RequestRow, "approverEmail" | "approverGroup">;

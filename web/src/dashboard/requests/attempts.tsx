@@ -1,6 +1,6 @@
 // Every try of a delivery, newest first: when, how it ended in words, how long it took, and what came back.
 
-import type { Delivery, DeliveryAttempt } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Delivery, DeliveryAttempt } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Quote } from "../../review/quote.tsx";
 import { Visible } from "../../review/visible-text.tsx";
 import { describeDuration } from "../duration.ts";

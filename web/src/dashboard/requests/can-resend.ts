@@ -1,7 +1,7 @@
 // Whether it makes sense to offer to send a delivery again. The service has the last word.
 
 import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";
-import type { Delivery } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
 
 /** `status` of the request it belongs to; null when that is not known, or there is none. */
 export function canResend(

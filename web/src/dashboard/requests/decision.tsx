@@ -1,7 +1,7 @@
 // What became of the request: who decided it and when, their note, and what they changed.
 
-import type { RequestDetail } from "../../../../sdk/src/dashboard-contract.ts";
 import type { JsonChange } from "../../../../server/src/domain/shown/json-diff.ts";
+import type { RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 import { DecisionDetails } from "../../review/decision-details.tsx";
 import { Visible } from "../../review/visible-text.tsx";
 import { describeDuration } from "../duration.ts";

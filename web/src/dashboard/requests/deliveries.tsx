@@ -1,6 +1,6 @@
 // Everything that was sent because of the request: webhooks first, because they are what usually needs a look.
 
-import type { Delivery, RequestDetail } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Delivery, RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 import { DeliveryItem } from "./delivery-item.tsx";
 
 /** More are folded: a group may have hundreds of members, each with a mail. */

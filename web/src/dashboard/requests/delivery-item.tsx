@@ -3,7 +3,7 @@
 import { Link } from "@tanstack/react-router";
 import { useId, useState } from "react";
 import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";
-import type { Delivery } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
 import { useMembership } from "../membership.ts";
 import { Answered } from "../parts/answered.tsx";
 import { Attempts } from "./attempts.tsx";

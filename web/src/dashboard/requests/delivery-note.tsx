@@ -1,6 +1,6 @@
 // Where a delivery stands, in a sentence: how often it was tried, how that ended, and what comes next.
 
-import type { Delivery } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
 import { When } from "../parts/when.tsx";
 import { outcomeSentence } from "./outcome-words.ts";
 import { attemptsWord } from "./words.ts";

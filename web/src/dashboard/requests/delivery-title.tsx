@@ -1,6 +1,6 @@
 // What is being delivered, and where to.
 
-import type { Delivery } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { mailTitle } from "./words.ts";
 

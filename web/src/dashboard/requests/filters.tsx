@@ -1,7 +1,7 @@
 // What the list is narrowed to: search and status always in sight, the rest behind a button that says how many are set.
 
 import { useId, useState } from "react";
-import type { RequestRow } from "../../../../sdk/src/dashboard-contract.ts";
+import type { RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
 import { ChoiceRow } from "../parts/choice-row.tsx";
 import { type ChosenFilter, countBehind, countChosen, statuses } from "./filter-state.ts";
 import { MoreFilters } from "./more-filters.tsx";

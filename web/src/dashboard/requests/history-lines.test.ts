@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { HistoryEntry } from "../../../../sdk/src/dashboard-contract.ts";
+import type { HistoryEntry } from "../../../../server/src/wire/dashboard-contract.ts";
 import { linesOf } from "./history-lines.ts";
 
 const at = "2026-01-01T00:00:00.000Z";

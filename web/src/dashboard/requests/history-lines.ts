@@ -1,7 +1,7 @@
 // The history of a request as the lines of its timeline. When many people are asked, what happened to them in the same
 // way and one after the other is one line, which can be opened.
 
-import type { HistoryEntry } from "../../../../sdk/src/dashboard-contract.ts";
+import type { HistoryEntry } from "../../../../server/src/wire/dashboard-contract.ts";
 
 export type HistoryLine =
   | { kind: "entry"; entry: HistoryEntry }

@@ -2,7 +2,10 @@
 
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { HistoryEntry, RequestDetail } from "../../../../sdk/src/dashboard-contract.ts";
+import type {
+  HistoryEntry,
+  RequestDetail,
+} from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { When } from "../parts/when.tsx";
 import { linesOf } from "./history-lines.ts";

@@ -1,7 +1,7 @@
 // How many requests wait for somebody, and how long the oldest has waited. Pressing it shows just those.
 
 import { useEffect, useState } from "react";
-import type { PendingNow } from "../../../../sdk/src/dashboard-contract.ts";
+import type { PendingNow } from "../../../../server/src/wire/dashboard-contract.ts";
 import { describeDuration } from "../duration.ts";
 import { describeCount } from "../figures/shares.ts";
 

@@ -1,6 +1,6 @@
 // Who asks whom, and by when.
 
-import type { RequestDetail } from "../../../../sdk/src/dashboard-contract.ts";
+import type { RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 import { AgentName } from "../../review/agent-name.tsx";
 import type { ClockReading } from "../../review/clock.ts";
 import { Countdown } from "../../review/countdown.tsx";

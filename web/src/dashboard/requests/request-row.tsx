@@ -2,7 +2,7 @@
 
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
-import type { RequestRow as Row } from "../../../../sdk/src/dashboard-contract.ts";
+import type { RequestRow as Row } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { Status } from "../parts/status.tsx";
 import { When } from "../parts/when.tsx";

@@ -1,8 +1,8 @@
 // What the agent asked for, in the order in which an approver reads it.
 
 import { useMemo } from "react";
-import type { RequestDetail } from "../../../../sdk/src/dashboard-contract.ts";
 import { diffJson } from "../../../../server/src/domain/shown/json-diff.ts";
+import type { RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 import type { ClockReading } from "../../review/clock.ts";
 import { Quote } from "../../review/quote.tsx";
 import { Timeline } from "../../review/timeline.tsx";

@@ -1,8 +1,8 @@
 // Sends a delivery once more. Nothing is lost by it: receivers know what they have seen by its id.
 
 import { useMutation } from "@tanstack/react-query";
-import type { Delivery } from "../../../../sdk/src/dashboard-contract.ts";
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
+import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
 import { call } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { Problem } from "../parts/problem.tsx";

@@ -1,6 +1,6 @@
 // Everybody who was asked, and whether they have opened the request.
 
-import type { RequestDetail } from "../../../../sdk/src/dashboard-contract.ts";
+import type { RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { When } from "../parts/when.tsx";
 

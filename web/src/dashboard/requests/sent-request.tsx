@@ -1,7 +1,7 @@
 // Exactly what is sent to an endpoint on every attempt: address, headers, and the body with a button that copies it.
 
 import { useMemo } from "react";
-import type { DeliveryDetail } from "../../../../sdk/src/dashboard-contract.ts";
+import type { DeliveryDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 import { CopyButton } from "../../review/payload/copy-button.tsx";
 import { RawJson } from "../../review/payload/raw-json.tsx";
 import { Visible } from "../../review/visible-text.tsx";

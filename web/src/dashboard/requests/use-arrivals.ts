@@ -2,7 +2,7 @@
 // down they wait behind a button, so that nothing moves.
 
 import { type RefObject, useEffect, useRef, useState } from "react";
-import type { RequestRow } from "../../../../sdk/src/dashboard-contract.ts";
+import type { RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
 import { countNew } from "./live-rows.ts";
 
 export type Arrivals = {

@@ -1,7 +1,7 @@
 // One request, read again while something can still happen to it.
 
 import { useQuery } from "@tanstack/react-query";
-import type { RequestDetail } from "../../../../sdk/src/dashboard-contract.ts";
+import type { RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 import { queryFor } from "../queries.ts";
 
 const refreshMs = 4_000;

@@ -2,7 +2,7 @@
 
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo, useRef } from "react";
-import type { PendingNow, RequestRow } from "../../../../sdk/src/dashboard-contract.ts";
+import type { PendingNow, RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
 import { send } from "../api.ts";
 import type { ChosenFilter } from "./filter-state.ts";
 import { mergeRows } from "./live-rows.ts";

@@ -1,7 +1,7 @@
 // What the pages of requests and deliveries call things, in one place. What agents wrote is never in here.
 
 import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";
-import type { DeliveryState } from "../../../../sdk/src/dashboard-contract.ts";
+import type { DeliveryState } from "../../../../server/src/wire/dashboard-contract.ts";
 
 export const statusWords: Record<ApprovalStatus, string> = {
   PENDING: "Pending",

@@ -1,7 +1,7 @@
 // What is typed into the settings and not saved yet. Kept apart from what the service said, so that a setting which
 // somebody else changes meanwhile is neither lost nor overwritten: only what was typed is sent.
 
-import type { Settings } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Settings } from "../../../../server/src/wire/dashboard-contract.ts";
 
 /** As the fields hold it: numbers as they are typed, and null where a setting is switched off. */
 export type SettingsForm = {

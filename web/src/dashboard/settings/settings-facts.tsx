@@ -1,6 +1,6 @@
 // The settings for those who may look at them and not change them.
 
-import type { Workspace } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Workspace } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../review/visible-text.tsx";
 import { describeCount } from "../figures/shares.ts";
 import { describeMinutes } from "./time-span.ts";

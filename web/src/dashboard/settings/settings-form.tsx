@@ -2,7 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import type { Settings, Workspace } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Settings, Workspace } from "../../../../server/src/wire/dashboard-contract.ts";
 import { call, fieldError, otherError } from "../api.ts";
 import { Button } from "../parts/button.tsx";
 import { CheckField, Field, TextField } from "../parts/field.tsx";

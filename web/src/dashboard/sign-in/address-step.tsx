@@ -2,7 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import type { SignInOptions } from "../../../../sdk/src/dashboard-contract.ts";
+import type { SignInOptions } from "../../../../server/src/wire/dashboard-contract.ts";
 import { call, fieldError, otherError } from "../api.ts";
 import { basePath } from "../base-path.ts";
 import { Button } from "../parts/button.tsx";

@@ -2,7 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useRef, useState } from "react";
-import type { Me } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Me } from "../../../../server/src/wire/dashboard-contract.ts";
 import { call, fieldError, otherError } from "../api.ts";
 import { basePath } from "../base-path.ts";
 import { Button } from "../parts/button.tsx";

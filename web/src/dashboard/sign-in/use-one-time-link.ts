@@ -4,7 +4,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import type { Me } from "../../../../sdk/src/dashboard-contract.ts";
+import type { Me } from "../../../../server/src/wire/dashboard-contract.ts";
 import { ApiError, call } from "../api.ts";
 import { takeLinkToken } from "./link-token.ts";
 

@@ -1,7 +1,6 @@
 // What of an agent's words deserves a second look: characters that cannot be seen, letters and addresses that look like
 // others, white space that matters. All of it is counted, the first of each kind are listed with their place.
 
-import type { Review } from "../../../../sdk/src/review-contract.ts";
 import {
   comma,
   decodeString,
@@ -18,6 +17,7 @@ import {
 import type { Mark, Marked } from "../../../../server/src/domain/shown/text/marks.ts";
 import { twinKeys } from "../../../../server/src/domain/shown/text/twin-keys.ts";
 import { type Segment, segmentsOf } from "../../../../server/src/domain/shown/text/visible-text.ts";
+import type { Review } from "../../../../server/src/wire/review-contract.ts";
 import { words } from "../words.ts";
 
 /** Of a payload it is the value, or its name. */

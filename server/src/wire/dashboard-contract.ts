@@ -1,7 +1,7 @@
 // What the dashboard and the service say to each other. Not part of /v1: the two are released together, and nothing
 // else may speak it. Times are ISO 8601 in UTC. JSON that agents sent travels as text, so that no reader rounds it.
 
-import type { ApprovalStatus, EventKind, TestEventKind } from "./contract.ts";
+import type { ApprovalStatus, EventKind, TestEventKind } from "../../../sdk/src/contract.ts";
 
 export type Role = "owner" | "admin" | "viewer";
 

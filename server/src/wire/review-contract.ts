@@ -1,7 +1,7 @@
 // What the review page and the service say to each other. Not part of /v1: the two are released together, and nothing
 // else may speak it. JSON that was sent to be approved travels as text inside a string, so that no reader rounds it.
 
-import type { ApprovalStatus } from "./contract.ts";
+import type { ApprovalStatus } from "../../../sdk/src/contract.ts";
 
 /** What is embedded in the page, and what its later calls answer. */
 export type ReviewPage =
