@@ -20,9 +20,8 @@ const pageSources = [
   "scripts/build.ts",
   "web/vite.config.ts",
   "web/dashboard.vite.config.ts",
-  "web/src/*.{ts,tsx,css}",
-  "web/src/{review,dashboard,editor}/**/*.{ts,tsx,css}",
-  "server/src/domain/**/*.ts",
+  "web/src/{look,payload,editor,review,dashboard}/**/*.{ts,tsx,css}",
+  "server/src/domain/shown/**/*.ts",
   "sdk/src/**/*.ts",
 ];
 /** The same for the documentation. */
@@ -31,7 +30,7 @@ const docsSources = [
   "scripts/build.ts",
   "scripts/docs/*.ts",
   "web/docs.vite.config.ts",
-  "web/src/tokens.css",
+  "web/src/look/tokens.css",
   "web/src/docs/**/*.{ts,css}",
   "docs/*.{md,json}",
   "docs/images/*",

@@ -42,7 +42,7 @@ const multiplesMax = 2;
 const noBreakSpace = "\u00a0";
 const titleText = "Measured against the ceiling";
 
-/** The colours are those of web/src/tokens.css. */
+/** The colours are those of web/src/look/tokens.css. */
 const style = `
 :root {
   --ground: oklch(100% 0 0); --hairline: oklch(89% 0.008 255); --grid: oklch(94% 0.006 255);

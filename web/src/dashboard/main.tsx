@@ -5,12 +5,12 @@ import { RouterProvider } from "@tanstack/react-router";
 import { setNonce } from "get-nonce";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { onSignedOut } from "./api.ts";
-import { queryClient } from "./queries.ts";
 import { router } from "./router.tsx";
-import { leaveFor } from "./signing.ts";
+import { onSignedOut } from "./service/api.ts";
+import { queryClient } from "./service/queries.ts";
+import { leaveFor } from "./session/signing.ts";
 // The review page's styles first: what it shows of a request is shown here in the same frames.
-import "../tokens.css";
+import "../look/tokens.css";
 import "../review/review.css";
 import "./dashboard.css";
 

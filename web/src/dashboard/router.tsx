@@ -8,15 +8,15 @@ import {
   lazyRouteComponent,
   Outlet,
 } from "@tanstack/react-router";
-import { basePath } from "./base-path.ts";
-import { Home } from "./home.tsx";
-import { NotFound, NotFoundAtAll } from "./not-found.tsx";
-import { parseSearch, stringifySearch, toPageSearch } from "./page-search.ts";
-import { Loading } from "./parts/loading.tsx";
-import { Problem } from "./parts/problem.tsx";
 import { ToastProvider } from "./parts/toast.tsx";
-import { Shell } from "./shell.tsx";
-import { WorkspaceGate } from "./workspace-gate.tsx";
+import { basePath } from "./service/base-path.ts";
+import { Home } from "./shell/home.tsx";
+import { NotFound, NotFoundAtAll } from "./shell/not-found.tsx";
+import { parseSearch, stringifySearch, toPageSearch } from "./shell/page-search.ts";
+import { Shell } from "./shell/shell.tsx";
+import { WorkspaceGate } from "./shell/workspace-gate.tsx";
+import { Loading } from "./states/loading.tsx";
+import { Problem } from "./states/problem.tsx";
 
 const rootRoute = createRootRoute({
   component: () => (
@@ -31,7 +31,7 @@ const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/app/sign-in",
   validateSearch: toSignInSearch,
-  component: lazyRouteComponent(() => import("./pages/sign-in.tsx"), "SignInPage"),
+  component: lazyRouteComponent(() => import("./sign-in/sign-in-page.tsx"), "SignInPage"),
 });
 
 const shellRoute = createRoute({
@@ -49,7 +49,7 @@ const homeRoute = createRoute({
 const accountRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/app/account",
-  component: lazyRouteComponent(() => import("./pages/account.tsx"), "AccountPage"),
+  component: lazyRouteComponent(() => import("./account/account-page.tsx"), "AccountPage"),
 });
 
 const workspaceRoute = createRoute({
@@ -62,55 +62,55 @@ const workspaceRoute = createRoute({
 const overviewRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "/",
-  component: lazyRouteComponent(() => import("./pages/overview.tsx"), "OverviewPage"),
+  component: lazyRouteComponent(() => import("./figures/overview-page.tsx"), "OverviewPage"),
 });
 
 const requestsRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "requests",
-  component: lazyRouteComponent(() => import("./pages/requests.tsx"), "RequestsPage"),
+  component: lazyRouteComponent(() => import("./requests/requests-page.tsx"), "RequestsPage"),
 });
 
 const requestRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "requests/$requestId",
-  component: lazyRouteComponent(() => import("./pages/request.tsx"), "RequestPage"),
+  component: lazyRouteComponent(() => import("./requests/request-page.tsx"), "RequestPage"),
 });
 
 const endpointsRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "endpoints",
-  component: lazyRouteComponent(() => import("./pages/endpoints.tsx"), "EndpointsPage"),
+  component: lazyRouteComponent(() => import("./endpoints/endpoints-page.tsx"), "EndpointsPage"),
 });
 
 const endpointRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "endpoints/$endpointId",
-  component: lazyRouteComponent(() => import("./pages/endpoint.tsx"), "EndpointPage"),
+  component: lazyRouteComponent(() => import("./endpoints/endpoint-page.tsx"), "EndpointPage"),
 });
 
 const deliveryRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "deliveries/$deliveryId",
-  component: lazyRouteComponent(() => import("./pages/delivery.tsx"), "DeliveryPage"),
+  component: lazyRouteComponent(() => import("./deliveries/delivery-page.tsx"), "DeliveryPage"),
 });
 
 const keysRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "keys",
-  component: lazyRouteComponent(() => import("./pages/keys.tsx"), "KeysPage"),
+  component: lazyRouteComponent(() => import("./keys/keys-page.tsx"), "KeysPage"),
 });
 
 const peopleRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "people",
-  component: lazyRouteComponent(() => import("./pages/people.tsx"), "PeoplePage"),
+  component: lazyRouteComponent(() => import("./people/people-page.tsx"), "PeoplePage"),
 });
 
 const settingsRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "settings",
-  component: lazyRouteComponent(() => import("./pages/settings.tsx"), "SettingsPage"),
+  component: lazyRouteComponent(() => import("./settings/settings-page.tsx"), "SettingsPage"),
 });
 
 const routeTree = rootRoute.addChildren([

@@ -1,6 +1,6 @@
 // The API reference: Redoc, given our own OpenAPI document with the address at which this service is reached.
 
-import "../tokens.css";
+import "../look/tokens.css";
 import "./docs.css";
 import "./reference.css";
 import { offerSearch } from "./search-window.ts";

@@ -8,7 +8,7 @@ import {
   type Segment,
   segmentsOf,
 } from "../../../server/src/domain/shown/text/visible-text.ts";
-import { isEscapedSlashes, lengthOf, withoutEscapes } from "../json-escapes.ts";
+import { isEscapedSlashes, lengthOf, withoutEscapes } from "../look/json-escapes.ts";
 
 export type HiddenMark = {
   from: number;

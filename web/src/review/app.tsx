@@ -2,10 +2,10 @@
 
 import { useState } from "react";
 import type { ReviewPage } from "../../../server/src/wire/review-contract.ts";
-import { Brand } from "./brand.tsx";
+import { Brand } from "../look/brand.tsx";
+import { words } from "../look/words.ts";
 import { CodeGate } from "./code-gate.tsx";
 import { ReviewScreen } from "./review-screen.tsx";
-import { words } from "./words.ts";
 
 type AppProps = {
   page: ReviewPage;

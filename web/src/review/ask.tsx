@@ -2,9 +2,9 @@
 // nothing of ours does but the labels between them.
 
 import type { Review } from "../../../server/src/wire/review-contract.ts";
-import { FoldedProse } from "./folded-prose.tsx";
-import { Visible } from "./visible-text.tsx";
-import { words } from "./words.ts";
+import { FoldedProse } from "../look/folded-prose.tsx";
+import { Visible } from "../look/visible-text.tsx";
+import { words } from "../look/words.ts";
 
 export function Ask({ summary, agentName, reasoning }: Review) {
   return (

@@ -7,7 +7,7 @@ import type {
   ReviewPage,
   ReviewStatus,
 } from "../../../server/src/wire/review-contract.ts";
-import { words } from "./words.ts";
+import { words } from "../look/words.ts";
 
 export type Failure = {
   kind: "failure";

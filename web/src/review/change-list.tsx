@@ -2,9 +2,9 @@
 
 import { useState } from "react";
 import type { JsonChange } from "../../../server/src/domain/shown/json-diff.ts";
-import { nameOf } from "./payload/tree-context.ts";
-import { InOrder, Visible } from "./visible-text.tsx";
-import { words } from "./words.ts";
+import { InOrder, Visible } from "../look/visible-text.tsx";
+import { words } from "../look/words.ts";
+import { nameOf } from "../payload/tree-context.ts";
 
 /** Longer lists are opened by hand, and until then there is no second step. */
 export const changesAtFirst = 50;

@@ -2,9 +2,9 @@
 
 import { type FormEvent, useRef, useState } from "react";
 import type { ReviewPage } from "../../../server/src/wire/review-contract.ts";
+import { Visible } from "../look/visible-text.tsx";
+import { words } from "../look/words.ts";
 import { isFailure, openWithCode } from "./calls.ts";
-import { Visible } from "./visible-text.tsx";
-import { words } from "./words.ts";
 
 const codeCharacters = 6;
 

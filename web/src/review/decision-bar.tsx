@@ -1,8 +1,8 @@
 // The first step: says what one wants. It decides nothing yet.
 
+import { words } from "../look/words.ts";
 import type { Verdict } from "./calls.ts";
 import { useReady } from "./ready.ts";
-import { words } from "./words.ts";
 
 type DecisionBarProps = {
   hasChanges: boolean;

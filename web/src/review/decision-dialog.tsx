@@ -4,14 +4,14 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { resolutionNoteCharactersMax } from "../../../server/src/domain/shown/field-limits.ts";
 import type { JsonChange } from "../../../server/src/domain/shown/json-diff.ts";
+import { Quote } from "../look/quote.tsx";
+import { Visible } from "../look/visible-text.tsx";
+import { words } from "../look/words.ts";
 import type { Verdict } from "./calls.ts";
 import { ChangeList, changesAtFirst } from "./change-list.tsx";
 import { LeadingValueList } from "./leading-value-list.tsx";
-import { Quote } from "./quote.tsx";
 import { useReadySince } from "./ready.ts";
 import type { Sending } from "./use-deciding.ts";
-import { Visible } from "./visible-text.tsx";
-import { words } from "./words.ts";
 
 type DecisionDialogProps = {
   verdict: Verdict;

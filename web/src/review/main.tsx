@@ -3,7 +3,7 @@
 import { createRoot } from "react-dom/client";
 import type { ReviewPage } from "../../../server/src/wire/review-contract.ts";
 import { App } from "./app.tsx";
-import "../tokens.css";
+import "../look/tokens.css";
 import "./review.css";
 
 const root = document.getElementById("root");

@@ -3,11 +3,11 @@
 import { type RefObject, useMemo } from "react";
 import { diffJson } from "../../../server/src/domain/shown/json-diff.ts";
 import type { ReviewOutcome } from "../../../server/src/wire/review-contract.ts";
+import { Instant } from "../look/instant.tsx";
+import { StatusMark } from "../look/status-mark.tsx";
+import { Visible } from "../look/visible-text.tsx";
+import { words } from "../look/words.ts";
 import { DecisionDetails } from "./decision-details.tsx";
-import { Instant } from "./instant.tsx";
-import { StatusMark } from "./status-mark.tsx";
-import { Visible } from "./visible-text.tsx";
-import { words } from "./words.ts";
 
 type OutcomeProps = {
   outcome: ReviewOutcome;

@@ -2,30 +2,30 @@
 
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Review } from "../../../server/src/wire/review-contract.ts";
+import { Brand } from "../look/brand.tsx";
+import { isExpiringSoon } from "../look/clock.ts";
+import { useTimeLeft } from "../look/countdown.tsx";
+import { StatusMark } from "../look/status-mark.tsx";
+import { words } from "../look/words.ts";
+import type { DraftState } from "../payload/draft-state.ts";
+import { lead } from "../payload/lead.ts";
+import { type Opening, useOpening } from "../payload/opening.ts";
 import { Ask } from "./ask.tsx";
-import { Attention, type AttentionItem } from "./attention.tsx";
-import { attentionItems } from "./attention-items.ts";
-import { Brand } from "./brand.tsx";
-import { isExpiringSoon } from "./clock.ts";
-import { useTimeLeft } from "./countdown.tsx";
+import { Attention, type AttentionItem } from "./attention/attention.tsx";
+import { attentionItems } from "./attention/attention-items.ts";
+import { OpenWarnings } from "./attention/open-warnings.tsx";
 import { Deadline } from "./deadline.tsx";
 import { DecisionBar } from "./decision-bar.tsx";
 import { DecisionDialog } from "./decision-dialog.tsx";
 import { Details } from "./details.tsx";
 import { leadToEnd, useEndSeen } from "./end-seen.ts";
-import { lead } from "./lead.ts";
-import { OpenWarnings } from "./open-warnings.tsx";
 import { Outcome } from "./outcome.tsx";
-import type { DraftState } from "./payload/draft-state.ts";
-import { type Opening, useOpening } from "./payload/opening.ts";
-import { PayloadSection, type PayloadView } from "./payload/payload-section.tsx";
-import { StatusMark } from "./status-mark.tsx";
+import { PayloadSection, type PayloadView } from "./payload-section.tsx";
 import { Timeline } from "./timeline.tsx";
 import { TypedBefore } from "./typed-before.tsx";
 import { useDeciding } from "./use-deciding.ts";
 import { useDraft } from "./use-draft.ts";
 import { useReview } from "./use-review.ts";
-import { words } from "./words.ts";
 
 type ReviewScreenProps = { first: Review; readAt: number; code: string | null };
 

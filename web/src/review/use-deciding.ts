@@ -7,6 +7,7 @@ import type {
   ReviewOutcome,
   ReviewStatus,
 } from "../../../server/src/wire/review-contract.ts";
+import { words } from "../look/words.ts";
 import {
   type Decision,
   type Failure,
@@ -16,7 +17,6 @@ import {
   type Verdict,
 } from "./calls.ts";
 import type { DraftKeeping } from "./use-draft.ts";
-import { words } from "./words.ts";
 
 /** Waits between two questions for a decision whose answer was lost; the last one is used from then on. */
 const askAgainMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000];

@@ -3,9 +3,9 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { nodeAt, textOf } from "../../../server/src/domain/shown/json-tree.ts";
 import type { Review } from "../../../server/src/wire/review-contract.ts";
-import { emptyDraft, type FieldDraft, loadDraft, saveDraft } from "./draft.ts";
-import { type DraftState, judgeDraft } from "./payload/draft-state.ts";
-import { keyOf } from "./payload/folding.ts";
+import { emptyDraft, type FieldDraft, loadDraft, saveDraft } from "../payload/draft.ts";
+import { type DraftState, judgeDraft } from "../payload/draft-state.ts";
+import { keyOf } from "../payload/folding.ts";
 
 export type DraftKeeping = {
   /** The document as edited; null only when there is no payload. */

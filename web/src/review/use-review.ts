@@ -2,8 +2,8 @@
 
 import { useEffect, useRef, useState } from "react";
 import type { Review, ReviewStatus } from "../../../server/src/wire/review-contract.ts";
+import type { ClockReading } from "../look/clock.ts";
 import { isFailure, readStatus } from "./calls.ts";
-import type { ClockReading } from "./clock.ts";
 
 const pollMs = 20_000;
 

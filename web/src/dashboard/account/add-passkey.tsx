@@ -2,15 +2,15 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { fieldError } from "../api.ts";
+import { Dialog } from "../forms/dialog.tsx";
+import { DialogForm } from "../forms/dialog-form.tsx";
+import { TextField } from "../forms/field.tsx";
 import { Button } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { DialogForm } from "../parts/dialog-form.tsx";
-import { TextField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useToast } from "../parts/toast.tsx";
-import { addPasskey } from "../passkeys.ts";
-import { refresh } from "../queries.ts";
+import { fieldError } from "../service/api.ts";
+import { addPasskey } from "../service/passkeys.ts";
+import { refresh } from "../service/queries.ts";
 import { browserName } from "./browser-name.ts";
 
 export function AddPasskey() {

@@ -2,15 +2,15 @@
 
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
 import type { Session, SignInMethod } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
-import { call } from "../api.ts";
-import { Answered } from "../parts/answered.tsx";
+import { Visible } from "../../look/visible-text.tsx";
+import { ConfirmDialog } from "../forms/dialog.tsx";
 import { Button } from "../parts/button.tsx";
-import { ConfirmDialog } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useToast } from "../parts/toast.tsx";
 import { When } from "../parts/when.tsx";
-import { refresh, useCall } from "../queries.ts";
+import { call } from "../service/api.ts";
+import { refresh, useCall } from "../service/queries.ts";
+import { Answered } from "../states/answered.tsx";
 import { browserName } from "./browser-name.ts";
 
 const methodWords: Record<SignInMethod, string> = {

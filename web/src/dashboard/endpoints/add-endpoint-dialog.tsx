@@ -2,9 +2,9 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { type ReactElement, useState } from "react";
-import { call } from "../api.ts";
-import { Dialog } from "../parts/dialog.tsx";
-import { refresh } from "../queries.ts";
+import { Dialog } from "../forms/dialog.tsx";
+import { call } from "../service/api.ts";
+import { refresh } from "../service/queries.ts";
 import { type EndpointChoice, EndpointForm } from "./endpoint-form.tsx";
 import { SecretView } from "./secret-view.tsx";
 

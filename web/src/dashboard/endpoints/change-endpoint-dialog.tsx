@@ -3,11 +3,11 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Endpoint } from "../../../../server/src/wire/dashboard-contract.ts";
-import { call } from "../api.ts";
+import { Dialog } from "../forms/dialog.tsx";
 import { Button } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
 import { useToast } from "../parts/toast.tsx";
-import { refresh } from "../queries.ts";
+import { call } from "../service/api.ts";
+import { refresh } from "../service/queries.ts";
 import { type EndpointChoice, EndpointForm } from "./endpoint-form.tsx";
 
 type ChangeEndpointDialogProps = { workspaceId: string; endpoint: Endpoint };

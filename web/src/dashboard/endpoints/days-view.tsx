@@ -1,9 +1,9 @@
 // The last days of an endpoint: how much arrived and how fast it answered, as numbers with a picture beside each.
 
-import { describeDuration } from "../duration.ts";
+import { describeDuration } from "../../look/duration.ts";
+import { describeCount } from "../../look/shares.ts";
 import { Bars } from "../figures/bars.tsx";
 import { shortDay } from "../figures/days.ts";
-import { describeCount } from "../figures/shares.ts";
 import { describeRate, type EndpointDay, figuresOfDays } from "./figures-of-days.ts";
 
 export function DaysView({ days }: { days: readonly EndpointDay[] }) {

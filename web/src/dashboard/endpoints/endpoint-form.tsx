@@ -2,9 +2,9 @@
 
 import { useId, useState } from "react";
 import type { EventKind } from "../../../../sdk/src/contract.ts";
-import { fieldError } from "../api.ts";
-import { DialogForm } from "../parts/dialog-form.tsx";
-import { CheckField, TextField } from "../parts/field.tsx";
+import { DialogForm } from "../forms/dialog-form.tsx";
+import { CheckField, TextField } from "../forms/field.tsx";
+import { fieldError } from "../service/api.ts";
 import { eventKinds } from "./event-kinds.ts";
 
 export type EndpointChoice = { url: string; eventKinds: EventKind[] | null };

@@ -1,7 +1,7 @@
 // What is the matter with an endpoint, and what to do about it. Nothing is said while it works.
 
 import type { Endpoint } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
+import { Visible } from "../../look/visible-text.tsx";
 import { When } from "../parts/when.tsx";
 import { TurnOnButton } from "./turn-on-button.tsx";
 

@@ -2,11 +2,11 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "../api.ts";
+import { Dialog, DialogActions } from "../forms/dialog.tsx";
 import { Button } from "../parts/button.tsx";
-import { Dialog, DialogActions } from "../parts/dialog.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { refresh } from "../queries.ts";
+import { call } from "../service/api.ts";
+import { refresh } from "../service/queries.ts";
+import { Problem } from "../states/problem.tsx";
 import { SecretView } from "./secret-view.tsx";
 
 type RotateSecretDialogProps = { workspaceId: string; endpointId: string };

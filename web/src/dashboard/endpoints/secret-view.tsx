@@ -1,8 +1,8 @@
 // A signing secret, shown once, and how a receiver checks with it that a webhook is ours.
 
+import { CopyBox } from "../forms/copy-box.tsx";
+import { DialogActions } from "../forms/dialog.tsx";
 import { Button } from "../parts/button.tsx";
-import { CopyBox } from "../parts/copy-box.tsx";
-import { DialogActions } from "../parts/dialog.tsx";
 import { verifyingCode } from "./verifying-code.ts";
 
 type SecretViewProps = { secret: string; onDone: () => void };

@@ -4,14 +4,14 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
-import { call } from "../api.ts";
-import { describeDuration } from "../duration.ts";
+import { describeDuration } from "../../look/duration.ts";
+import { DeliveryMark } from "../deliveries/delivery-mark.tsx";
+import { outcomeSentence } from "../deliveries/outcome-words.ts";
 import { Button } from "../parts/button.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { When } from "../parts/when.tsx";
-import { queryFor, refresh } from "../queries.ts";
-import { DeliveryMark } from "../requests/delivery-mark.tsx";
-import { outcomeSentence } from "../requests/outcome-words.ts";
+import { call } from "../service/api.ts";
+import { queryFor, refresh } from "../service/queries.ts";
+import { Problem } from "../states/problem.tsx";
 
 /** An attempt takes 10 seconds at most; most take less than one. */
 const pollMs = 700;

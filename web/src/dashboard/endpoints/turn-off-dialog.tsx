@@ -3,13 +3,13 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Endpoint } from "../../../../server/src/wire/dashboard-contract.ts";
-import { call, fieldError } from "../api.ts";
+import { Dialog } from "../forms/dialog.tsx";
+import { DialogForm } from "../forms/dialog-form.tsx";
+import { TextField } from "../forms/field.tsx";
 import { Button } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { DialogForm } from "../parts/dialog-form.tsx";
-import { TextField } from "../parts/field.tsx";
 import { useToast } from "../parts/toast.tsx";
-import { refresh } from "../queries.ts";
+import { call, fieldError } from "../service/api.ts";
+import { refresh } from "../service/queries.ts";
 import { UrlText } from "./url-text.tsx";
 
 type TurnOffDialogProps = { workspaceId: string; endpoint: Endpoint };

@@ -1,11 +1,11 @@
 // Enables an endpoint again. Nothing is lost by it, so nothing is asked.
 
 import { useMutation } from "@tanstack/react-query";
-import { call } from "../api.ts";
 import { Button } from "../parts/button.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { useToast } from "../parts/toast.tsx";
-import { refresh } from "../queries.ts";
+import { call } from "../service/api.ts";
+import { refresh } from "../service/queries.ts";
+import { Problem } from "../states/problem.tsx";
 
 type TurnOnButtonProps = { workspaceId: string; endpointId: string };
 

@@ -1,7 +1,7 @@
 // An address that breaks where its parts end, not in the middle of a word.
 
 import { Fragment } from "react";
-import { Visible } from "../../review/visible-text.tsx";
+import { Visible } from "../../look/visible-text.tsx";
 
 export function UrlText({ url }: { url: string }) {
   const parts = url.split(/(?<=[/?&=])(?<!\/\/)(?!\/)/);

@@ -2,11 +2,11 @@
 
 import { Link } from "@tanstack/react-router";
 import type { Overview } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
-import { describeDuration } from "../duration.ts";
+import { describeDuration } from "../../look/duration.ts";
+import { describeCount } from "../../look/shares.ts";
+import { Visible } from "../../look/visible-text.tsx";
 import { approvedShare, partsOf } from "./outcomes.ts";
 import { PartBar } from "./part-bar.tsx";
-import { describeCount } from "./shares.ts";
 
 type AgentsTableProps = { workspaceId: string; agents: Overview["perAgent"] };
 

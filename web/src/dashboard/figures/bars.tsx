@@ -5,10 +5,10 @@ import { useMemo, useState } from "react";
 import { BarPlot } from "./bar-plot.tsx";
 import { BarTable } from "./bar-table.tsx";
 import "./figures.css";
+import { describeCount } from "../../look/shares.ts";
 import { Legend } from "./legend.tsx";
 import { countTicks } from "./scale.ts";
 import { type BarRow, groupRows, groupSize, partValue, seriesOf, totalOf } from "./series.ts";
-import { describeCount } from "./shares.ts";
 import { useWidth } from "./use-width.ts";
 
 /** A bar narrower than this shows neither its pattern nor its place. */

@@ -1,10 +1,10 @@
 // The four ends of requests as shares: the number, how many that are, and a bar from nothing to all.
 
 import type { Shares } from "../../../../server/src/wire/dashboard-contract.ts";
-import { StatusMark } from "../../review/status-mark.tsx";
+import { describeCount } from "../../look/shares.ts";
+import { StatusMark } from "../../look/status-mark.tsx";
 import { outcomesOf } from "./outcomes.ts";
 import { PartBar } from "./part-bar.tsx";
-import { describeCount } from "./shares.ts";
 
 export function OutcomeShares({ total, days }: { total: Shares; days: number }) {
   const { ended, outcomes } = outcomesOf(total);

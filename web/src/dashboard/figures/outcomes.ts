@@ -3,8 +3,8 @@
 
 import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";
 import type { Shares } from "../../../../server/src/wire/dashboard-contract.ts";
+import { describeCount, describeShare, percentagesOf } from "../../look/shares.ts";
 import type { BarPart } from "./series.ts";
-import { describeCount, describeShare, percentagesOf } from "./shares.ts";
 
 export type Outcome = {
   status: Exclude<ApprovalStatus, "PENDING">;

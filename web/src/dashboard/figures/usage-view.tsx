@@ -1,15 +1,15 @@
 // Plan and usage: this month against what is included and the cap, and every day of this month and the last.
 
 import type { Usage } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { useCall } from "../queries.ts";
+import { Visible } from "../../look/visible-text.tsx";
+import { useCall } from "../service/queries.ts";
+import { Problem } from "../states/problem.tsx";
 import { Bars } from "./bars.tsx";
 import { fullMonth, shortDay } from "./days.ts";
 import "./figures.css";
 import "./overview.css";
+import { describeCount } from "../../look/shares.ts";
 import { PartBar } from "./part-bar.tsx";
-import { describeCount } from "./shares.ts";
 import { Swatch } from "./swatch.tsx";
 import { usageBar, usageSentence } from "./usage.ts";
 

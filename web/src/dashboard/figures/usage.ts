@@ -1,9 +1,9 @@
 // This month against what the plan includes and the cap: the parts of one bar, and one sentence about what is left.
 
 import type { Usage } from "../../../../server/src/wire/dashboard-contract.ts";
+import { describeCount } from "../../look/shares.ts";
 import { dayAfterMonth } from "./days.ts";
 import type { BarPart } from "./series.ts";
-import { describeCount } from "./shares.ts";
 
 export type UsageBar = {
   /** What the whole bar is; null where nothing limits. */

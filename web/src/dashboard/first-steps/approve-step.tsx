@@ -1,9 +1,9 @@
 // The third step: where the mail is, and the decision once it was made.
 
 import type { RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
-import { basePath } from "../base-path.ts";
-import { useCall } from "../queries.ts";
+import { Visible } from "../../look/visible-text.tsx";
+import { basePath } from "../service/base-path.ts";
+import { useCall } from "../service/queries.ts";
 import { Awaited } from "./awaited.tsx";
 import type { Place } from "./place.ts";
 

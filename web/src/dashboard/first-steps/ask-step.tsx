@@ -2,10 +2,10 @@
 
 import { Link } from "@tanstack/react-router";
 import type { IssuedKey, Workspace } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Quote } from "../../review/quote.tsx";
-import { Visible } from "../../review/visible-text.tsx";
+import { Quote } from "../../look/quote.tsx";
+import { Visible } from "../../look/visible-text.tsx";
+import { CopyBox } from "../forms/copy-box.tsx";
 import { curlOfFirstRequest, keyVariable } from "../keys/first-request.ts";
-import { CopyBox } from "../parts/copy-box.tsx";
 import { Awaited } from "./awaited.tsx";
 import type { Place } from "./place.ts";
 

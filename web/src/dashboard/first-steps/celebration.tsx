@@ -3,8 +3,8 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { RequestRow, Workspace } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
-import { describeDuration } from "../duration.ts";
+import { describeDuration } from "../../look/duration.ts";
+import { Visible } from "../../look/visible-text.tsx";
 import { Button } from "../parts/button.tsx";
 
 type CelebrationProps = {

@@ -2,8 +2,8 @@
 
 import { useState } from "react";
 import type { IssuedKey, Workspace } from "../../../../server/src/wire/dashboard-contract.ts";
-import { basePath } from "../base-path.ts";
-import { useMe, useMembership } from "../membership.ts";
+import { basePath } from "../service/base-path.ts";
+import { useMe, useMembership } from "../session/membership.ts";
 import { ApproveStep } from "./approve-step.tsx";
 import { AskStep } from "./ask-step.tsx";
 import { Celebration } from "./celebration.tsx";

@@ -1,7 +1,7 @@
 // Remembers, in this browser only, in which workspaces the first steps were put away.
 
 import { useState } from "react";
-import { recall, remember } from "../browser-memory.ts";
+import { recall, remember } from "../session/browser-memory.ts";
 
 export function useHiddenSteps(workspaceId: string): [isHidden: boolean, hide: () => void] {
   const storageKey = `countersign.first-steps.${workspaceId}`;

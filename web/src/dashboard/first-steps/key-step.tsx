@@ -3,12 +3,12 @@
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import type { IssuedKey } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
-import { call } from "../api.ts";
+import { Visible } from "../../look/visible-text.tsx";
+import { CopyBox } from "../forms/copy-box.tsx";
 import { Button } from "../parts/button.tsx";
-import { CopyBox } from "../parts/copy-box.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { refresh } from "../queries.ts";
+import { call } from "../service/api.ts";
+import { refresh } from "../service/queries.ts";
+import { Problem } from "../states/problem.tsx";
 import type { Place } from "./place.ts";
 
 const keyName = "First steps";

@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { queryFor, refresh } from "../queries.ts";
+import { queryFor, refresh } from "../service/queries.ts";
 import { type Place, placeOf } from "./place.ts";
 
 /** Often enough to feel immediate beside a terminal, seldom enough to be nothing to the service. */

@@ -1,13 +1,13 @@
 // A new key, shown once, with a line to paste that creates a first request with it.
 
 import type { IssuedKey } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
-import { basePath } from "../base-path.ts";
-import { useMe } from "../membership.ts";
+import { Visible } from "../../look/visible-text.tsx";
+import { CopyBox } from "../forms/copy-box.tsx";
+import { DialogActions } from "../forms/dialog.tsx";
 import { Button } from "../parts/button.tsx";
-import { CopyBox } from "../parts/copy-box.tsx";
-import { DialogActions } from "../parts/dialog.tsx";
-import { useCall } from "../queries.ts";
+import { basePath } from "../service/base-path.ts";
+import { useCall } from "../service/queries.ts";
+import { useMe } from "../session/membership.ts";
 import { curlOfFirstRequest } from "./first-request.ts";
 
 type IssuedKeyViewProps = { issued: IssuedKey; workspaceId: string; onDone: () => void };

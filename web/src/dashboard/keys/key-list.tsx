@@ -1,7 +1,7 @@
 // The keys of a workspace: those that work, and folded away those that were revoked, whose names stand in the activity.
 
 import type { ApiKey } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
+import { Visible } from "../../look/visible-text.tsx";
 import { When } from "../parts/when.tsx";
 import { RevokeKey } from "./revoke-key.tsx";
 

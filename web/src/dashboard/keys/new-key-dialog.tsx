@@ -3,12 +3,12 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { type ReactElement, useState } from "react";
-import { Visible } from "../../review/visible-text.tsx";
-import { call, fieldError } from "../api.ts";
-import { Dialog } from "../parts/dialog.tsx";
-import { DialogForm } from "../parts/dialog-form.tsx";
-import { TextField } from "../parts/field.tsx";
-import { refresh } from "../queries.ts";
+import { Visible } from "../../look/visible-text.tsx";
+import { Dialog } from "../forms/dialog.tsx";
+import { DialogForm } from "../forms/dialog-form.tsx";
+import { TextField } from "../forms/field.tsx";
+import { call, fieldError } from "../service/api.ts";
+import { refresh } from "../service/queries.ts";
 import { IssuedKeyView } from "./issued-key-view.tsx";
 
 type NewKeyDialogProps = { workspaceId: string; trigger: ReactElement };

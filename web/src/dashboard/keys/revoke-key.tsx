@@ -2,12 +2,12 @@
 
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
 import type { ApiKey } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
-import { call } from "../api.ts";
+import { Visible } from "../../look/visible-text.tsx";
+import { ConfirmDialog } from "../forms/dialog.tsx";
 import { Button } from "../parts/button.tsx";
-import { ConfirmDialog } from "../parts/dialog.tsx";
 import { useToast } from "../parts/toast.tsx";
-import { refresh } from "../queries.ts";
+import { call } from "../service/api.ts";
+import { refresh } from "../service/queries.ts";
 
 type RevokeKeyProps = { apiKey: ApiKey; workspaceId: string };
 

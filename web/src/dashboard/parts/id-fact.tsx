@@ -1,6 +1,6 @@
 // The id of what a page is about, among its facts, with a button that copies it.
 
-import { CopyButton } from "../../review/payload/copy-button.tsx";
+import { CopyButton } from "../../look/copy-button.tsx";
 
 export function IdFact({ id }: { id: string }) {
   return (

@@ -2,7 +2,7 @@
 
 import { type ReactNode, useEffect } from "react";
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
-import { useMembershipOrNone } from "../membership.ts";
+import { useMembershipOrNone } from "../session/membership.ts";
 
 type PageHeadProps = {
   title: ReactNode;

@@ -1,7 +1,7 @@
 // A request's state as the review page shows it, for somebody who need not be the one who is asked.
 
 import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";
-import { StatusMark } from "../../review/status-mark.tsx";
+import { StatusMark } from "../../look/status-mark.tsx";
 
 export function Status({ status }: { status: ApprovalStatus }) {
   return <StatusMark status={status} pendingWord="Pending" />;

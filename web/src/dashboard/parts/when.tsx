@@ -1,9 +1,9 @@
 // A moment in the reader's own words, and on demand the exact one in UTC.
 
 import { useSyncExternalStore } from "react";
-import { toExactTime } from "../../exact-time.ts";
-import { Instant } from "../../review/instant.tsx";
-import { toLocalTime } from "../../review/local-time.ts";
+import { toExactTime } from "../../look/exact-time.ts";
+import { Instant } from "../../look/instant.tsx";
+import { toLocalTime } from "../../look/local-time.ts";
 import { toRelativeTime } from "./relative-time.ts";
 
 type WhenProps = {

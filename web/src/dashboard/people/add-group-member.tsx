@@ -3,13 +3,13 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { Group } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
-import { call, fieldError, otherError } from "../api.ts";
+import { Visible } from "../../look/visible-text.tsx";
+import { TextField } from "../forms/field.tsx";
 import { Button } from "../parts/button.tsx";
-import { TextField } from "../parts/field.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { useToast } from "../parts/toast.tsx";
-import { refresh } from "../queries.ts";
+import { call, fieldError, otherError } from "../service/api.ts";
+import { refresh } from "../service/queries.ts";
+import { Problem } from "../states/problem.tsx";
 
 type AddGroupMemberProps = { workspaceId: string; group: Group };
 

@@ -3,8 +3,8 @@
 import { useId } from "react";
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
 import type { Group } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
-import { CopyBox } from "../parts/copy-box.tsx";
+import { Visible } from "../../look/visible-text.tsx";
+import { CopyBox } from "../forms/copy-box.tsx";
 import { AddGroupMember } from "./add-group-member.tsx";
 import { RemoveGroupMember } from "./remove-group-member.tsx";
 import { RenameGroupDialog } from "./rename-group-dialog.tsx";

@@ -1,10 +1,10 @@
 // Approver groups: several people of whom one decides. Agents address a group by its key.
 
 import type { Group } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
-import { Answered } from "../parts/answered.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { useCall } from "../queries.ts";
+import { Visible } from "../../look/visible-text.tsx";
+import { useCall } from "../service/queries.ts";
+import { Answered } from "../states/answered.tsx";
+import { Empty } from "../states/empty.tsx";
 import { GroupCard } from "./group-card.tsx";
 
 type GroupsViewProps = { workspaceId: string; canChange: boolean };

@@ -3,14 +3,14 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Role } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
-import { call, fieldError } from "../api.ts";
+import { Visible } from "../../look/visible-text.tsx";
+import { Dialog } from "../forms/dialog.tsx";
+import { DialogForm } from "../forms/dialog-form.tsx";
+import { TextField } from "../forms/field.tsx";
 import { Button } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { DialogForm } from "../parts/dialog-form.tsx";
-import { TextField } from "../parts/field.tsx";
 import { useToast } from "../parts/toast.tsx";
-import { refresh } from "../queries.ts";
+import { call, fieldError } from "../service/api.ts";
+import { refresh } from "../service/queries.ts";
 import { RoleChoice } from "./role-choice.tsx";
 
 type InviteDialogProps = { workspaceId: string; ownRole: Role };

@@ -1,11 +1,11 @@
 // The way out of a workspace, for everybody in it. The service keeps the last owner.
 
-import { Visible } from "../../review/visible-text.tsx";
-import { call } from "../api.ts";
-import { basePath } from "../base-path.ts";
-import { useMe, useMembership } from "../membership.ts";
+import { Visible } from "../../look/visible-text.tsx";
+import { ConfirmDialog } from "../forms/dialog.tsx";
 import { Button } from "../parts/button.tsx";
-import { ConfirmDialog } from "../parts/dialog.tsx";
+import { call } from "../service/api.ts";
+import { basePath } from "../service/base-path.ts";
+import { useMe, useMembership } from "../session/membership.ts";
 
 export function LeaveWorkspace() {
   const { workspaceId, name } = useMembership();

@@ -1,11 +1,11 @@
 // Who runs this workspace, in which role, and who was invited and has not come yet.
 
 import type { Member, Role } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
-import { Answered } from "../parts/answered.tsx";
+import { Visible } from "../../look/visible-text.tsx";
 import { When } from "../parts/when.tsx";
-import { useCall } from "../queries.ts";
-import { roleName } from "../role-name.ts";
+import { useCall } from "../service/queries.ts";
+import { roleName } from "../session/role-name.ts";
+import { Answered } from "../states/answered.tsx";
 import { ChangeRoleDialog } from "./change-role-dialog.tsx";
 import { LeaveWorkspace } from "./leave-workspace.tsx";
 import { RemoveMember } from "./remove-member.tsx";

@@ -2,14 +2,14 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { Visible } from "../../review/visible-text.tsx";
-import { call, fieldError } from "../api.ts";
+import { Visible } from "../../look/visible-text.tsx";
+import { Dialog } from "../forms/dialog.tsx";
+import { DialogForm } from "../forms/dialog-form.tsx";
+import { TextAreaField, TextField } from "../forms/field.tsx";
 import { Button } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
-import { DialogForm } from "../parts/dialog-form.tsx";
-import { TextAreaField, TextField } from "../parts/field.tsx";
 import { useToast } from "../parts/toast.tsx";
-import { refresh } from "../queries.ts";
+import { call, fieldError } from "../service/api.ts";
+import { refresh } from "../service/queries.ts";
 import { addressesOf, keyOfName } from "./address-list.ts";
 
 export function NewGroupDialog({ workspaceId }: { workspaceId: string }) {

@@ -2,7 +2,7 @@
 
 import { useId } from "react";
 import type { Role } from "../../../../server/src/wire/dashboard-contract.ts";
-import { roleName } from "../role-name.ts";
+import { roleName } from "../session/role-name.ts";
 import { roleSentence, rolesInOrder } from "./role-words.ts";
 
 type RoleChoiceProps = {

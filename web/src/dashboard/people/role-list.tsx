@@ -1,6 +1,6 @@
 // What each role may do, in a sentence each.
 
-import { roleName } from "../role-name.ts";
+import { roleName } from "../session/role-name.ts";
 import { roleSentence, rolesInOrder } from "./role-words.ts";
 
 export function RoleList() {

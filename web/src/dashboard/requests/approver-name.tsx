@@ -1,7 +1,7 @@
 // Who is asked: an address, or a group by its name.
 
 import type { RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
+import { Visible } from "../../look/visible-text.tsx";
 
 type ApproverNameProps = Pick<RequestRow, "approverEmail" | "approverGroup">;
 

@@ -2,11 +2,11 @@
 
 import { useId, useState } from "react";
 import type { RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
-import { ChoiceRow } from "../parts/choice-row.tsx";
+import { statusWords } from "../deliveries/words.ts";
+import { ChoiceRow } from "../forms/choice-row.tsx";
 import { type ChosenFilter, countBehind, countChosen, statuses } from "./filter-state.ts";
 import { MoreFilters } from "./more-filters.tsx";
 import { SearchField } from "./search-field.tsx";
-import { statusWords } from "./words.ts";
 
 export type FilterChanges = { [Key in keyof ChosenFilter]?: ChosenFilter[Key] | undefined };
 

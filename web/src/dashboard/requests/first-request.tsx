@@ -1,12 +1,12 @@
 // What an empty list says: how the first request comes about, with a command that can be pasted.
 
 import { Link } from "@tanstack/react-router";
+import { CopyBox } from "../forms/copy-box.tsx";
 import { curlOfFirstRequest, keyVariable } from "../keys/first-request.ts";
-import { useMe, useMembership } from "../membership.ts";
-import { Answered } from "../parts/answered.tsx";
-import { CopyBox } from "../parts/copy-box.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { useCall } from "../queries.ts";
+import { useCall } from "../service/queries.ts";
+import { useMe, useMembership } from "../session/membership.ts";
+import { Answered } from "../states/answered.tsx";
+import { Empty } from "../states/empty.tsx";
 
 export function FirstRequest() {
   const { workspaceId, canChange } = useMembership();

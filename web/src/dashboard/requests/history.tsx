@@ -6,7 +6,7 @@ import type {
   HistoryEntry,
   RequestDetail,
 } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
+import { Visible } from "../../look/visible-text.tsx";
 import { When } from "../parts/when.tsx";
 import { linesOf } from "./history-lines.ts";
 

@@ -1,12 +1,12 @@
 // What a member can do about a request that nobody has decided yet.
 
 import { useMutation } from "@tanstack/react-query";
-import { call } from "../api.ts";
+import { ConfirmDialog } from "../forms/dialog.tsx";
 import { Button } from "../parts/button.tsx";
-import { ConfirmDialog } from "../parts/dialog.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { useToast } from "../parts/toast.tsx";
-import { queryClient, queryFor, refresh } from "../queries.ts";
+import { call } from "../service/api.ts";
+import { queryClient, queryFor, refresh } from "../service/queries.ts";
+import { Problem } from "../states/problem.tsx";
 
 type RequestActionsProps = { workspaceId: string; requestId: string };
 

@@ -1,11 +1,11 @@
 // Who asks whom, and by when.
 
 import type { RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
-import { AgentName } from "../../review/agent-name.tsx";
-import type { ClockReading } from "../../review/clock.ts";
-import { Countdown } from "../../review/countdown.tsx";
-import { Fact } from "../../review/fact.tsx";
-import { words } from "../../review/words.ts";
+import { AgentName } from "../../look/agent-name.tsx";
+import type { ClockReading } from "../../look/clock.ts";
+import { Countdown } from "../../look/countdown.tsx";
+import { Fact } from "../../look/fact.tsx";
+import { words } from "../../look/words.ts";
 import { IdFact } from "../parts/id-fact.tsx";
 import { When } from "../parts/when.tsx";
 import { ApproverName } from "./approver-name.tsx";

@@ -1,11 +1,11 @@
 // The rows, what waits above them, and the way to more.
 
 import { useEffect, useRef } from "react";
-import { LoadMore } from "../parts/load-more.tsx";
+import { newRequests } from "../deliveries/words.ts";
+import { LoadMore } from "../states/load-more.tsx";
 import { RequestRow } from "./request-row.tsx";
 import { useArrivals } from "./use-arrivals.ts";
 import type { LiveRequests } from "./use-requests.ts";
-import { newRequests } from "./words.ts";
 
 type RequestListProps = { workspaceId: string; list: LiveRequests };
 

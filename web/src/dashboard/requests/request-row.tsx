@@ -3,7 +3,7 @@
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 import type { RequestRow as Row } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
+import { Visible } from "../../look/visible-text.tsx";
 import { Status } from "../parts/status.tsx";
 import { When } from "../parts/when.tsx";
 import { ApproverName } from "./approver-name.tsx";

@@ -3,14 +3,14 @@
 import { useMemo } from "react";
 import { diffJson } from "../../../../server/src/domain/shown/json-diff.ts";
 import type { RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
-import type { ClockReading } from "../../review/clock.ts";
-import { Quote } from "../../review/quote.tsx";
+import type { ClockReading } from "../../look/clock.ts";
+import { Quote } from "../../look/quote.tsx";
+import { Visible } from "../../look/visible-text.tsx";
+import { words } from "../../look/words.ts";
 import { Timeline } from "../../review/timeline.tsx";
-import { Visible } from "../../review/visible-text.tsx";
-import { words } from "../../review/words.ts";
+import { FoldedJson } from "../parts/folded-json.tsx";
+import { JsonView } from "../parts/json-view.tsx";
 import { Decision } from "./decision.tsx";
-import { FoldedJson } from "./folded-json.tsx";
-import { JsonView } from "./json-view.tsx";
 import { RequestFacts } from "./request-facts.tsx";
 import { Reviewers } from "./reviewers.tsx";
 

@@ -1,7 +1,7 @@
 // Everybody who was asked, and whether they have opened the request.
 
 import type { RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
+import { Visible } from "../../look/visible-text.tsx";
 import { When } from "../parts/when.tsx";
 
 /** More are folded: a group may have hundreds of members. */

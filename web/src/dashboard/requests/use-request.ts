@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import type { RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
-import { queryFor } from "../queries.ts";
+import { queryFor } from "../service/queries.ts";
 
 const refreshMs = 4_000;
 

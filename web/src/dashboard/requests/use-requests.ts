@@ -3,7 +3,7 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo, useRef } from "react";
 import type { PendingNow, RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
-import { send } from "../api.ts";
+import { send } from "../service/api.ts";
 import type { ChosenFilter } from "./filter-state.ts";
 import { mergeRows } from "./live-rows.ts";
 

@@ -2,7 +2,7 @@
 
 import { Link } from "@tanstack/react-router";
 import type { Activity } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
+import { Visible } from "../../look/visible-text.tsx";
 import { When } from "../parts/when.tsx";
 import { sentenceOf } from "./activity-sentence.ts";
 

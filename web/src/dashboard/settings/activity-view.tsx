@@ -1,10 +1,10 @@
 // Who did what, and when, newest first.
 
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { send } from "../api.ts";
-import { Answered } from "../parts/answered.tsx";
-import { Empty } from "../parts/empty.tsx";
-import { LoadMore } from "../parts/load-more.tsx";
+import { send } from "../service/api.ts";
+import { Answered } from "../states/answered.tsx";
+import { Empty } from "../states/empty.tsx";
+import { LoadMore } from "../states/load-more.tsx";
 import { ActivityEntry } from "./activity-entry.tsx";
 
 const name = "GET /workspaces/:workspaceId/activity";

@@ -2,7 +2,7 @@
 // this page or a reload loses nothing.
 
 import { useState } from "react";
-import { recall, remember } from "../browser-memory.ts";
+import { recall, remember } from "../session/browser-memory.ts";
 import type { SettingsDraft } from "./settings-draft.ts";
 
 export function useKeptDraft(workspaceId: string): [SettingsDraft, (draft: SettingsDraft) => void] {

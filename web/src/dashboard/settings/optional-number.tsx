@@ -1,7 +1,7 @@
 // A number that can be switched off. The number that was typed comes back when it is switched on again.
 
 import { type ReactNode, useId, useState } from "react";
-import { Field } from "../parts/field.tsx";
+import { Field } from "../forms/field.tsx";
 
 type OptionalNumberProps = {
   label: string;

@@ -1,8 +1,8 @@
 // The settings for those who may look at them and not change them.
 
 import type { Workspace } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../review/visible-text.tsx";
-import { describeCount } from "../figures/shares.ts";
+import { describeCount } from "../../look/shares.ts";
+import { Visible } from "../../look/visible-text.tsx";
 import { describeMinutes } from "./time-span.ts";
 
 export function SettingsFacts({ workspace }: { workspace: Workspace }) {

@@ -3,12 +3,12 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { Settings, Workspace } from "../../../../server/src/wire/dashboard-contract.ts";
-import { call, fieldError, otherError } from "../api.ts";
+import { CheckField, Field, TextField } from "../forms/field.tsx";
 import { Button } from "../parts/button.tsx";
-import { CheckField, Field, TextField } from "../parts/field.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { useToast } from "../parts/toast.tsx";
-import { queryClient, queryFor, refresh } from "../queries.ts";
+import { call, fieldError, otherError } from "../service/api.ts";
+import { queryClient, queryFor, refresh } from "../service/queries.ts";
+import { Problem } from "../states/problem.tsx";
 import { useKeptDraft } from "./kept-draft.ts";
 import { OptionalNumber } from "./optional-number.tsx";
 import {

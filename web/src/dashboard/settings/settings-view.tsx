@@ -1,7 +1,7 @@
 // The first tab of the settings: a form for those who may change them, the facts for everybody else.
 
-import { Answered } from "../parts/answered.tsx";
-import { useCall } from "../queries.ts";
+import { useCall } from "../service/queries.ts";
+import { Answered } from "../states/answered.tsx";
 import { SettingsFacts } from "./settings-facts.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 

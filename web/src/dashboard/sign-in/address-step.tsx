@@ -3,14 +3,14 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { SignInOptions } from "../../../../server/src/wire/dashboard-contract.ts";
-import { call, fieldError, otherError } from "../api.ts";
-import { basePath } from "../base-path.ts";
+import { TextField } from "../forms/field.tsx";
 import { Button } from "../parts/button.tsx";
-import { TextField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Problem } from "../parts/problem.tsx";
-import { hasPasskeys } from "../passkeys.ts";
-import { keepNext } from "../signing.ts";
+import { call, fieldError, otherError } from "../service/api.ts";
+import { basePath } from "../service/base-path.ts";
+import { hasPasskeys } from "../service/passkeys.ts";
+import { keepNext } from "../session/signing.ts";
+import { Problem } from "../states/problem.tsx";
 
 type AddressStepProps = {
   email: string;

@@ -3,13 +3,13 @@
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useRef, useState } from "react";
 import type { Me } from "../../../../server/src/wire/dashboard-contract.ts";
-import { call, fieldError, otherError } from "../api.ts";
-import { basePath } from "../base-path.ts";
+import { Field } from "../forms/field.tsx";
 import { Button } from "../parts/button.tsx";
-import { Field } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Problem } from "../parts/problem.tsx";
 import { useToast } from "../parts/toast.tsx";
+import { call, fieldError, otherError } from "../service/api.ts";
+import { basePath } from "../service/base-path.ts";
+import { Problem } from "../states/problem.tsx";
 import { codeDigits, toCodeDigits } from "./code-digits.ts";
 
 type CodeStepProps = {

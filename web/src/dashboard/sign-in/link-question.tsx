@@ -1,7 +1,7 @@
 // Asks whoever is signed in, and has opened a one-time link, whether they want to use it.
 
-import { Brand } from "../../review/brand.tsx";
-import { Visible } from "../../review/visible-text.tsx";
+import { Brand } from "../../look/brand.tsx";
+import { Visible } from "../../look/visible-text.tsx";
 import { Button } from "../parts/button.tsx";
 
 type LinkQuestionProps = { email: string; onGoOn: () => void; onStay: () => void };

@@ -5,7 +5,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import type { Me } from "../../../../server/src/wire/dashboard-contract.ts";
-import { ApiError, call } from "../api.ts";
+import { ApiError, call } from "../service/api.ts";
 import { takeLinkToken } from "./link-token.ts";
 
 /** Somebody who is signed in, and the link that they have opened and not used yet. */

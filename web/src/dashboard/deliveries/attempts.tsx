@@ -1,0 +1,63 @@
+// Every try of a delivery, newest first: when, how it ended in words, how long it took, and what came back.
+
+import type { Delivery, DeliveryAttempt } from "../../../../server/src/wire/dashboard-contract.ts";
+import { describeDuration } from "../../look/duration.ts";
+import { Quote } from "../../look/quote.tsx";
+import { Visible } from "../../look/visible-text.tsx";
+import { When } from "../parts/when.tsx";
+import { isSuccess, outcomeSentence } from "./outcome-words.ts";
+
+type AttemptsProps = {
+  kind: Delivery["destination"]["kind"];
+  attempts: readonly DeliveryAttempt[];
+};
+
+export function Attempts({ kind, attempts }: AttemptsProps) {
+  if (attempts.length === 0) return <p className="quiet">It was not tried yet.</p>;
+  return (
+    <ol className="attempts" aria-label="Attempts, newest first">
+      {[...attempts].reverse().map((attempt) => (
+        <Attempt key={attempt.number} kind={kind} attempt={attempt} />
+      ))}
+    </ol>
+  );
+}
+
+type AttemptProps = { kind: AttemptsProps["kind"]; attempt: DeliveryAttempt };
+
+function Attempt({ kind, attempt }: AttemptProps) {
+  const { number, startedAt, finishedAt, httpStatus, durationMs, responseStart } = attempt;
+  return (
+    <li className={isSuccess(attempt.outcome) ? "attempt attempt-good" : "attempt"}>
+      <div className="attempt-head">
+        <span className="attempt-number">Attempt {number}</span>
+        {httpStatus !== null && <code className="attempt-status">HTTP {httpStatus}</code>}
+        {durationMs !== null && (
+          <span className="attempt-took">{describeDuration(durationMs)}</span>
+        )}
+        <span className="attempt-when">
+          <When at={startedAt} />
+        </span>
+      </div>
+      <p>{finishedAt === null ? "Under way …" : outcomeSentence(kind, attempt)}</p>
+      {responseStart !== null && responseStart !== "" && (
+        // Why it failed mostly stands there.
+        <details className="attempt-response" open={!isSuccess(attempt.outcome)}>
+          <summary>What came back</summary>
+          <Quote
+            label={
+              kind === "endpoint"
+                ? "Your server answered, from the beginning"
+                : "The mail server answered"
+            }
+          >
+            <pre>
+              <Visible text={responseStart} isMultiLine />
+            </pre>
+          </Quote>
+        </details>
+      )}
+      {responseStart === "" && <p className="quiet small">The answer had no body.</p>}
+    </li>
+  );
+}

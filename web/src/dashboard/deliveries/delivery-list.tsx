@@ -1,0 +1,147 @@
+// What became of the deliveries to an endpoint: those that failed first, because they are what one comes for.
+
+import { Link } from "@tanstack/react-router";
+import type {
+  Delivery,
+  DeliveryState,
+  EndpointDetail,
+} from "../../../../server/src/wire/dashboard-contract.ts";
+import { ChoiceRow } from "../forms/choice-row.tsx";
+import { When } from "../parts/when.tsx";
+import { usePageSearch } from "../shell/page-search.ts";
+import { Answered } from "../states/answered.tsx";
+import { LoadMore } from "../states/load-more.tsx";
+import { outcomeSentence } from "./outcome-words.ts";
+import { ResendButton } from "./resend-button.tsx";
+import { ResendSinceDialog } from "./resend-since-dialog.tsx";
+import { useDeliveries } from "./use-deliveries.ts";
+
+const states: readonly { value: DeliveryState; word: string; none: string }[] = [
+  { value: "failed", word: "Failed", none: "No delivery failed. Nothing needs to be sent again." },
+  { value: "skipped", word: "Skipped", none: "No event was skipped while this was disabled." },
+  { value: "due", word: "On their way", none: "Nothing is on its way." },
+  { value: "delivered", word: "Delivered", none: "Nothing was delivered yet." },
+];
+
+type DeliveryListProps = { workspaceId: string; endpoint: EndpointDetail; canChange: boolean };
+
+export function DeliveryList({ workspaceId, endpoint, canChange }: DeliveryListProps) {
+  const [search, change] = usePageSearch();
+  const chosen = states.find(({ value }) => value === search.state) ?? states[0];
+  if (chosen === undefined) return null;
+  const { value: state, none } = chosen;
+  return (
+    <section className="section" aria-labelledby="deliveries-title">
+      <div className="section-head">
+        <h2 id="deliveries-title">Deliveries</h2>
+        {canChange && endpoint.unsuccessful.count > 0 && (
+          <ResendSinceDialog workspaceId={workspaceId} endpoint={endpoint} />
+        )}
+      </div>
+      <ChoiceRow
+        label="Which deliveries"
+        choices={states}
+        chosen={state}
+        onChoose={(value) => change({ state: value === "failed" ? undefined : value })}
+      />
+      <Deliveries
+        key={state}
+        asked={{ workspaceId, endpointId: endpoint.id, state }}
+        none={none}
+        canResend={canChange && endpoint.disabledAt === null && state !== "due"}
+      />
+    </section>
+  );
+}
+
+type DeliveriesProps = {
+  asked: { workspaceId: string; endpointId: string; state: DeliveryState };
+  none: string;
+  canResend: boolean;
+};
+
+function Deliveries({ asked, none, canResend }: DeliveriesProps) {
+  const deliveries = useDeliveries(asked);
+  return (
+    <Answered query={deliveries} label="Loading the deliveries" lines={3}>
+      {({ pages }) => {
+        const items = pages.flatMap((page) => page.items);
+        if (items.length === 0) return <p className="none">{none}</p>;
+        return (
+          <>
+            <DeliveryTable items={items} workspaceId={asked.workspaceId} canResend={canResend} />
+            <LoadMore list={deliveries} end="That is all of them." />
+          </>
+        );
+      }}
+    </Answered>
+  );
+}
+
+type DeliveryTableProps = { items: readonly Delivery[]; workspaceId: string; canResend: boolean };
+
+function DeliveryTable({ items, workspaceId, canResend }: DeliveryTableProps) {
+  return (
+    <div className="table-frame">
+      <table className="table">
+        <caption className="sr-only">Deliveries to this endpoint</caption>
+        <thead>
+          <tr>
+            <th scope="col">Event</th>
+            <th scope="col">How the last attempt went</th>
+            <th scope="col" className="number">
+              Attempts
+            </th>
+            <th scope="col">Created</th>
+            {canResend && (
+              <th scope="col">
+                <span className="sr-only">Resend</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((delivery) => (
+            <tr key={delivery.id}>
+              <DeliveryCells delivery={delivery} workspaceId={workspaceId} />
+              {canResend && (
+                <td className="cell-actions">
+                  <ResendButton workspaceId={workspaceId} delivery={delivery} />
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function DeliveryCells({ delivery, workspaceId }: { delivery: Delivery; workspaceId: string }) {
+  const { id, event, state, attempts, createdAt, lastOutcome: outcome, lastHttpStatus } = delivery;
+  return (
+    <>
+      <td className="cell-main">
+        <Link
+          className="row-link mono"
+          to="/app/w/$workspaceId/deliveries/$deliveryId"
+          params={{ workspaceId, deliveryId: id }}
+        >
+          {event}
+          <span className="sr-only">, delivery {id}</span>
+        </Link>
+      </td>
+      <td data-label="Last attempt">
+        {state === "skipped" && outcome === null
+          ? "Not sent: the endpoint was disabled."
+          : outcomeSentence("endpoint", { outcome, httpStatus: lastHttpStatus })}
+      </td>
+      <td className="number" data-label="Attempts">
+        {attempts}
+      </td>
+      <td data-label="Created">
+        <When at={createdAt} isRelative isPlain />
+      </td>
+    </>
+  );
+}

@@ -1,0 +1,46 @@
+// Sends a delivery once more. Nothing is lost by it: receivers know what they have seen by its id.
+
+import { useMutation } from "@tanstack/react-query";
+import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
+import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
+import { Button } from "../parts/button.tsx";
+import { useToast } from "../parts/toast.tsx";
+import { call } from "../service/api.ts";
+import { refresh } from "../service/queries.ts";
+import { Problem } from "../states/problem.tsx";
+
+type ResendButtonProps = { workspaceId: string; delivery: Delivery };
+
+export function ResendButton({ workspaceId, delivery }: ResendButtonProps) {
+  const toast = useToast();
+  const { destination } = delivery;
+  const to = destination.kind === "mailbox" ? destination.email : destination.url;
+  const resend = useMutation({
+    mutationFn: () =>
+      call("POST /workspaces/:workspaceId/deliveries/:deliveryId/resend", {
+        params: { workspaceId, deliveryId: delivery.id },
+      }),
+    onSuccess: async () => {
+      toast("It is being sent again.");
+      await refresh(
+        "GET /workspaces/:workspaceId/requests/:requestId",
+        "GET /workspaces/:workspaceId/deliveries/:deliveryId",
+        "GET /workspaces/:workspaceId/deliveries",
+        "GET /workspaces/:workspaceId/endpoints/:endpointId",
+      );
+    },
+  });
+  return (
+    <div className="resend">
+      <Button
+        isSmall
+        isBusy={resend.isPending}
+        aria-label={`Resend ${delivery.event} to ${toVisibleText(to)}`}
+        onClick={() => resend.mutate()}
+      >
+        Resend
+      </Button>
+      <Problem error={resend.error} />
+    </div>
+  );
+}

@@ -1,0 +1,78 @@
+// The overview: how the workspace is doing, at a glance. A workspace that has yet to see its first decision is shown
+// the first steps.
+
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { FirstSteps } from "../first-steps/first-steps.tsx";
+import { useHiddenSteps } from "../first-steps/hidden-steps.ts";
+import { usePlace } from "../first-steps/use-place.ts";
+import { PageHead } from "../parts/page-head.tsx";
+import { queryFor, useCall } from "../service/queries.ts";
+import { useMembership } from "../session/membership.ts";
+import { usePageSearch } from "../shell/page-search.ts";
+import { Problem } from "../states/problem.tsx";
+import { OverviewFigures } from "./overview-figures.tsx";
+import { OverviewPending } from "./overview-pending.tsx";
+import { type Period, periodOf } from "./period.ts";
+import { PeriodSwitch } from "./period-switch.tsx";
+
+/** Figures are looked at, not watched. */
+const lookAgainMs = 30_000;
+
+export function OverviewPage() {
+  const { workspaceId } = useMembership();
+  const [search] = usePageSearch();
+  const period = periodOf(search.days);
+  const workspace = useCall("GET /workspaces/:workspaceId", { params: { workspaceId } });
+  const overview = useOverview(workspaceId, period);
+  const { place, error, retry } = usePlace(workspaceId);
+  const [isHidden, hide] = useHiddenSteps(workspaceId);
+
+  const isEmpty = workspace.data?.isEmpty === true;
+  const isGuided = place !== null && place.kind !== "over" && (isEmpty || !isHidden);
+  const hasFigures = place !== null && (!isGuided || place.kind === "done");
+  const problem =
+    (workspace.data === undefined ? workspace.error : null) ??
+    error ??
+    (hasFigures && overview.data === undefined ? overview.error : null);
+  const tryAgain = () => {
+    retry();
+    void workspace.refetch();
+    void overview.refetch();
+  };
+  const isPending = place === null || workspace.data === undefined;
+  return (
+    <>
+      <PageHead
+        title="Overview"
+        {...(hasFigures || place === null ? { actions: <PeriodSwitch period={period} /> } : {})}
+      />
+      {problem !== null ? (
+        <Problem error={problem} onRetry={tryAgain} />
+      ) : isPending ? (
+        <OverviewPending />
+      ) : (
+        <div className="figure-stack" aria-busy={overview.isPlaceholderData}>
+          {isGuided && (
+            <FirstSteps workspace={workspace.data} place={place} onHide={isEmpty ? null : hide} />
+          )}
+          {hasFigures &&
+            (overview.data === undefined ? (
+              <OverviewPending />
+            ) : (
+              <OverviewFigures workspaceId={workspaceId} overview={overview.data} />
+            ))}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Shows the last figures until those of another period are there. */
+function useOverview(workspaceId: string, days: Period) {
+  const input = { params: { workspaceId }, query: { days } };
+  return useQuery({
+    ...queryFor("GET /workspaces/:workspaceId/overview", input),
+    placeholderData: keepPreviousData,
+    refetchInterval: lookAgainMs,
+  });
+}

@@ -1,0 +1,41 @@
+// Settings, plan and usage, and the activity of a workspace, each in a tab of its own.
+
+import { UsageView } from "../figures/usage-view.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { Tabs } from "../parts/tabs.tsx";
+import { useMembership } from "../session/membership.ts";
+import { usePageSearch } from "../shell/page-search.ts";
+import { ActivityView } from "./activity-view.tsx";
+import { SettingsView } from "./settings-view.tsx";
+import "../parts/manage.css";
+import "./settings.css";
+
+const tabs = [
+  { id: "settings", label: "Settings" },
+  { id: "usage", label: "Plan and usage" },
+  { id: "activity", label: "Activity" },
+] as const;
+
+export function SettingsPage() {
+  const { workspaceId, canChange } = useMembership();
+  const [search, change] = usePageSearch();
+  const chosen = tabs.find(({ id }) => id === search.tab)?.id ?? "settings";
+  return (
+    <>
+      <PageHead
+        title="Settings"
+        subtitle="How this workspace asks for decisions, what it uses, and who changed what."
+      />
+      <Tabs
+        label="Settings"
+        tabs={tabs}
+        value={chosen}
+        onChange={(tab) => change({ tab: tab === "settings" ? undefined : tab })}
+      >
+        {chosen === "settings" && <SettingsView workspaceId={workspaceId} canChange={canChange} />}
+        {chosen === "usage" && <UsageView workspaceId={workspaceId} />}
+        {chosen === "activity" && <ActivityView workspaceId={workspaceId} />}
+      </Tabs>
+    </>
+  );
+}

@@ -1,0 +1,51 @@
+// The beginning: goes on to where one was, to the workspace one was in last, or says how to get one.
+
+import { Navigate, useRouter } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { Visible } from "../../look/visible-text.tsx";
+import { CopyBox } from "../forms/copy-box.tsx";
+import { PageHead } from "../parts/page-head.tsx";
+import { lastWorkspace } from "../session/last-workspace.ts";
+import { useMe } from "../session/membership.ts";
+import { keptPage } from "../session/signing.ts";
+import { Empty } from "../states/empty.tsx";
+
+export function Home() {
+  const me = useMe();
+  const workspace = lastWorkspace(me);
+  const { history } = useRouter();
+  const [kept] = useState(keptPage);
+  useEffect(() => {
+    if (kept !== null) history.replace(kept);
+  }, [kept, history]);
+  if (kept !== null) return null;
+  if (workspace !== null) {
+    return <Navigate to="/app/w/$workspaceId" params={{ workspaceId: workspace.id }} replace />;
+  }
+  const isInvited = me.invitations.length > 0;
+  return (
+    <>
+      <PageHead
+        title="Welcome"
+        subtitle={
+          <>
+            You are signed in as <Visible text={me.email} />.
+          </>
+        }
+      />
+      <Empty title={isInvited ? "An invitation waits above" : "You belong to no workspace yet"}>
+        {isInvited ? (
+          <p>Join to see the workspace’s requests.</p>
+        ) : (
+          <>
+            <p>
+              Ask an owner or admin of a workspace to invite this address under People. Give them
+              exactly this one:
+            </p>
+            <CopyBox label="Your address" text={me.email} />
+          </>
+        )}
+      </Empty>
+    </>
+  );
+}

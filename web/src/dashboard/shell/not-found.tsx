@@ -1,0 +1,28 @@
+// For addresses that lead nowhere, and for those that lead to what this person may not see: the two look alike.
+
+import { Link } from "@tanstack/react-router";
+import { PageHead } from "../parts/page-head.tsx";
+
+export function NotFound() {
+  return (
+    <PageHead
+      title="There is nothing here"
+      documentTitle="Not found"
+      subtitle="The address may be mistyped, or what it showed is not yours to see."
+      actions={
+        <Link to="/app" className="button">
+          Go to your workspace
+        </Link>
+      }
+    />
+  );
+}
+
+/** Where there is no shell around it. */
+export function NotFoundAtAll() {
+  return (
+    <main className="main">
+      <NotFound />
+    </main>
+  );
+}

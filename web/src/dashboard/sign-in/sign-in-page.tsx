@@ -1,0 +1,117 @@
+// Signing in: a code by mail, a passkey, the company's own sign-in, or the one-time link that the terminal prints.
+
+import { useMutation } from "@tanstack/react-query";
+import { useNavigate, useRouter, useSearch } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import type { Me } from "../../../../server/src/wire/dashboard-contract.ts";
+import { Brand } from "../../look/brand.tsx";
+import { useDocumentTitle } from "../parts/page-head.tsx";
+import { ApiError } from "../service/api.ts";
+import { basePath } from "../service/base-path.ts";
+import { signInWithPasskey } from "../service/passkeys.ts";
+import { useCall } from "../service/queries.ts";
+import { keepAddress, keptAddress } from "../session/kept-address.ts";
+import { isIn, welcome } from "../session/signing.ts";
+import { Problem } from "../states/problem.tsx";
+import { AddressStep } from "./address-step.tsx";
+import { CodeStep } from "./code-step.tsx";
+import { LinkQuestion } from "./link-question.tsx";
+import { useOneTimeLink } from "./use-one-time-link.ts";
+import "./sign-in.css";
+
+/** What a redirect to this page may say, since it can carry no words of its own. */
+const problems: Record<string, string | undefined> = {
+  oidc: "Your company’s sign-in did not let you in here. Try it again, or ask for a code by mail; whoever runs this service finds the reason in its log.",
+  too_many: "Too many tries to sign in from your network. Wait a minute, then try again.",
+};
+
+export function SignInPage() {
+  useDocumentTitle("Sign in");
+  const { next, problem, step } = useSearch({ from: "/app/sign-in" });
+  const navigate = useNavigate();
+  const { history } = useRouter();
+  // Whoever goes back from the dashboard to here is signed in already. A link is another matter: it asks.
+  const [wasIn] = useState(() => isIn() && location.hash === "");
+  const { data: options } = useCall("GET /sign-in");
+  const [email, setEmail] = useState(keptAddress);
+  // A step of its own in the history: the code stays good when the page is loaded again or gone back from.
+  const isCodeSent = step === "code" && email !== "";
+  const enter = (me: Me) => history.replace(welcome(me, next));
+  const byLink = useOneTimeLink(enter);
+  const byPasskey = useMutation({ mutationFn: signInWithPasskey, onSuccess: enter });
+  useEffect(() => {
+    if (wasIn) history.replace(`${basePath}/app`);
+  }, [wasIn, history]);
+  if (wasIn) return null;
+  if (byLink.question !== null) {
+    const { me, goOn } = byLink.question;
+    return <LinkQuestion email={me.email} onGoOn={goOn} onStay={() => enter(me)} />;
+  }
+  if (byLink.isUnderWay) return <FollowingLink />;
+  const kept = next === undefined ? {} : { next };
+  const goToCode = () => {
+    keepAddress(email.trim());
+    void navigate({ to: "/app/sign-in", search: { ...kept, step: "code" } });
+  };
+  const error = byLink.error ?? byPasskey.error ?? problemOf(problem);
+  return (
+    <main className="sign-in">
+      <Brand />
+      <div className="sign-in-card">
+        <header className="sign-in-head">
+          <h1>{isCodeSent ? "Look into your mail" : "Sign in"}</h1>
+          <p className="quiet">
+            {isCodeSent ? (
+              <>
+                If <strong className="sign-in-address">{email.trim()}</strong> may sign in here, a
+                code is on its way. It works for ten minutes.
+              </>
+            ) : (
+              "To see what your agents ask for, and to run your workspace."
+            )}
+          </p>
+        </header>
+        {error !== null && !isCodeSent && <Problem error={error} />}
+        {isCodeSent ? (
+          <CodeStep
+            email={email}
+            isMailKept={options?.isMailKept ?? false}
+            onSignedIn={enter}
+            onBack={() => void navigate({ to: "/app/sign-in", search: kept, replace: true })}
+          />
+        ) : (
+          <AddressStep
+            email={email}
+            onEmail={setEmail}
+            options={options}
+            next={next}
+            onSent={goToCode}
+            passkey={{
+              use: () => byPasskey.mutate(),
+              isBusy: byPasskey.isPending || byPasskey.isSuccess,
+            }}
+          />
+        )}
+      </div>
+      <p className="sign-in-note">
+        No password, ever. To decide about a request you need no account: open the link in its mail.
+      </p>
+    </main>
+  );
+}
+
+function FollowingLink() {
+  return (
+    <main className="sign-in">
+      <Brand />
+      <p className="quiet" role="status">
+        Signing you in …
+      </p>
+    </main>
+  );
+}
+
+function problemOf(problem: string | undefined): ApiError | null {
+  const message = Object.hasOwn(problems, problem ?? "") ? problems[problem ?? ""] : undefined;
+  return message === undefined ? null : new ApiError("sign_in_failed", message, { status: 0 });
+}

@@ -1,0 +1,48 @@
+// How rows look, for those that are components and those that are plain text.
+
+import type { JsonNode } from "../../../server/src/domain/shown/json-tree.ts";
+import { words } from "../look/words.ts";
+import { groupedDigits } from "./grouped.ts";
+
+/** Deeper levels are not indented any further; on a phone nothing would be left of the line. */
+export const indentedLevelsMax = 8;
+const longCharacters = 48;
+
+/**
+ * `text` is the value's own JSON, `step` its name or its place in a list. On a phone only a place stands beside the
+ * value, and only beside a short one.
+ */
+export function lineName(text: string, step: string | number | undefined): string {
+  const isInline = typeof step === "number" && text.length <= longCharacters;
+  return isInline ? "line line-inline" : "line";
+}
+
+/** `depth` is that of the container. */
+export function rowsName(depth: number): string {
+  return depth <= indentedLevelsMax ? "rows rows-indented" : "rows";
+}
+
+/** What a container says of itself: the signs of its kind, and how much is in it. */
+export function containerWords(isObject: boolean, count: number): { signs: string; said: string } {
+  const signs = isObject ? "{ }" : "[ ]";
+  if (count === 0) return { signs, said: isObject ? words.emptyObject : words.emptyArray };
+  return { signs, said: isObject ? words.object(count) : words.array(count) };
+}
+
+/** What we say behind a simple value: to everybody, to screen readers alone, and a long number in groups. */
+export type Notes = { shown: string | null; spoken: string | null; grouped: string | null };
+
+/** `value` is the decoded text, or the token of anything else. */
+export function notesOn(kind: JsonNode["kind"], value: string): Notes {
+  const isText = kind === "string";
+  return {
+    shown: isText && value === "" ? words.emptyString : null,
+    spoken: isText && looksLikeAnother(value) ? words.text : null,
+    grouped: groupedDigits(value),
+  };
+}
+
+/** Screen readers do not say the quotes that tell a text from a number. */
+function looksLikeAnother(value: string): boolean {
+  return /^(?:-?[0-9.eE+]+|true|false|null)$/.test(value);
+}
