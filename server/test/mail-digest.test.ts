@@ -681,6 +681,53 @@ test("two workers together send no more than one", async () => {
   }
 });
 
+test("two claims that meet a new mailbox at the same moment both count for it", async () => {
+  const scene = await startService();
+  const gate = 4_711;
+  const paused = openDatabase({
+    connection: { ...scene.database.connection, application_name: "paused" },
+    connectionsMax: 1,
+    walksIndexes: true,
+    onIdleFault: () => {},
+  });
+  try {
+    const { key } = await makeWorkspace(scene.db, { name: "Acme Shop" });
+    const to = newAddress();
+    await askMany(key, { notify: to, count: 2, of: scene });
+    // Holds up the second claim when it has taken its snapshot, and before it decides about the mailbox.
+    await scene.db.query(`
+      alter table reviewers rename to all_reviewers;
+      create function passes_gate() returns boolean language plpgsql volatile as $$ begin
+        if current_setting('application_name') = 'paused' then
+          perform pg_advisory_lock_shared(${gate});
+          perform pg_advisory_unlock_shared(${gate});
+        end if;
+        return true;
+      end $$;
+      create view reviewers as select * from all_reviewers where passes_gate()`);
+    const keeper = await scene.db.connect();
+    await keeper.query(`select pg_advisory_lock(${gate})`);
+    const second = dueMails.claim(inOneStatement(paused), 2);
+    await until(async () => {
+      const { rows } = await scene.db.query(
+        "select from pg_stat_activity where application_name = 'paused' and wait_event = 'advisory'",
+      );
+      return rows.length === 1;
+    }, "the second claim to stand at the gate");
+    const first = await dueMails.claim(inOneStatement(scene.db), 1);
+    await keeper.query(`select pg_advisory_unlock(${gate})`);
+    keeper.release();
+    assert.equal(first.mails.length + (await second).mails.length, 2);
+    const { rows } = await scene.db.query(
+      "select extract(epoch from busy_until - now())::float8 as seconds from mailboxes",
+    );
+    assert.ok(rows[0].seconds > reviewMailIntervalSeconds, `busy for ${rows[0].seconds} s`);
+  } finally {
+    await paused.end();
+    await scene.stop();
+  }
+});
+
 for (const [at, times] of [
   ["claimed", 1],
   ["before_sending", 1],

@@ -3,7 +3,7 @@
 // often gets digests (decision 27). Also reads back a mail that was sent or kept: it is made anew from the same rows.
 
 import assert from "node:assert/strict";
-import type { Queryable, Transaction } from "../../database/database.ts";
+import { isConflictOn, type Queryable, type Transaction } from "../../database/database.ts";
 import type { MailEventKind, PasskeyMailKind } from "../../domain/approval/event.ts";
 import {
   digestRequestsMax,
@@ -140,12 +140,9 @@ const mailJoins = `
     where e.workspace_id = d.workspace_id and e.id = ev.endpoint_id limit 1
   ) as e on true`;
 
+/** `tx` must be a statement by itself: it is run again when another claim has just opened the same mailbox. */
 export async function claim(tx: Transaction, limit: number): Promise<Claim> {
-  const { rows } = await tx.query<ClaimedRow>({
-    name: "dueMails.claim",
-    text: claimSql,
-    values: [limit],
-  });
+  const rows = await claimRows(tx, limit);
   const claimed = rows.filter(({ lease_token }) => lease_token !== null);
   const waitMs = rows.flatMap(({ wait_ms }) => wait_ms ?? []);
   return {
@@ -153,6 +150,21 @@ export async function claim(tx: Transaction, limit: number): Promise<Claim> {
     waitMs,
     skipped: rows.length - claimed.length - waitMs.length,
   };
+}
+
+async function claimRows(tx: Transaction, limit: number): Promise<ClaimedRow[]> {
+  try {
+    const { rows } = await tx.query<ClaimedRow>({
+      name: "dueMails.claim",
+      text: claimSql,
+      values: [limit],
+    });
+    return rows;
+  } catch (error) {
+    // The mailbox is there now, so the next try sees it.
+    if (isConflictOn(error, "mailboxes_pkey")) return claimRows(tx, limit);
+    throw error;
+  }
 }
 
 const interval = `interval '${reviewMailIntervalSeconds} seconds'`;
@@ -291,12 +303,13 @@ known as materialized (
 ),
 -- Each mail moves its mailbox on by an interval. New ones leave alone as long as it is not too far ahead of now.
 pace as materialized (
-  select wish.workspace_id, wish.mailbox, wish.busy_until,
+  select wish.workspace_id, wish.mailbox, wish.busy_until, wish.is_known,
     least(wish.news, greatest(0, floor(
       extract(epoch from now() + ${reviewMailBurstMax} * ${interval} - wish.busy_until) / ${reviewMailIntervalSeconds}
     )))::int as granted
   from (
     select known.workspace_id, known.mailbox, count(*) filter (where known.is_new) as news,
+      bool_or(box.busy_until is not null) as is_known,
       greatest(now(), max(box.busy_until))
         + case when bool_or(not known.is_new) then ${interval} else interval '0' end as busy_until
     from known
@@ -314,7 +327,16 @@ paced as (
   select workspace_id, mailbox,
     least(busy_until + granted * ${interval}, now() + ${reviewMailBurstMax} * ${interval})
   from pace
+  where is_known
   on conflict (workspace_id, address) do update set busy_until = excluded.busy_until
+),
+-- A mailbox that this statement does not see may have been opened since it began. Then this insert fails, and the claim
+-- is made again: it must not count from nothing.
+opened as (
+  insert into mailboxes (workspace_id, address, busy_until)
+  select workspace_id, mailbox, busy_until + granted * ${interval}
+  from pace
+  where not is_known
 ),
 fate as materialized (
   select known.ctid, known.mailbox, known.expires_at, known.bundle, known.crashes,
