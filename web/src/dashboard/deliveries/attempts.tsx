@@ -42,7 +42,7 @@ function Attempt({ kind, attempt }: AttemptProps) {
       <p>{finishedAt === null ? "Under way …" : outcomeSentence(kind, attempt)}</p>
       {responseStart !== null && responseStart !== "" && (
         // Why it failed mostly stands there.
-        <details className="attempt-response" open={!isSuccess(attempt.outcome)}>
+        <details className="fold attempt-response" open={!isSuccess(attempt.outcome)}>
           <summary>What came back</summary>
           <Quote
             label={

@@ -2,6 +2,7 @@
 
 import type { Delivery, RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 import { DeliveryItem } from "./delivery-item.tsx";
+import "./deliveries.css";
 
 /** More are folded: a group may have hundreds of members, each with a mail. */
 const shownMax = 12;
@@ -23,7 +24,7 @@ export function Deliveries({ request }: { request: RequestDetail }) {
         <ul className="deliveries">{sorted.slice(0, shownMax).map(row)}</ul>
       )}
       {sorted.length > shownMax && (
-        <details className="request-rest">
+        <details className="fold fold-rest">
           <summary>{sorted.length - shownMax} more</summary>
           <ul className="deliveries">{sorted.slice(shownMax).map(row)}</ul>
         </details>

@@ -28,7 +28,7 @@ export function DeliveryItem({ delivery, status }: DeliveryItemProps) {
         <h3 className="delivery-title">
           <button
             type="button"
-            className="delivery-toggle"
+            className="fold-mark delivery-toggle"
             aria-expanded={isOpen}
             aria-controls={id}
             onClick={() => setOpen(!isOpen)}
@@ -58,7 +58,7 @@ function Inside({ workspaceId, deliveryId }: { workspaceId: string; deliveryId: 
         <div className="delivery-inside">
           <Attempts kind={destination.kind} attempts={attemptList} />
           {request !== null && (
-            <details className="delivery-sent">
+            <details className="fold delivery-sent">
               <summary>What was sent</summary>
               <SentRequest request={request} />
             </details>

@@ -21,7 +21,8 @@ import { ResendButton } from "./resend-button.tsx";
 import { SentRequest } from "./sent-request.tsx";
 import { useDelivery } from "./use-delivery.ts";
 import { mailTitle } from "./words.ts";
-import "../requests/request.css";
+import "../parts/story.css";
+import "./deliveries.css";
 
 export function DeliveryPage() {
   const { workspaceId, canChange } = useMembership();
@@ -35,7 +36,7 @@ export function DeliveryPage() {
         documentTitle={delivery === undefined ? "Delivery" : `Delivery of ${delivery.event}`}
         back={<Back workspaceId={workspaceId} requestId={delivery?.requestId ?? null} />}
         subtitle={
-          <span className="request-state">
+          <span className="story-state">
             {delivery === undefined ? "…" : <DeliveryMark state={delivery.state} />}
           </span>
         }
@@ -78,7 +79,7 @@ type DeliveryStoryProps = { workspaceId: string; delivery: DeliveryDetail };
 function DeliveryStory({ workspaceId, delivery }: DeliveryStoryProps) {
   const { id, destination, createdAt, request, attemptList } = delivery;
   return (
-    <div className="request-story">
+    <div className="story">
       <DeliveryNote delivery={delivery} />
       <dl className="facts">
         <Fact name="To">

@@ -1,15 +1,6 @@
-// What the pages of requests and deliveries call things, in one place. What agents wrote is never in here.
+// What the pages of deliveries call things, in one place. What agents wrote is never in here.
 
-import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";
 import type { DeliveryState } from "../../../../server/src/wire/dashboard-contract.ts";
-
-export const statusWords: Record<ApprovalStatus, string> = {
-  PENDING: "Pending",
-  APPROVED: "Approved",
-  REJECTED: "Rejected",
-  EXPIRED: "Expired",
-  CANCELLED: "Withdrawn",
-};
 
 export const stateWords: Record<DeliveryState, string> = {
   due: "On its way",
@@ -33,8 +24,4 @@ export function mailTitle(event: string): string {
 export function attemptsWord(count: number): string {
   if (count === 0) return "no attempt yet";
   return `${count} ${count === 1 ? "attempt" : "attempts"}`;
-}
-
-export function newRequests(count: number): string {
-  return `${count} new ${count === 1 ? "request" : "requests"}`;
 }

@@ -8,8 +8,8 @@ type FoldedJsonProps = { title: string; hint: string; text: string };
 export function FoldedJson({ title, hint, text }: FoldedJsonProps) {
   const [isOpen, setOpen] = useState(false);
   return (
-    <details className="request-folded" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
+    <details className="folded-json" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="fold-mark">
         <h2>{title}</h2>
         <span className="quiet small">{hint}</span>
       </summary>

@@ -1,14 +1,22 @@
 // What the list is narrowed to: search and status always in sight, the rest behind a button that says how many are set.
 
 import { useId, useState } from "react";
+import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";
 import type { RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
-import { statusWords } from "../deliveries/words.ts";
 import { ChoiceRow } from "../forms/choice-row.tsx";
 import { type ChosenFilter, countBehind, countChosen, statuses } from "./filter-state.ts";
 import { MoreFilters } from "./more-filters.tsx";
 import { SearchField } from "./search-field.tsx";
 
 export type FilterChanges = { [Key in keyof ChosenFilter]?: ChosenFilter[Key] | undefined };
+
+const statusWords: Record<ApprovalStatus, string> = {
+  PENDING: "Pending",
+  APPROVED: "Approved",
+  REJECTED: "Rejected",
+  EXPIRED: "Expired",
+  CANCELLED: "Withdrawn",
+};
 
 const statusChoices = [
   { value: undefined, word: "All" },

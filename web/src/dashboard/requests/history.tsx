@@ -57,7 +57,7 @@ function Several({ entries, workspaceId }: SeveralProps) {
   const [first] = entries;
   return (
     <li className={`history-${markOf(first)}`}>
-      <details>
+      <details className="fold">
         <summary>{severalWords(first, entries.length)}</summary>
         <ol className="history history-inner">
           {entries.map((entry, at) => (

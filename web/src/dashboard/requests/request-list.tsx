@@ -1,7 +1,6 @@
 // The rows, what waits above them, and the way to more.
 
 import { useEffect, useRef } from "react";
-import { newRequests } from "../deliveries/words.ts";
 import { LoadMore } from "../states/load-more.tsx";
 import { RequestRow } from "./request-row.tsx";
 import { useArrivals } from "./use-arrivals.ts";
@@ -54,4 +53,8 @@ export function RequestList({ workspaceId, list }: RequestListProps) {
       <LoadMore list={list} end="That is all of them." />
     </div>
   );
+}
+
+function newRequests(count: number): string {
+  return `${count} new ${count === 1 ? "request" : "requests"}`;
 }

@@ -17,7 +17,9 @@ import { RequestActions } from "./request-actions.tsx";
 import { RequestStory } from "./request-story.tsx";
 import { tabTitle } from "./tab-title.ts";
 import { useRequest } from "./use-request.ts";
+import "../parts/story.css";
 import "./request.css";
+import "./history.css";
 
 export function RequestPage() {
   const { workspaceId, canChange } = useMembership();
@@ -46,7 +48,7 @@ export function RequestPage() {
           </Link>
         }
         subtitle={
-          <span className="request-state">
+          <span className="story-state">
             {request === undefined ? "…" : <Status status={request.status} />}
           </span>
         }

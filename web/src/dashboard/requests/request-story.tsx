@@ -24,7 +24,7 @@ export function RequestStory({ request, reading, onOver }: RequestStoryProps) {
   );
   const shown = edit ?? payload;
   return (
-    <div className="request-story">
+    <div className="story">
       <Quote label={words.agentWrote}>
         <p className="summary">
           <Visible text={summary} isMultiLine />

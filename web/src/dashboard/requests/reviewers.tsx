@@ -24,7 +24,7 @@ export function Reviewers({ reviewers }: Pick<RequestDetail, "reviewers">) {
       </h2>
       <List reviewers={sorted.slice(0, shownMax)} />
       {sorted.length > shownMax && (
-        <details className="request-rest">
+        <details className="fold fold-rest">
           <summary>{sorted.length - shownMax} more</summary>
           <List reviewers={sorted.slice(shownMax)} />
         </details>
