@@ -3,6 +3,7 @@
 import { type ReactNode, useLayoutEffect, useMemo, useState } from "react";
 import type { JsonChange } from "../../../server/src/domain/shown/json-diff.ts";
 import type { JsonPath } from "../../../server/src/domain/shown/json-tree.ts";
+import { lead } from "../look/lead.ts";
 import { Visible } from "../look/visible-text.tsx";
 import { words } from "../look/words.ts";
 import { type ChunkList, chunksOf, entryValue, isSmall } from "./chunks.ts";
@@ -10,7 +11,6 @@ import { noChanges } from "./draft-state.ts";
 import { unseenFrom, unseenInside } from "./drawn.ts";
 import { entriesPerStep, keyOf } from "./folding.ts";
 import { Key } from "./key.tsx";
-import { lead } from "./lead.ts";
 import { containerWords, rowsName } from "./look.ts";
 import { LongRows, type RowsOf, ShortRows } from "./rows.tsx";
 import { nameOf, useTree } from "./tree-context.ts";

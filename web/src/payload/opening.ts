@@ -5,6 +5,7 @@
 import { useState } from "react";
 import { nextOf, numberAt } from "../../../server/src/domain/shown/json-outline.ts";
 import type { JsonPath } from "../../../server/src/domain/shown/json-tree.ts";
+import { lead } from "../look/lead.ts";
 import { type DraftState, noChanges } from "./draft-state.ts";
 import {
   type Drawn,
@@ -16,7 +17,6 @@ import {
 } from "./drawn.ts";
 import { keyOf, openAtFirst, openValuesAtFirst, wayTo } from "./folding.ts";
 import { type Growth, startGrowth } from "./growth.ts";
-import { lead } from "./lead.ts";
 
 export type Opening = {
   /** How many values have never been in the document. */

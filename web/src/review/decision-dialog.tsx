@@ -8,8 +8,8 @@ import { Quote } from "../look/quote.tsx";
 import { Visible } from "../look/visible-text.tsx";
 import { words } from "../look/words.ts";
 import type { Verdict } from "./calls.ts";
-import { ChangeList, changesAtFirst } from "./change-list.tsx";
-import { LeadingValueList } from "./leading-value-list.tsx";
+import { ChangeList, changesAtFirst } from "./parts/change-list.tsx";
+import { LeadingValueList } from "./parts/leading-value-list.tsx";
 import { useReadySince } from "./ready.ts";
 import type { Sending } from "./use-deciding.ts";
 

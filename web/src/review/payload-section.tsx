@@ -3,11 +3,11 @@
 import { useId, useMemo, useRef, useState } from "react";
 import { type JsonPath, rootOf, textOf } from "../../../server/src/domain/shown/json-tree.ts";
 import { CopyButton } from "../look/copy-button.tsx";
+import { lead } from "../look/lead.ts";
 import { words } from "../look/words.ts";
 import type { FieldDraft } from "../payload/draft.ts";
 import { type DraftState, noChanges } from "../payload/draft-state.ts";
 import { withRestored, withValue } from "../payload/in-place.ts";
-import { lead } from "../payload/lead.ts";
 import type { Opening } from "../payload/opening.ts";
 import { OpeningFoot, OpeningProgress } from "../payload/opening-foot.tsx";
 import { RawJson } from "../payload/raw-json.tsx";

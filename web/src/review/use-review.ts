@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "react";
 import type { Review, ReviewStatus } from "../../../server/src/wire/review-contract.ts";
-import type { ClockReading } from "../look/clock.ts";
+import type { ClockReading } from "../look/time/clock.ts";
 import { isFailure, readStatus } from "./calls.ts";
 
 const pollMs = 20_000;

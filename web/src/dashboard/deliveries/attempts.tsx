@@ -1,8 +1,8 @@
 // Every try of a delivery, newest first: when, how it ended in words, how long it took, and what came back.
 
 import type { Delivery, DeliveryAttempt } from "../../../../server/src/wire/dashboard-contract.ts";
-import { describeDuration } from "../../look/duration.ts";
 import { Quote } from "../../look/quote.tsx";
+import { describeDuration } from "../../look/time/duration.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { When } from "../parts/when.tsx";
 import { isSuccess, outcomeSentence } from "./outcome-words.ts";

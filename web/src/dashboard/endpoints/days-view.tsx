@@ -1,7 +1,7 @@
 // The last days of an endpoint: how much arrived and how fast it answered, as numbers with a picture beside each.
 
-import { describeDuration } from "../../look/duration.ts";
 import { describeCount } from "../../look/shares.ts";
+import { describeDuration } from "../../look/time/duration.ts";
 import { Bars } from "../figures/bars.tsx";
 import { shortDay } from "../figures/days.ts";
 import { describeRate, type EndpointDay, figuresOfDays } from "./figures-of-days.ts";

@@ -2,8 +2,8 @@
 
 import { Link } from "@tanstack/react-router";
 import type { Overview } from "../../../../server/src/wire/dashboard-contract.ts";
-import { describeDuration } from "../../look/duration.ts";
 import { describeCount } from "../../look/shares.ts";
+import { describeDuration } from "../../look/time/duration.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { approvedShare, partsOf } from "./outcomes.ts";
 import { PartBar } from "./part-bar.tsx";

@@ -1,7 +1,7 @@
 // The figures of a workspace over a time, from the most urgent to the most detailed.
 
 import type { Overview } from "../../../../server/src/wire/dashboard-contract.ts";
-import { describeDuration } from "../../look/duration.ts";
+import { describeDuration } from "../../look/time/duration.ts";
 import { AgentsTable } from "./agents-table.tsx";
 import { Bars } from "./bars.tsx";
 import { shortDay } from "./days.ts";

@@ -1,6 +1,6 @@
 // A time that decisions took, as a bar on a scale that it shares with its neighbour.
 
-import { describeDuration } from "../../look/duration.ts";
+import { describeDuration } from "../../look/time/duration.ts";
 import { PartBar } from "./part-bar.tsx";
 
 type TimeTileProps = {

@@ -3,8 +3,8 @@
 
 import { Link } from "@tanstack/react-router";
 import type { PendingNow } from "../../../../server/src/wire/dashboard-contract.ts";
-import { describeDuration } from "../../look/duration.ts";
 import { describeCount } from "../../look/shares.ts";
+import { describeDuration } from "../../look/time/duration.ts";
 
 const circlesMax = 12;
 const pitch = 18;

@@ -3,7 +3,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { RequestRow, Workspace } from "../../../../server/src/wire/dashboard-contract.ts";
-import { describeDuration } from "../../look/duration.ts";
+import { describeDuration } from "../../look/time/duration.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { Button } from "../parts/button.tsx";
 

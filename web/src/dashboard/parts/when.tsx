@@ -1,9 +1,9 @@
 // A moment in the reader's own words, and on demand the exact one in UTC.
 
 import { useSyncExternalStore } from "react";
-import { toExactTime } from "../../look/exact-time.ts";
-import { Instant } from "../../look/instant.tsx";
-import { toLocalTime } from "../../look/local-time.ts";
+import { toExactTime } from "../../look/time/exact-time.ts";
+import { Instant } from "../../look/time/instant.tsx";
+import { toLocalTime } from "../../look/time/local-time.ts";
 import { toRelativeTime } from "./relative-time.ts";
 
 type WhenProps = {

@@ -2,9 +2,9 @@
 
 import type { JsonChange } from "../../../../server/src/domain/shown/json-diff.ts";
 import type { RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
-import { describeDuration } from "../../look/duration.ts";
+import { describeDuration } from "../../look/time/duration.ts";
 import { Visible } from "../../look/visible-text.tsx";
-import { DecisionDetails } from "../../review/decision-details.tsx";
+import { DecisionDetails } from "../../review/parts/decision-details.tsx";
 import { When } from "../parts/when.tsx";
 
 type DecisionProps = { request: RequestDetail; changes: readonly JsonChange[] };

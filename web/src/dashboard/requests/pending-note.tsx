@@ -2,8 +2,8 @@
 
 import { useEffect, useState } from "react";
 import type { PendingNow } from "../../../../server/src/wire/dashboard-contract.ts";
-import { describeDuration } from "../../look/duration.ts";
 import { describeCount } from "../../look/shares.ts";
+import { describeDuration } from "../../look/time/duration.ts";
 
 const tickMs = 15_000;
 

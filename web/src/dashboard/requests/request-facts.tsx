@@ -2,9 +2,9 @@
 
 import type { RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 import { AgentName } from "../../look/agent-name.tsx";
-import type { ClockReading } from "../../look/clock.ts";
-import { Countdown } from "../../look/countdown.tsx";
 import { Fact } from "../../look/fact.tsx";
+import type { ClockReading } from "../../look/time/clock.ts";
+import { Countdown } from "../../look/time/countdown.tsx";
 import { words } from "../../look/words.ts";
 import { IdFact } from "../parts/id-fact.tsx";
 import { When } from "../parts/when.tsx";

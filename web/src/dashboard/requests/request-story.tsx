@@ -3,11 +3,11 @@
 import { useMemo } from "react";
 import { diffJson } from "../../../../server/src/domain/shown/json-diff.ts";
 import type { RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
-import type { ClockReading } from "../../look/clock.ts";
 import { Quote } from "../../look/quote.tsx";
+import type { ClockReading } from "../../look/time/clock.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { words } from "../../look/words.ts";
-import { Timeline } from "../../review/timeline.tsx";
+import { Timeline } from "../../review/parts/timeline.tsx";
 import { FoldedJson } from "../parts/folded-json.tsx";
 import { JsonView } from "../parts/json-view.tsx";
 import { Decision } from "./decision.tsx";

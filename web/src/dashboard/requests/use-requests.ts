@@ -4,7 +4,7 @@ import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo, useRef } from "react";
 import type { PendingNow, RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
 import { send } from "../service/api.ts";
-import type { ChosenFilter } from "./filter-state.ts";
+import type { ChosenFilter } from "./filters/filter-state.ts";
 import { mergeRows } from "./live-rows.ts";
 
 const name = "GET /workspaces/:workspaceId/requests";

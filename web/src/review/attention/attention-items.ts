@@ -2,11 +2,11 @@
 
 import type { JsonPath } from "../../../../server/src/domain/shown/json-tree.ts";
 import type { Review } from "../../../../server/src/wire/review-contract.ts";
+import { lead } from "../../look/lead.ts";
 import { words } from "../../look/words.ts";
 import type { FieldDraft } from "../../payload/draft.ts";
 import type { DraftState } from "../../payload/draft-state.ts";
 import { keyOf } from "../../payload/folding.ts";
-import { lead } from "../../payload/lead.ts";
 import { pathName } from "../../payload/path-name.ts";
 import type { AttentionItem } from "./attention.tsx";
 import { currentFindings } from "./current-findings.ts";

@@ -1,10 +1,10 @@
 // Whose request this is, and which one: our own words, below what is decided about.
 
-import type { Review } from "../../../server/src/wire/review-contract.ts";
-import { Fact } from "../look/fact.tsx";
-import { Instant } from "../look/instant.tsx";
-import { Visible } from "../look/visible-text.tsx";
-import { words } from "../look/words.ts";
+import type { Review } from "../../../../server/src/wire/review-contract.ts";
+import { Fact } from "../../look/fact.tsx";
+import { Instant } from "../../look/time/instant.tsx";
+import { Visible } from "../../look/visible-text.tsx";
+import { words } from "../../look/words.ts";
 
 export function Details(review: Review) {
   const { id, workspaceName, createdAt, reviewerEmail, groupName, othersWaiting } = review;

@@ -1,10 +1,10 @@
 // Until when a decision counts. Our own words, outside of any frame.
 
-import type { Review } from "../../../server/src/wire/review-contract.ts";
-import type { ClockReading } from "../look/clock.ts";
-import { Countdown } from "../look/countdown.tsx";
-import { Instant } from "../look/instant.tsx";
-import { words } from "../look/words.ts";
+import type { Review } from "../../../../server/src/wire/review-contract.ts";
+import type { ClockReading } from "../../look/time/clock.ts";
+import { Countdown } from "../../look/time/countdown.tsx";
+import { Instant } from "../../look/time/instant.tsx";
+import { words } from "../../look/words.ts";
 
 type DeadlineProps = { review: Review; reading: ClockReading; onOver: () => void };
 

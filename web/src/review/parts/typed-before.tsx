@@ -1,13 +1,13 @@
 // What the approver had typed when somebody or something else was quicker. It is not lost.
 
 import { Fragment } from "react";
-import { CopyButton } from "../look/copy-button.tsx";
-import { InOrder, Visible } from "../look/visible-text.tsx";
-import { words } from "../look/words.ts";
-import type { FieldDraft } from "../payload/draft.ts";
-import { keyOf } from "../payload/folding.ts";
-import { RawJson } from "../payload/raw-json.tsx";
-import { nameOf } from "../payload/tree-context.ts";
+import { CopyButton } from "../../look/copy-button.tsx";
+import { InOrder, Visible } from "../../look/visible-text.tsx";
+import { words } from "../../look/words.ts";
+import type { FieldDraft } from "../../payload/draft.ts";
+import { keyOf } from "../../payload/folding.ts";
+import { RawJson } from "../../payload/raw-json.tsx";
+import { nameOf } from "../../payload/tree-context.ts";
 
 type TypedBeforeProps = {
   note: string;

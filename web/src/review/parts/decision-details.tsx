@@ -1,9 +1,9 @@
 // What came with a decision: the approver's note, and what they changed in the payload.
 
-import type { JsonChange } from "../../../server/src/domain/shown/json-diff.ts";
-import { Quote } from "../look/quote.tsx";
-import { Visible } from "../look/visible-text.tsx";
-import { words } from "../look/words.ts";
+import type { JsonChange } from "../../../../server/src/domain/shown/json-diff.ts";
+import { Quote } from "../../look/quote.tsx";
+import { Visible } from "../../look/visible-text.tsx";
+import { words } from "../../look/words.ts";
 import { ChangeList } from "./change-list.tsx";
 
 type DecisionDetailsProps = { note: string | null; changes: readonly JsonChange[] };

@@ -1,12 +1,12 @@
 // What became of the request: who, when, the note, and what was changed.
 
 import { type RefObject, useMemo } from "react";
-import { diffJson } from "../../../server/src/domain/shown/json-diff.ts";
-import type { ReviewOutcome } from "../../../server/src/wire/review-contract.ts";
-import { Instant } from "../look/instant.tsx";
-import { StatusMark } from "../look/status-mark.tsx";
-import { Visible } from "../look/visible-text.tsx";
-import { words } from "../look/words.ts";
+import { diffJson } from "../../../../server/src/domain/shown/json-diff.ts";
+import type { ReviewOutcome } from "../../../../server/src/wire/review-contract.ts";
+import { StatusMark } from "../../look/status-mark.tsx";
+import { Instant } from "../../look/time/instant.tsx";
+import { Visible } from "../../look/visible-text.tsx";
+import { words } from "../../look/words.ts";
 import { DecisionDetails } from "./decision-details.tsx";
 
 type OutcomeProps = {

@@ -1,10 +1,10 @@
 // What an edit changes, each with its path: what stood there and what will stand there.
 
 import { useState } from "react";
-import type { JsonChange } from "../../../server/src/domain/shown/json-diff.ts";
-import { InOrder, Visible } from "../look/visible-text.tsx";
-import { words } from "../look/words.ts";
-import { nameOf } from "../payload/tree-context.ts";
+import type { JsonChange } from "../../../../server/src/domain/shown/json-diff.ts";
+import { InOrder, Visible } from "../../look/visible-text.tsx";
+import { words } from "../../look/words.ts";
+import { nameOf } from "../../payload/tree-context.ts";
 
 /** Longer lists are opened by hand, and until then there is no second step. */
 export const changesAtFirst = 50;

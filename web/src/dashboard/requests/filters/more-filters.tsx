@@ -1,8 +1,8 @@
 // The filters that are needed less often: agent, approver and time.
 
 import { useId } from "react";
-import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
-import type { RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
+import { toVisibleText } from "../../../../../server/src/domain/shown/text/visible-text.ts";
+import type { RequestRow } from "../../../../../server/src/wire/dashboard-contract.ts";
 import { type ChosenFilter, dayOf, endOfDay, lastDayBefore, startOfDay } from "./filter-state.ts";
 import { useTyped } from "./use-typed.ts";
 

@@ -1,9 +1,9 @@
 // What the list is narrowed to: search and status always in sight, the rest behind a button that says how many are set.
 
 import { useId, useState } from "react";
-import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";
-import type { RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
-import { ChoiceRow } from "../forms/choice-row.tsx";
+import type { ApprovalStatus } from "../../../../../sdk/src/contract.ts";
+import type { RequestRow } from "../../../../../server/src/wire/dashboard-contract.ts";
+import { ChoiceRow } from "../../forms/choice-row.tsx";
 import { type ChosenFilter, countBehind, countChosen, statuses } from "./filter-state.ts";
 import { MoreFilters } from "./more-filters.tsx";
 import { SearchField } from "./search-field.tsx";

@@ -1,7 +1,7 @@
 // Time on the page: counted from the service's clock at the moment it answered, with the passing of time measured
 // here. The reader's clock may be wrong by years without any effect.
 
-import { words } from "./words.ts";
+import { words } from "../words.ts";
 
 const second = 1_000;
 const minute = 60 * second;

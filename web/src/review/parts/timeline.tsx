@@ -1,8 +1,8 @@
 // What the agent did just before it asked, oldest first, in its own words.
 
-import { Quote } from "../look/quote.tsx";
-import { Visible } from "../look/visible-text.tsx";
-import { words } from "../look/words.ts";
+import { Quote } from "../../look/quote.tsx";
+import { Visible } from "../../look/visible-text.tsx";
+import { words } from "../../look/words.ts";
 
 export function Timeline({ actions }: { actions: readonly string[] }) {
   if (actions.length === 0) return null;

@@ -1,9 +1,9 @@
 // The first values of the payload, for the second step: what a hurried reader is about to let happen.
 
 import { useMemo } from "react";
-import { InOrder, Visible } from "../look/visible-text.tsx";
-import { words } from "../look/words.ts";
-import { nameOf } from "../payload/tree-context.ts";
+import { InOrder, Visible } from "../../look/visible-text.tsx";
+import { words } from "../../look/words.ts";
+import { nameOf } from "../../payload/tree-context.ts";
 import { beginningOf, leadingValues } from "./leading-values.ts";
 
 const valuesMax = 5;

@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { honestTexts, storedOrder, type Trick, tricks } from "../../../../e2e/tricks-table.ts";
 import { mixesDirections } from "../../../../server/src/domain/shown/text/writing-order.ts";
 import { words } from "../../look/words.ts";
-import { describeFinding, type Sentence } from "../attention/finding-sentences.ts";
-import { findingsOf, type ReviewedWords } from "../attention/findings.ts";
+import { describeFinding, type Sentence } from "./finding-sentences.ts";
+import { findingsOf, type ReviewedWords } from "./findings.ts";
 
 const ordinary: ReviewedWords = {
   summary: "Pay",

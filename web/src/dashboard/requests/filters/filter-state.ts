@@ -1,7 +1,7 @@
 // The filter of the list of requests as it stands in the address, and as people choose it.
 
-import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";
-import type { RequestFilter } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { ApprovalStatus } from "../../../../../sdk/src/contract.ts";
+import type { RequestFilter } from "../../../../../server/src/wire/dashboard-contract.ts";
 
 export type ChosenFilter = Omit<RequestFilter, "cursor">;
 

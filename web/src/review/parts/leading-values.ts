@@ -11,7 +11,7 @@ import {
   skipSpace,
   stringEnd,
   textOf,
-} from "../../../server/src/domain/shown/json-tree.ts";
+} from "../../../../server/src/domain/shown/json-tree.ts";
 
 export type LeadingValue = { path: JsonPath; text: string };
 export type LeadingValues = {

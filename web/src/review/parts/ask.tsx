@@ -1,10 +1,10 @@
 // What the agent says for itself: the summary, its name, why. Each stands on lines of its own within one frame, and
 // nothing of ours does but the labels between them.
 
-import type { Review } from "../../../server/src/wire/review-contract.ts";
-import { FoldedProse } from "../look/folded-prose.tsx";
-import { Visible } from "../look/visible-text.tsx";
-import { words } from "../look/words.ts";
+import type { Review } from "../../../../server/src/wire/review-contract.ts";
+import { FoldedProse } from "../../look/folded-prose.tsx";
+import { Visible } from "../../look/visible-text.tsx";
+import { words } from "../../look/words.ts";
 
 export function Ask({ summary, agentName, reasoning }: Review) {
   return (

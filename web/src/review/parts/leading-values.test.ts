@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { assertLinear } from "../../../server/test/linear-time.ts";
+import { assertLinear } from "../../../../server/test/linear-time.ts";
 import { leadingValues } from "./leading-values.ts";
 
 test("the first simple values come in the order of the text, with their paths and digits", () => {

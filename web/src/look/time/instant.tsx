@@ -1,9 +1,9 @@
 // A moment in the reader's own words, and on demand the exact one in UTC.
 
 import { useState } from "react";
+import { words } from "../words.ts";
 import { toExactTime } from "./exact-time.ts";
 import { toLocalTime } from "./local-time.ts";
-import { words } from "./words.ts";
 
 type InstantProps = {
   at: string;
