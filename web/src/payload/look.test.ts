@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { groupedDigits } from "./grouped.ts";
+import { groupedDigits } from "./look.ts";
 
 test("a long number is shown in groups", () => {
   assert.equal(groupedDigits("1248000.00"), "1,248,000.00");

@@ -2,7 +2,6 @@
 
 import type { JsonNode } from "../../../server/src/domain/shown/json-tree.ts";
 import { words } from "../look/words.ts";
-import { groupedDigits } from "./grouped.ts";
 
 /** Deeper levels are not indented any further; on a phone nothing would be left of the line. */
 export const indentedLevelsMax = 8;
@@ -45,4 +44,17 @@ export function notesOn(kind: JsonNode["kind"], value: string): Notes {
 /** Screen readers do not say the quotes that tell a text from a number. */
 function looksLikeAnother(value: string): boolean {
   return /^(?:-?[0-9.eE+]+|true|false|null)$/.test(value);
+}
+
+/** No sign but a minus, no zero in front as order numbers have, no exponent. Longer ones nobody reads as an amount. */
+const longNumber = /^(-?)([1-9][0-9]{4,29})(\.[0-9]{1,30})?$/;
+
+/**
+ * A long number once more in groups of three digits, as people read amounts. It stands beside the value and never
+ * replaces it. Null when the text is no plain decimal number, or has fewer than five digits before the point.
+ */
+export function groupedDigits(text: string): string | null {
+  const [, minus = "", whole = "", fraction = ""] = longNumber.exec(text) ?? [];
+  if (whole === "") return null;
+  return minus + whole.replace(/\B(?=(?:[0-9]{3})+$)/g, ",") + fraction;
 }

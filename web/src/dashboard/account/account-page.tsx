@@ -7,7 +7,7 @@ import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { useMe } from "../session/membership.ts";
-import { roleName } from "../session/role-name.ts";
+import { roleName } from "../session/roles.ts";
 import { signOut } from "../session/signing.ts";
 import { Problem } from "../states/problem.tsx";
 import { PasskeySection } from "./passkey-section.tsx";

@@ -4,16 +4,16 @@ import { Link } from "@tanstack/react-router";
 import { useId, useState } from "react";
 import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";
 import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
+import { Visible } from "../../look/visible-text.tsx";
 import { useMembership } from "../session/membership.ts";
 import { Answered } from "../states/answered.tsx";
 import { Attempts } from "./attempts.tsx";
-import { canResend } from "./can-resend.ts";
 import { DeliveryMark } from "./delivery-mark.tsx";
 import { DeliveryNote } from "./delivery-note.tsx";
-import { DeliveryTitle } from "./delivery-title.tsx";
-import { ResendButton } from "./resend-button.tsx";
+import { canResend, ResendButton } from "./resend-button.tsx";
 import { SentRequest } from "./sent-request.tsx";
-import { useDelivery } from "./use-delivery.ts";
+import { useDelivery } from "./use-deliveries.ts";
+import { mailTitle } from "./words.ts";
 
 type DeliveryItemProps = { delivery: Delivery; status: ApprovalStatus };
 
@@ -47,6 +47,23 @@ export function DeliveryItem({ delivery, status }: DeliveryItemProps) {
         {isOpen && <Inside workspaceId={workspaceId} deliveryId={delivery.id} />}
       </div>
     </li>
+  );
+}
+
+/** What is being delivered, and where to. */
+function DeliveryTitle({ event, destination }: Pick<Delivery, "event" | "destination">) {
+  return (
+    <>
+      {destination.kind === "mailbox" ? (
+        <span className="delivery-event">{mailTitle(event)}</span>
+      ) : (
+        <code className="delivery-event">{event}</code>
+      )}{" "}
+      <span className="delivery-to">
+        <span className="quiet">to </span>
+        <Visible text={destination.kind === "mailbox" ? destination.email : destination.url} />
+      </span>
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
 // Sends a delivery once more. Nothing is lost by it: receivers know what they have seen by its id.
 
 import { useMutation } from "@tanstack/react-query";
+import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
 import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Button } from "../parts/button.tsx";
@@ -43,4 +44,17 @@ export function ResendButton({ workspaceId, delivery }: ResendButtonProps) {
       <Problem error={resend.error} />
     </div>
   );
+}
+
+/**
+ * Whether it makes sense to offer it. The service has the last word. `status` of the request it belongs to; null when
+ * that is not known, or there is none.
+ */
+export function canResend(
+  { state, destination }: Delivery,
+  status: ApprovalStatus | null,
+): boolean {
+  if (state === "due") return false;
+  // A mail asks for a decision: afterwards there is nothing to ask for.
+  return destination.kind === "endpoint" || status === null || status === "PENDING";
 }

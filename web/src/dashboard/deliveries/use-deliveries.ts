@@ -1,12 +1,15 @@
-// The deliveries of an endpoint in one state, newest first, a page at a time.
+// The deliveries of an endpoint in one state, newest first, a page at a time, and one delivery with its attempts.
 
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import type { DeliveryState } from "../../../../server/src/wire/dashboard-contract.ts";
 import { send } from "../service/api.ts";
+import { queryFor } from "../service/queries.ts";
 
 const name = "GET /workspaces/:workspaceId/deliveries";
 /** What is on its way changes by itself, and only that. */
 const pollMs = 3_000;
+/** One delivery is read again while it is on its way, with its attempts. */
+const oneRefreshMs = 4_000;
 
 type Asked = { workspaceId: string; endpointId: string; state: DeliveryState };
 
@@ -24,5 +27,14 @@ export function useDeliveries({ workspaceId, endpointId, state }: Asked) {
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.nextCursor,
     refetchInterval: state === "due" ? pollMs : false,
+  });
+}
+
+export function useDelivery(workspaceId: string, deliveryId: string) {
+  return useQuery({
+    ...queryFor("GET /workspaces/:workspaceId/deliveries/:deliveryId", {
+      params: { workspaceId, deliveryId },
+    }),
+    refetchInterval: ({ state }) => (state.data?.state === "due" ? oneRefreshMs : false),
   });
 }

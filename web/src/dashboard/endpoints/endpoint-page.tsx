@@ -6,7 +6,7 @@ import { DeliveryList } from "../deliveries/delivery-list.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { When } from "../parts/when.tsx";
-import { isNotFound } from "../service/is-not-found.ts";
+import { isNotFound } from "../service/api.ts";
 import { useCall } from "../service/queries.ts";
 import { useMembership } from "../session/membership.ts";
 import { NotFound } from "../shell/not-found.tsx";

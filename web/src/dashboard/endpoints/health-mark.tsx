@@ -1,7 +1,21 @@
 // How an endpoint is doing, as a shape and a word, never as a colour alone.
 
 import type { Endpoint } from "../../../../server/src/wire/dashboard-contract.ts";
-import { type Health, healthOf, healthWords } from "./health.ts";
+
+type Health = "working" | "failing" | "disabled";
+
+type HealthFacts = Pick<Endpoint, "disabledAt" | "failingSince">;
+
+function healthOf({ disabledAt, failingSince }: HealthFacts): Health {
+  if (disabledAt !== null) return "disabled";
+  return failingSince === null ? "working" : "failing";
+}
+
+const healthWords: Record<Health, string> = {
+  working: "Enabled",
+  failing: "Failing",
+  disabled: "Disabled",
+};
 
 const shapes: Record<Health, string> = {
   working: "M2.8 8.6l3.4 3.4l7-7.6",

@@ -1,15 +1,15 @@
 // Stacked bars with their numbers: a legend with the totals, the picture, and the table behind it. Pointing at a bar
 // turns the legend's numbers into that bar's.
 
-import { useMemo, useState } from "react";
+import { type RefObject, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { describeCount } from "../../look/shares.ts";
 import { BarPlot } from "./bar-plot.tsx";
 import { BarTable } from "./bar-table.tsx";
-import "./figures.css";
-import { describeCount } from "../../look/shares.ts";
 import { Legend } from "./legend.tsx";
 import { countTicks } from "./scale.ts";
 import { type BarRow, groupRows, groupSize, partValue, seriesOf, totalOf } from "./series.ts";
-import { useWidth } from "./use-width.ts";
+import "./tone-pattern.css";
+import "./bars.css";
 
 /** A bar narrower than this shows neither its pattern nor its place. */
 const pitchMin = 7;
@@ -92,4 +92,21 @@ export function Bars(props: BarsProps) {
       />
     </figure>
   );
+}
+
+/** Now and whenever it changes. The picture is drawn in real pixels: one that is scaled down takes its words with it. */
+function useWidth<Place extends Element>(): [RefObject<Place | null>, number | null] {
+  const place = useRef<Place>(null);
+  const [width, setWidth] = useState<number | null>(null);
+  useLayoutEffect(() => {
+    const element = place.current;
+    if (element === null) return;
+    setWidth(Math.floor(element.getBoundingClientRect().width));
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry !== undefined) setWidth(Math.floor(entry.contentRect.width));
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [place, width];
 }

@@ -1,7 +1,7 @@
 // What the parts of a picture are called and how much each is: the numbers beside the picture.
 
-import type { Series } from "./series.ts";
-import { Swatch } from "./swatch.tsx";
+import type { Look, Series } from "./series.ts";
+import { TonePatterns, ToneRect, usePatternName } from "./tone-pattern.tsx";
 
 type LegendProps = {
   series: readonly Series[];
@@ -24,5 +24,16 @@ export function Legend({ series, of, partValue, format }: LegendProps) {
       </ul>
       <span className="legend-of">{of}</span>
     </div>
+  );
+}
+
+/** A small piece of a part's look, to stand before its name. */
+export function Swatch({ look }: { look: Look }) {
+  const name = usePatternName();
+  return (
+    <svg className="swatch" width="14" height="14" aria-hidden="true">
+      <TonePatterns name={name} looks={[look]} />
+      <ToneRect name={name} look={look} x={0.5} y={0.5} width={13} height={13} />
+    </svg>
   );
 }

@@ -5,13 +5,12 @@ import { describeDuration } from "../../look/time/duration.ts";
 import { AgentsTable } from "./agents-table.tsx";
 import { Bars } from "./bars.tsx";
 import { shortDay } from "./days.ts";
-import "./figures.css";
-import "./overview.css";
 import { OutcomeShares } from "./outcome-shares.tsx";
 import { partsOf } from "./outcomes.ts";
 import { durationTicks } from "./scale.ts";
 import { TimeTile } from "./time-tile.tsx";
 import { WaitingTile } from "./waiting-tile.tsx";
+import "./overview.css";
 
 /** With fewer days of decisions a picture over time would show less than the number above. */
 const daysForTrend = 3;

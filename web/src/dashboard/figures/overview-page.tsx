@@ -11,9 +11,8 @@ import { useMembership } from "../session/membership.ts";
 import { usePageSearch } from "../shell/page-search.ts";
 import { Problem } from "../states/problem.tsx";
 import { OverviewFigures } from "./overview-figures.tsx";
-import { OverviewPending } from "./overview-pending.tsx";
-import { type Period, periodOf } from "./period.ts";
-import { PeriodSwitch } from "./period-switch.tsx";
+import { type Period, PeriodSwitch, periodOf } from "./period-switch.tsx";
+import "./overview.css";
 
 /** Figures are looked at, not watched. */
 const lookAgainMs = 30_000;
@@ -64,6 +63,22 @@ export function OverviewPage() {
         </div>
       )}
     </>
+  );
+}
+
+/** Holds the place of the figures while they are on their way, in their size. */
+function OverviewPending() {
+  return (
+    <div className="figure-stack" role="status">
+      <span className="sr-only">Loading the figures …</span>
+      <div className="figure-tiles" aria-hidden="true">
+        <div className="figure-card figure-pending-tile" />
+        <div className="figure-card figure-pending-tile" />
+        <div className="figure-card figure-pending-tile" />
+      </div>
+      <div className="figure-card figure-pending-shares" aria-hidden="true" />
+      <div className="figure-card figure-pending-block" aria-hidden="true" />
+    </div>
   );
 }
 

@@ -1,7 +1,16 @@
 // Which span of time the figures are of. Links, because the span stands in the address.
 
 import { Link } from "@tanstack/react-router";
-import { type Period, periods } from "./period.ts";
+
+const periods = ["7", "30", "90"] as const;
+export type Period = (typeof periods)[number];
+
+const usual: Period = "30";
+
+/** What else stands in an address counts as the usual one. */
+export function periodOf(days: string | undefined): Period {
+  return periods.find((period) => period === days) ?? usual;
+}
 
 export function PeriodSwitch({ period }: { period: Period }) {
   return (

@@ -1,17 +1,17 @@
 // Plan and usage: this month against what is included and the cap, and every day of this month and the last.
 
 import type { Usage } from "../../../../server/src/wire/dashboard-contract.ts";
+import { describeCount } from "../../look/shares.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { useCall } from "../service/queries.ts";
 import { Problem } from "../states/problem.tsx";
 import { Bars } from "./bars.tsx";
 import { fullMonth, shortDay } from "./days.ts";
-import "./figures.css";
-import "./overview.css";
-import { describeCount } from "../../look/shares.ts";
+import { Swatch } from "./legend.tsx";
 import { PartBar } from "./part-bar.tsx";
-import { Swatch } from "./swatch.tsx";
 import { usageBar, usageSentence } from "./usage.ts";
+import "./overview.css";
+import "./usage-view.css";
 
 export function UsageView({ workspaceId }: { workspaceId: string }) {
   const usage = useCall("GET /workspaces/:workspaceId/usage", { params: { workspaceId } });

@@ -4,8 +4,8 @@ import type { RequestRow } from "../../../../server/src/wire/dashboard-contract.
 import { Visible } from "../../look/visible-text.tsx";
 import { basePath } from "../service/base-path.ts";
 import { useCall } from "../service/queries.ts";
-import { Awaited } from "./awaited.tsx";
 import type { Place } from "./place.ts";
+import { Awaited } from "./step.tsx";
 
 type ApproveStepProps = { place: Place; email: string };
 

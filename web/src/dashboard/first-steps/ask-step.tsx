@@ -6,8 +6,8 @@ import { Quote } from "../../look/quote.tsx";
 import { Visible } from "../../look/visible-text.tsx";
 import { CopyBox } from "../forms/copy-box.tsx";
 import { curlOfFirstRequest, keyVariable } from "../keys/first-request.ts";
-import { Awaited } from "./awaited.tsx";
 import type { Place } from "./place.ts";
+import { Awaited } from "./step.tsx";
 
 type AskStepProps = {
   workspace: Workspace;

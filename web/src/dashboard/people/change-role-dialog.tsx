@@ -11,7 +11,7 @@ import { Button } from "../parts/button.tsx";
 import { useToast } from "../parts/toast.tsx";
 import { call, fieldError } from "../service/api.ts";
 import { refresh } from "../service/queries.ts";
-import { roleName } from "../session/role-name.ts";
+import { roleName } from "../session/roles.ts";
 import { RoleChoice } from "./role-choice.tsx";
 
 type ChangeRoleDialogProps = { workspaceId: string; member: Member; ownRole: Role };

@@ -4,7 +4,7 @@ import type { Member, Role } from "../../../../server/src/wire/dashboard-contrac
 import { Visible } from "../../look/visible-text.tsx";
 import { When } from "../parts/when.tsx";
 import { useCall } from "../service/queries.ts";
-import { roleName } from "../session/role-name.ts";
+import { roleName } from "../session/roles.ts";
 import { Answered } from "../states/answered.tsx";
 import { ChangeRoleDialog } from "./change-role-dialog.tsx";
 import { LeaveWorkspace } from "./leave-workspace.tsx";

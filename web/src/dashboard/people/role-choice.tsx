@@ -2,8 +2,7 @@
 
 import { useId } from "react";
 import type { Role } from "../../../../server/src/wire/dashboard-contract.ts";
-import { roleName } from "../session/role-name.ts";
-import { roleSentence, rolesInOrder } from "./role-words.ts";
+import { roleName, roleSentence, rolesInOrder } from "../session/roles.ts";
 
 type RoleChoiceProps = {
   role: Role;

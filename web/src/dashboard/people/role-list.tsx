@@ -1,7 +1,6 @@
 // What each role may do, in a sentence each.
 
-import { roleName } from "../session/role-name.ts";
-import { roleSentence, rolesInOrder } from "./role-words.ts";
+import { roleName, roleSentence, rolesInOrder } from "../session/roles.ts";
 
 export function RoleList() {
   return (

@@ -1,10 +1,10 @@
 // Who asks whom, and by when.
 
 import type { RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
-import { AgentName } from "../../look/agent-name.tsx";
 import { Fact } from "../../look/fact.tsx";
 import type { ClockReading } from "../../look/time/clock.ts";
 import { Countdown } from "../../look/time/countdown.tsx";
+import { Visible } from "../../look/visible-text.tsx";
 import { words } from "../../look/words.ts";
 import { IdFact } from "../parts/id-fact.tsx";
 import { When } from "../parts/when.tsx";
@@ -33,5 +33,15 @@ export function RequestFacts({ request, reading, onOver }: RequestFactsProps) {
       </Fact>
       <IdFact id={id} />
     </dl>
+  );
+}
+
+/** An agent's own name for itself: quoted, because nobody has verified it. */
+function AgentName({ agentName }: { agentName: string | null }) {
+  if (agentName === null) return <span className="quiet">{words.agentUnnamed}</span>;
+  return (
+    <q className="quoted">
+      <Visible text={agentName} />
+    </q>
   );
 }

@@ -1,9 +1,14 @@
 // The list of requests, alive: read again every few seconds while somebody looks, page by page as they ask for more.
 
-import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useMemo, useRef } from "react";
-import type { PendingNow, RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
+import type {
+  PendingNow,
+  RequestDetail,
+  RequestRow,
+} from "../../../../server/src/wire/dashboard-contract.ts";
 import { send } from "../service/api.ts";
+import { queryFor } from "../service/queries.ts";
 import type { ChosenFilter } from "./filters/filter-state.ts";
 import { mergeRows } from "./live-rows.ts";
 
@@ -73,4 +78,21 @@ export function useRequests(workspaceId: string, filter: ChosenFilter): LiveRequ
     isFetchNextPageError: query.isFetchNextPageError,
     fetchNextPage: query.fetchNextPage,
   };
+}
+
+/** One request, read again while something can still happen to it. */
+export function useRequest(workspaceId: string, requestId: string) {
+  return useQuery({
+    ...queryFor("GET /workspaces/:workspaceId/requests/:requestId", {
+      params: { workspaceId, requestId },
+    }),
+    refetchInterval: ({ state }) => (isMoving(state.data) ? refreshMs : false),
+  });
+}
+
+function isMoving(request: RequestDetail | undefined): boolean {
+  return (
+    request !== undefined &&
+    (request.status === "PENDING" || request.deliveries.some(({ state }) => state === "due"))
+  );
 }

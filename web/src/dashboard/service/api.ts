@@ -61,6 +61,11 @@ export class ApiError extends Error {
   }
 }
 
+/** Whether there is no such thing, or none that this person may see: the two are told alike. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ApiError && error.code === "not_found";
+}
+
 const unreachable = "The service cannot be reached. Check your connection and try again.";
 const unreadable = "The service gave an answer that could not be read. Try again in a moment.";
 

@@ -9,7 +9,7 @@ import { Icon } from "../parts/icon.tsx";
 import { useToast } from "../parts/toast.tsx";
 import { call } from "../service/api.ts";
 import { queryClient, queryFor } from "../service/queries.ts";
-import { roleName } from "../session/role-name.ts";
+import { roleName } from "../session/roles.ts";
 import { Problem } from "../states/problem.tsx";
 
 type Invitation = Me["invitations"][number];

@@ -5,7 +5,7 @@ import type { Me } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { Menu, MenuItem, MenuLabel } from "../forms/menu.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { roleName } from "../session/role-name.ts";
+import { roleName } from "../session/roles.ts";
 
 type WorkspaceSwitcherProps = { me: Me; current: string | null };
 

@@ -6,7 +6,6 @@ import { useLocation } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import type { Me } from "../../../../server/src/wire/dashboard-contract.ts";
 import { ApiError, call } from "../service/api.ts";
-import { takeLinkToken } from "./link-token.ts";
 
 /** Somebody who is signed in, and the link that they have opened and not used yet. */
 type Question = { me: Me; token: string };
@@ -53,4 +52,15 @@ async function whoIsSignedIn(): Promise<Me | null> {
     if (error instanceof ApiError && error.code === "signed_out") return null;
     throw error;
   }
+}
+
+/**
+ * The token stands in the fragment, which browsers send to nobody, and does not stay there: an address is kept in
+ * histories and shown to whoever looks over a shoulder.
+ */
+function takeLinkToken(): string | null {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (token === null || token === "") return null;
+  history.replaceState(history.state, "", location.pathname + location.search);
+  return token;
 }

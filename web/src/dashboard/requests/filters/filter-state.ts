@@ -74,3 +74,14 @@ function isStatus(status: string | undefined): status is ApprovalStatus {
 function isInstant(at: string | undefined): at is string {
   return at !== undefined && !Number.isNaN(Date.parse(at));
 }
+
+/** With which the list was last left: the way back from a request leads to the same list. The address is what lasts. */
+let last: { workspaceId: string; filter: ChosenFilter } | null = null;
+
+export function rememberFilter(workspaceId: string, filter: ChosenFilter): void {
+  last = { workspaceId, filter };
+}
+
+export function lastFilter(workspaceId: string): ChosenFilter {
+  return last?.workspaceId === workspaceId ? last.filter : {};
+}
