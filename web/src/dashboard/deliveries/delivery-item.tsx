@@ -50,7 +50,7 @@ export function DeliveryItem({ delivery, status }: DeliveryItemProps) {
   );
 }
 
-/** What is being delivered, and where to. */
+/** The event and the destination of a delivery. */
 function DeliveryTitle({ event, destination }: Pick<Delivery, "event" | "destination">) {
   return (
     <>

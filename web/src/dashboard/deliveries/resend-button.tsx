@@ -47,14 +47,14 @@ export function ResendButton({ workspaceId, delivery }: ResendButtonProps) {
 }
 
 /**
- * Whether it makes sense to offer it. The service has the last word. `status` of the request it belongs to; null when
- * that is not known, or there is none.
+ * Decides whether to offer "Resend". The service has the last word. `status` is the request's; null when it is unknown
+ * or there is no request.
  */
 export function canResend(
   { state, destination }: Delivery,
   status: ApprovalStatus | null,
 ): boolean {
   if (state === "due") return false;
-  // A mail asks for a decision: afterwards there is nothing to ask for.
+  // A mail asks for a decision, so it makes no sense afterwards.
   return destination.kind === "endpoint" || status === null || status === "PENDING";
 }

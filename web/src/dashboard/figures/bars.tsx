@@ -94,7 +94,7 @@ export function Bars(props: BarsProps) {
   );
 }
 
-/** Now and whenever it changes. The picture is drawn in real pixels: one that is scaled down takes its words with it. */
+/** The width now and whenever it changes. Pictures are drawn in real pixels: scaling a picture would scale its words. */
 function useWidth<Place extends Element>(): [RefObject<Place | null>, number | null] {
   const place = useRef<Place>(null);
   const [width, setWidth] = useState<number | null>(null);

@@ -66,7 +66,7 @@ export function OverviewPage() {
   );
 }
 
-/** Holds the place of the figures while they are on their way, in their size. */
+/** Placeholders for the figures while they load, in their size. */
 function OverviewPending() {
   return (
     <div className="figure-stack" role="status">

@@ -7,7 +7,7 @@ export type Period = (typeof periods)[number];
 
 const usual: Period = "30";
 
-/** What else stands in an address counts as the usual one. */
+/** Anything else in the address counts as the default. */
 export function periodOf(days: string | undefined): Period {
   return periods.find((period) => period === days) ?? usual;
 }

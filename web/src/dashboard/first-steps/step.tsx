@@ -33,7 +33,7 @@ export function Step({ number, title, state, children }: StepProps) {
   );
 }
 
-/** Says that the page looks by itself, so that nobody loads it again and again. */
+/** Says that the page updates by itself, so that nobody keeps reloading it. */
 export function Awaited({ children }: { children: string }) {
   return (
     <p className="awaited">

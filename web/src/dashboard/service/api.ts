@@ -61,7 +61,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether there is no such thing, or none that this person may see: the two are told alike. */
+/** True for things that don't exist and for things that this person may not see: the service answers both alike. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.code === "not_found";
 }

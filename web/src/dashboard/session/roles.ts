@@ -1,4 +1,4 @@
-// What the roles are called, and what each may do, in a sentence. The rules themselves are the service's.
+// The names of the roles, and the rights of each, in a sentence. The service enforces the rules.
 
 import type { Role } from "../../../../server/src/wire/dashboard-contract.ts";
 

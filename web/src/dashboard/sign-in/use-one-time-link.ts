@@ -55,8 +55,8 @@ async function whoIsSignedIn(): Promise<Me | null> {
 }
 
 /**
- * The token stands in the fragment, which browsers send to nobody, and does not stay there: an address is kept in
- * histories and shown to whoever looks over a shoulder.
+ * The token stands in the fragment, which browsers send to nobody, and is removed at once: histories keep addresses,
+ * and people look over shoulders.
  */
 function takeLinkToken(): string | null {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");

@@ -75,7 +75,7 @@ function isInstant(at: string | undefined): at is string {
   return at !== undefined && !Number.isNaN(Date.parse(at));
 }
 
-/** With which the list was last left: the way back from a request leads to the same list. The address is what lasts. */
+/** The last filter of the list: the way back from a request leads to the same list. The address is what lasts. */
 let last: { workspaceId: string; filter: ChosenFilter } | null = null;
 
 export function rememberFilter(workspaceId: string, filter: ChosenFilter): void {
