@@ -46,12 +46,12 @@ function looksLikeAnother(value: string): boolean {
   return /^(?:-?[0-9.eE+]+|true|false|null)$/.test(value);
 }
 
-/** No sign but a minus, no zero in front as order numbers have, no exponent. Longer ones nobody reads as an amount. */
+/** Only a minus as sign, no leading zero (as in order numbers), no exponent, no more digits than an amount has. */
 const longNumber = /^(-?)([1-9][0-9]{4,29})(\.[0-9]{1,30})?$/;
 
 /**
  * A long number once more in groups of three digits, as people read amounts. It stands beside the value and never
- * replaces it. Null when the text is no plain decimal number, or has fewer than five digits before the point.
+ * replaces it. Null if the text is no plain decimal number, or has fewer than five digits before the point.
  */
 export function groupedDigits(text: string): string | null {
   const [, minus = "", whole = "", fraction = ""] = longNumber.exec(text) ?? [];
