@@ -18,7 +18,7 @@ import { migrate } from "../../server/src/database/migrations.ts";
 import type { Keyring } from "../../server/src/domain/access/keyring.ts";
 import { readOrMakeSecretKey } from "../../server/src/storage/secret-key-file.ts";
 
-import type { Bench } from "./bench.ts";
+import type { Receiver } from "./receiver-process.ts";
 
 export type Connection = EmbeddedPostgres["connection"];
 
@@ -62,7 +62,7 @@ const settings = {
 export type Settings = Partial<typeof settings>;
 
 export async function withService<Result>(
-  { signal, receiver }: Pick<Bench, "signal" | "receiver">,
+  { signal, receiver }: { signal: AbortSignal; receiver: Receiver },
   own: Settings,
   work: (service: Service) => Promise<Result>,
 ): Promise<Result> {
