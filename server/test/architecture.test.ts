@@ -168,7 +168,6 @@ const stillLong = [
   "e2e/tricks-table.ts",
   "server/src/domain/mail/mail.ts",
   "server/src/http/docs/openapi.ts",
-  "server/src/http/frame/app.ts",
   "server/src/storage/deliveries/deliveries.ts",
   "server/src/storage/deliveries/due-mails.ts",
   "server/src/wire/dashboard-contract.ts",

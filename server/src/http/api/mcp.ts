@@ -12,7 +12,7 @@ import { unknownKey } from "../../operations/approvals/unknown-key.ts";
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
 import { type Answer, type Call, jsonType, repeated, type StreamedAnswer } from "../frame/call.ts";
 import { mcpCrossOrigin, problem, problemOfRefusal } from "../frame/problems.ts";
-import { originOf } from "../frame/same-origin.ts";
+import { isFromAnotherPage, originOf } from "../frame/same-origin.ts";
 
 /** A call to our own router. */
 export type InnerCall = {
@@ -49,7 +49,8 @@ export function makeMcpEndpoint(calls: McpCalls): (call: Call) => Promise<Answer
     // Taken before the first await, so that a caller who goes away meanwhile is not missed.
     const { signal, body } = call;
     const { publicUrl } = calls.origin;
-    if (isFromElsewhere(call, publicUrl)) return mcpCrossOrigin(originOf(publicUrl));
+    // The protocol demands it: a browser says where a page comes from, and only ours may call.
+    if (isFromAnotherPage(call.header, publicUrl)) return mcpCrossOrigin(originOf(publicUrl));
     const workspaceId = await apiKeys.findWorkspaceId(calls.db, call.keyDigest);
     if (workspaceId === null) return problemOfRefusal(unknownKey());
     call.isKeyKnown = true;
@@ -78,12 +79,6 @@ function flawOfMessage(text: string): string | null {
   const scanned = scanJsonValue(text, messageDepthMax);
   if (scanned.kind === "malformed" || scanned.flaw === null) return null;
   return `${scanned.flaw.path} ${describeFlaw(scanned.flaw, messageDepthMax)}.`;
-}
-
-/** Browsers say where a page comes from, and only ours may call; programs say nothing. The protocol demands it. */
-function isFromElsewhere(call: Call, publicUrl: string): boolean {
-  const origin = call.header("origin");
-  return origin !== null && origin !== originOf(publicUrl);
 }
 
 /** Of a header that was let in already: it came once and has the form of a key. */

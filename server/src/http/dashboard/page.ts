@@ -2,8 +2,8 @@
 
 import { randomBytes } from "node:crypto";
 import { escapeHtml } from "../../domain/mail/html-text.ts";
-import { basePathOf } from "../frame/base-path.ts";
 import type { Answer } from "../frame/call.ts";
+import { basePathOf } from "../frame/paths.ts";
 import type { DashboardCalls } from "./visit.ts";
 
 const nonceBytes = 16;

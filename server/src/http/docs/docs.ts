@@ -4,10 +4,10 @@
 import { hash, randomBytes } from "node:crypto";
 import { extname } from "node:path";
 import { type Assets, asAccepted } from "../frame/assets.ts";
-import { basePathOf } from "../frame/base-path.ts";
 import { type Answer, type Call, repeated } from "../frame/call.ts";
 import { acceptedEncodings, compressed } from "../frame/compression.ts";
 import { docsHeaders, referencePolicy } from "../frame/page-headers.ts";
+import { basePathOf } from "../frame/paths.ts";
 
 export type DocsCalls = { assets: Assets; origin: { readonly publicUrl: string } };
 

@@ -5,9 +5,7 @@ import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { DatabaseBusy, isUnavailable } from "../../database/database.ts";
-import { callerAddressOf } from "../../domain/access/caller-address.ts";
 import { type Cidr, networkOf } from "../../domain/access/network-address.ts";
-import type { RateLimit } from "../../domain/access/rate-limit.ts";
 import {
   answerStallDefaultMs,
   answersBytesMax,
@@ -19,10 +17,7 @@ import {
   bodyBytesMax,
   waitSecondsMax,
 } from "../../domain/limits.ts";
-import { isRefusal } from "../../domain/refusal.ts";
 import { isCounted, refuseUnread } from "./answers.ts";
-import { authenticate } from "./authenticate.ts";
-import { basePathOf, withoutBasePath } from "./base-path.ts";
 import {
   BodyCutOff,
   type BodyReader,
@@ -31,33 +26,23 @@ import {
   makeInvitations,
 } from "./bodies.ts";
 import { makeBrokenRequestAnswer } from "./broken-requests.ts";
-import {
-  type Answer,
-  type Call,
-  type Caller,
-  jsonType,
-  repeated,
-  type StreamedAnswer,
-} from "./call.ts";
+import type { Answer } from "./call.ts";
+import { logEveryCall } from "./call-log.ts";
+import { forReader, send, toCall, toCaller } from "./exchange.ts";
 import { FairBudget } from "./fair-budget.ts";
+import { type Guard, type GuardOptions, makeGuards } from "./guards.ts";
 import { Holders } from "./holders.ts";
-import { dashboardHeaders, reviewHeaders } from "./page-headers.ts";
-import { boundPipelining } from "./pipelining.ts";
+import { reviewHeaders } from "./page-headers.ts";
 import {
-  busy,
-  crossOrigin,
-  dashboardCrossOrigin,
-  internalError,
-  problem,
-  problemOfRefusal,
-  reviewRateLimited,
-  unavailable,
-} from "./problems.ts";
-import { RateLimiter } from "./rate-limiter.ts";
-import { ReviewLimiter } from "./review-limiter.ts";
+  answerOfNoRoute,
+  basePathOf,
+  matchesPath,
+  withDecodablePath,
+  withoutBasePath,
+} from "./paths.ts";
+import { boundPipelining } from "./pipelining.ts";
+import { busy, internalError, problem, tooManyOnConnection, unavailable } from "./problems.ts";
 import type { Admission, Route } from "./route.ts";
-import { isSameOrigin, originOf, type Provenance } from "./same-origin.ts";
-import { isFromThisMachine } from "./this-machine.ts";
 
 const requestTimeoutDefaultMs = 60_000;
 const headersTimeoutMs = 15_000;
@@ -74,32 +59,14 @@ const paramCharactersMax = 20_000;
 /** What every answer carries unless its route says otherwise: nothing of it is kept or guessed at. */
 const defaultHeaders = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
-export type AppOptions = {
+export type AppOptions = GuardOptions & {
   routes: Route[];
-  /** What people reach the service by. Asked at each call, because the port may be chosen late. */
-  origin: { readonly publicUrl: string };
-  rateLimit: RateLimit | null;
-  /** Proxies that are believed whom they speak for. */
-  trustedProxies: readonly Cidr[];
   log: Logger;
-  /** Milliseconds since some fixed time, for the rate limit. */
-  clock: () => number;
   /** A request must have arrived whole within this time; how long its answer may take is another matter. */
   requestTimeoutMs?: number;
   /** A reader that takes nothing of a large answer for one to two such periods is cut off. */
   answerStallMs?: number;
 };
-
-declare module "fastify" {
-  interface FastifyRequest {
-    keyDigest: Buffer;
-    facts: Call["facts"];
-  }
-  interface FastifyContextConfig {
-    /** Missing where no route was found. */
-    route?: Route;
-  }
-}
 
 /** What all calls of the process share: the bytes of the bodies it holds, and of the answers that have not left. */
 type Budgets = { bodies: FairBudget; answers: FairBudget };
@@ -169,7 +136,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   const showNoRoute = (request: FastifyRequest, reply: FastifyReply) => {
     if (request.url.startsWith("/review/")) reply.headers(reviewHeaders);
-    return send(reply, answerOfNoRoute(request, routes));
+    return send(reply, answerOfNoRoute(request.url, routes));
   };
   app.setNotFoundHandler(showNoRoute);
   // Before a body is read, which nobody would look at.
@@ -182,13 +149,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     app.server.emit("request", request, response);
   });
 
-  const guards = {
-    api_key: makeKeyGuard(options),
-    review_link: makeReviewGuard(options),
-    dashboard: makeDashboardGuard(options),
-    this_machine: guardThisMachine,
-    anyone: null,
-  };
+  const guards = makeGuards(options);
   for (const route of routes) {
     const guard = guards[route.access];
     addRoute(app, route, { guard, bodies, budgets, holders, trustedProxies, answerStallMs });
@@ -212,74 +173,6 @@ async function admit(
 /** Agents and people of one workspace are counted apart, so that neither keeps the other out. */
 function nameOf(request: FastifyRequest, holder: string): string {
   return `${request.routeOptions.config.route?.access} ${holder}`;
-}
-
-type Guard = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
-
-/** To everybody else it looks as if nothing were there. */
-function guardThisMachine(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  const { socket, httpVersion, headers } = request.raw;
-  const isHere = isFromThisMachine({ address: socket.remoteAddress, httpVersion, headers });
-  if (isHere) done();
-  else send(reply, notFound());
-}
-
-/** Lets a call pass that carries something like an API key and is within its rate. */
-function makeKeyGuard({ rateLimit, clock }: AppOptions): Guard {
-  const limiter = rateLimit === null ? null : new RateLimiter(rateLimit);
-  return (request, reply, done) => {
-    const keyDigest = authenticate((name) => headerOf(request, name));
-    if (isRefusal(keyDigest)) {
-      send(reply, problemOfRefusal(keyDigest));
-      return;
-    }
-    request.keyDigest = keyDigest;
-    if (limiter === null) return done();
-    const decision = limiter.take(keyDigest, clock());
-    reply.headers(limiter.headers(decision));
-    if (decision.allowed) done();
-    else send(reply, rateLimited());
-  };
-}
-
-/** Lets a call to a review pass when it only looks, or comes from the review page itself, and not too often. */
-function makeReviewGuard({ origin, clock, trustedProxies }: AppOptions): Guard {
-  const limiter = new ReviewLimiter();
-  return (request, reply, done) => {
-    reply.headers(reviewHeaders);
-    if (request.method === "POST" && !isFromOurPage(request, origin)) {
-      send(reply, crossOrigin(originOf(origin.publicUrl)));
-      return;
-    }
-    const { address, params } = toCaller(request, trustedProxies);
-    const seconds = limiter.secondsToWait({ address, token: params.token ?? null }, clock());
-    if (seconds === 0) done();
-    else send(reply, forReader(request, reviewRateLimited(seconds)));
-  };
-}
-
-/** The same for the dashboard. Whether somebody is signed in is asked afterwards, with what they ask for. */
-function makeDashboardGuard({ origin }: AppOptions): Guard {
-  return (request, reply, done) => {
-    reply.headers(dashboardHeaders);
-    if (request.method !== "POST" || isFromOurPage(request, origin)) done();
-    else send(reply, dashboardCrossOrigin(originOf(origin.publicUrl)));
-  };
-}
-
-function isFromOurPage(request: FastifyRequest, { publicUrl }: AppOptions["origin"]): boolean {
-  const provenance: Provenance = {
-    origin: headerOf(request, "origin"),
-    site: headerOf(request, "sec-fetch-site"),
-  };
-  return isSameOrigin(provenance, publicUrl);
-}
-
-/** A person who asked for a page is told in a page. */
-function forReader(request: FastifyRequest, answer: Answer): Answer {
-  const { route } = request.routeOptions.config;
-  if (route?.method !== "GET" || route.onFault === undefined) return answer;
-  return route.onFault(answer);
 }
 
 type RouteOptions = Pick<AppOptions, "trustedProxies"> & {
@@ -320,41 +213,6 @@ function addRoute(
   });
 }
 
-/** A known path with a method it does not have is told which ones it has, unless only this machine may know it. */
-function answerOfNoRoute({ url }: FastifyRequest, routes: Route[]): Answer {
-  const [path = ""] = url.split("?");
-  const methods = routes
-    .filter((route) => route.access !== "this_machine" && matchesPath(route.path, path))
-    .map((route) => route.method);
-  if (methods.length === 0) return notFound();
-  const allowed = (methods.includes("GET") ? [...methods, "HEAD"] : methods).join(", ");
-  return problem(
-    "method_not_allowed",
-    `This path answers ${allowed} only. See /v1/openapi.json for every call.`,
-    { allow: allowed },
-  );
-}
-
-function matchesPath(pattern: string, path: string): boolean {
-  const parts = path.split("/");
-  const patternParts = pattern.split("/");
-  return (
-    parts.length === patternParts.length &&
-    patternParts.every((part, at) => (part.startsWith(":") ? parts[at] !== "" : part === parts[at]))
-  );
-}
-
-/** A path whose escapes cannot be decoded is taken literally, so that it is as unknown as any other. */
-function withDecodablePath(url: string): string {
-  const [path = "", ...query] = url.split("?");
-  try {
-    decodeURIComponent(path);
-    return url;
-  } catch {
-    return [path.replaceAll("%", "%25"), ...query].join("?");
-  }
-}
-
 function readEveryBodyAsBytes(app: FastifyInstance, bodies: BodyReader): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", bodies.read);
@@ -377,103 +235,6 @@ function closeConnectionsWhenStopping(app: FastifyInstance): void {
   });
 }
 
-const noQuery = new URLSearchParams();
-const noBody = new Uint8Array();
-
-function toCall(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  trustedProxies: readonly Cidr[],
-): Call {
-  const queryStart = request.url.indexOf("?");
-  return {
-    requestId: request.id,
-    isHead: request.method === "HEAD",
-    keyDigest: request.keyDigest,
-    params: request.params as Record<string, string>,
-    query: queryStart === -1 ? noQuery : new URLSearchParams(request.url.slice(queryStart)),
-    body: request.body instanceof Uint8Array ? request.body : noBody,
-    header: (name) => headerOf(request, name),
-    // Looked at on demand: few calls are asked for it.
-    get address() {
-      return addressOf(request, trustedProxies);
-    },
-    // Made on demand: few calls wait long enough for their caller to go away.
-    get signal() {
-      const controller = new AbortController();
-      if (reply.raw.destroyed) controller.abort();
-      else reply.raw.once("close", () => controller.abort());
-      return controller.signal;
-    },
-    facts: request.facts,
-  };
-}
-
-function toCaller(request: FastifyRequest, trustedProxies: readonly Cidr[]): Caller {
-  const { keyDigest, facts } = request;
-  const params = request.params as Record<string, string>;
-  return { keyDigest, params, facts, address: addressOf(request, trustedProxies) };
-}
-
-function addressOf(request: FastifyRequest, trustedProxies: readonly Cidr[]): string | null {
-  const { "x-forwarded-for": forwarded } = request.headers;
-  const trace = { peer: request.raw.socket.remoteAddress, forwarded: String(forwarded ?? "") };
-  return callerAddressOf(trace, trustedProxies);
-}
-
-function headerOf(request: FastifyRequest, name: string): string | null | typeof repeated {
-  const value = request.headers[name];
-  if (value === undefined) return null;
-  let count = 0;
-  const { rawHeaders } = request.raw;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    if (rawHeaders[at]?.toLowerCase() === name) count += 1;
-  }
-  return count > 1 || Array.isArray(value) ? repeated : value;
-}
-
-function send(reply: FastifyReply, answer: Answer | StreamedAnswer): FastifyReply {
-  const { status, headers = {}, type } = answer;
-  reply.code(status).headers(headers);
-  if ("stream" in answer) return reply.type(answer.type).send(answer.stream);
-  const { body } = answer;
-  if (body === null) return (type === undefined ? reply : reply.type(type)).send();
-  if (reply.request.method === "HEAD") {
-    return sendHead(reply, { type, bytes: Buffer.byteLength(body) });
-  }
-  return reply.type(type ?? jsonType).send(body);
-}
-
-/** As GET would answer, without the body. */
-function sendHead(
-  reply: FastifyReply,
-  { type = jsonType, bytes }: { type: string | undefined; bytes: number },
-): FastifyReply {
-  return reply.type(type).header("content-length", bytes).send();
-}
-
-function notFound(): Answer {
-  return problem(
-    "not_found",
-    "There is nothing at this address. See /v1/openapi.json for every call.",
-  );
-}
-
-function tooManyOnConnection(): Answer {
-  return problem(
-    "unavailable",
-    "This connection has more calls under way than are answered at a time. Read their answers before you send more.",
-    { connection: "close" },
-  );
-}
-
-function rateLimited(): Answer {
-  return problem(
-    "rate_limited",
-    "This API key makes more calls a second than it may. Wait for the seconds in Retry-After, then go on.",
-  );
-}
-
 function answerOfFault(error: unknown, request: FastifyRequest, log: Logger): Answer {
   if (error instanceof BodyCutOff) {
     return problem("validation_error", "The body was cut off before its end. Send it again.");
@@ -488,53 +249,4 @@ function answerOfFault(error: unknown, request: FastifyRequest, log: Logger): An
   }
   log.error({ requestId: request.id, err: error }, "a call failed by a fault of ours");
   return internalError(request.id);
-}
-
-/** One line per call, also when its caller left: Fastify tells only of answers that were sent to their end. */
-function logEveryCall(app: FastifyInstance, log: Logger): void {
-  if (!log.isLevelEnabled("info")) return;
-  const answered = new WeakSet<FastifyRequest>();
-  const logged = new WeakSet<FastifyRequest>();
-  const logOnce = (request: FastifyRequest, reply: FastifyReply, { hasLeft = false } = {}) => {
-    if (!logged.has(request)) logCall(log, request, reply, hasLeft ? { callerLeft: true } : {});
-    logged.add(request);
-  };
-  app.addHook("onRequest", (request, reply, done) => {
-    reply.raw.once("close", () => {
-      if (answered.has(request)) logOnce(request, reply, { hasLeft: true });
-    });
-    done();
-  });
-  // Whoever left before there was an answer is logged with what it would have been.
-  app.addHook("onSend", (request, reply, payload, done) => {
-    answered.add(request);
-    if (reply.raw.destroyed) logOnce(request, reply, { hasLeft: true });
-    done(null, payload);
-  });
-  app.addHook("onResponse", (request, reply, done) => {
-    // Fastify says the same of a call from within the service that was broken off.
-    if (answered.has(request)) logOnce(request, reply);
-    done();
-  });
-}
-
-/** Ids and figures only. */
-function logCall(
-  log: Logger,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  more: { callerLeft?: true },
-): void {
-  log.info(
-    {
-      requestId: request.id,
-      method: request.method,
-      route: request.routeOptions.url ?? "unknown",
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime * 10) / 10,
-      ...more,
-      ...request.facts,
-    },
-    "call",
-  );
 }

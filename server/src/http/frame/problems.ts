@@ -62,6 +62,28 @@ export function problemOfRefusal({ refusal, message }: Refusal): Answer {
   return problem(refusal, message);
 }
 
+export function notFound(): Answer {
+  return problem(
+    "not_found",
+    "There is nothing at this address. See /v1/openapi.json for every call.",
+  );
+}
+
+export function tooManyOnConnection(): Answer {
+  return problem(
+    "unavailable",
+    "This connection has more calls under way than are answered at a time. Read their answers before you send more.",
+    { connection: "close" },
+  );
+}
+
+export function rateLimited(): Answer {
+  return problem(
+    "rate_limited",
+    "This API key makes more calls a second than it may. Wait for the seconds in Retry-After, then go on.",
+  );
+}
+
 /** To the review page, which is told more than an agent, and in codes that no agent ever sees. */
 export function reviewProblem(
   code: ReviewErrorCode,

@@ -1,17 +1,17 @@
 // Whether a call comes from a page of our own, by what only a browser can say of itself: both headers are out of reach
 // of scripts, and each alone has been got around before.
 
-import { type Call, repeated } from "./call.ts";
+import type { Call } from "./call.ts";
 
-export type Provenance = {
-  origin: ReturnType<Call["header"]>;
-  /** Sec-Fetch-Site. */
-  site: ReturnType<Call["header"]>;
-};
+/** For calls that only our own pages make. */
+export function isFromOurPage(header: Call["header"], publicUrl: string): boolean {
+  return header("origin") === originOf(publicUrl) && header("sec-fetch-site") === "same-origin";
+}
 
-export function isSameOrigin({ origin, site }: Provenance, publicUrl: string): boolean {
-  if (origin === repeated || site === repeated) return false;
-  return origin === originOf(publicUrl) && site === "same-origin";
+/** For calls that programs make, too: these say nothing of where they come from. */
+export function isFromAnotherPage(header: Call["header"], publicUrl: string): boolean {
+  const origin = header("origin");
+  return origin !== null && origin !== originOf(publicUrl);
 }
 
 export function originOf(publicUrl: string): string {

@@ -19,10 +19,10 @@ import {
 import type { Review, ReviewLink } from "../../storage/approvals/reviews.ts";
 import * as reviews from "../../storage/approvals/reviews.ts";
 import type { Assets } from "../frame/assets.ts";
-import { basePathOf } from "../frame/base-path.ts";
 import type { Answer, Call, Caller } from "../frame/call.ts";
 import { compressed } from "../frame/compression.ts";
 import type { FairBudget } from "../frame/fair-budget.ts";
+import { basePathOf } from "../frame/paths.ts";
 import { problemOfRefusal, reviewBusy, reviewProblem, tooManyStatus } from "../frame/problems.ts";
 import type { Admission } from "../frame/route.ts";
 import { inTurn } from "../frame/turns.ts";

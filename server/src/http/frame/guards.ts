@@ -1,0 +1,101 @@
+// Who may make a call, by the access that its route names: the first look at a call, before its body is read.
+
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Cidr } from "../../domain/access/network-address.ts";
+import type { RateLimit } from "../../domain/access/rate-limit.ts";
+import { isRefusal } from "../../domain/refusal.ts";
+import { authenticate } from "./authenticate.ts";
+import { forReader, headerOf, send, toCaller } from "./exchange.ts";
+import { dashboardHeaders, reviewHeaders } from "./page-headers.ts";
+import {
+  crossOrigin,
+  dashboardCrossOrigin,
+  notFound,
+  problemOfRefusal,
+  rateLimited,
+  reviewRateLimited,
+} from "./problems.ts";
+import { RateLimiter } from "./rate-limiter.ts";
+import { ReviewLimiter } from "./review-limiter.ts";
+import type { Route } from "./route.ts";
+import { isFromOurPage, originOf } from "./same-origin.ts";
+import { isFromThisMachine } from "./this-machine.ts";
+
+export type GuardOptions = {
+  /** What people reach the service by. Asked at each call, because the port may be chosen late. */
+  origin: { readonly publicUrl: string };
+  rateLimit: RateLimit | null;
+  /** Proxies that are believed whom they speak for. */
+  trustedProxies: readonly Cidr[];
+  /** Milliseconds since some fixed time, for the rate limit. */
+  clock: () => number;
+};
+
+export type Guard = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
+
+export function makeGuards(options: GuardOptions): Record<Route["access"], Guard | null> {
+  return {
+    api_key: makeKeyGuard(options),
+    review_link: makeReviewGuard(options),
+    dashboard: makeDashboardGuard(options),
+    this_machine: guardThisMachine,
+    anyone: null,
+  };
+}
+
+/** To everybody else it looks as if nothing were there. */
+function guardThisMachine(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const { socket, httpVersion, headers } = request.raw;
+  const isHere = isFromThisMachine({ address: socket.remoteAddress, httpVersion, headers });
+  if (isHere) done();
+  else send(reply, notFound());
+}
+
+/** Lets a call pass that carries something like an API key and is within its rate. */
+function makeKeyGuard({ rateLimit, clock }: GuardOptions): Guard {
+  const limiter = rateLimit === null ? null : new RateLimiter(rateLimit);
+  return (request, reply, done) => {
+    const keyDigest = authenticate((name) => headerOf(request, name));
+    if (isRefusal(keyDigest)) {
+      send(reply, problemOfRefusal(keyDigest));
+      return;
+    }
+    request.keyDigest = keyDigest;
+    if (limiter === null) return done();
+    const decision = limiter.take(keyDigest, clock());
+    reply.headers(limiter.headers(decision));
+    if (decision.allowed) done();
+    else send(reply, rateLimited());
+  };
+}
+
+/** Lets a call to a review pass when it only looks, or comes from the review page itself, and not too often. */
+function makeReviewGuard({ origin, clock, trustedProxies }: GuardOptions): Guard {
+  const limiter = new ReviewLimiter();
+  return (request, reply, done) => {
+    reply.headers(reviewHeaders);
+    if (isFromElsewhere(request, origin)) {
+      send(reply, crossOrigin(originOf(origin.publicUrl)));
+      return;
+    }
+    const { address, params } = toCaller(request, trustedProxies);
+    const seconds = limiter.secondsToWait({ address, token: params.token ?? null }, clock());
+    if (seconds === 0) done();
+    else send(reply, forReader(request, reviewRateLimited(seconds)));
+  };
+}
+
+/** The same for the dashboard. Whether somebody is signed in is asked afterwards, with what they ask for. */
+function makeDashboardGuard({ origin }: GuardOptions): Guard {
+  return (request, reply, done) => {
+    reply.headers(dashboardHeaders);
+    if (isFromElsewhere(request, origin)) {
+      send(reply, dashboardCrossOrigin(originOf(origin.publicUrl)));
+    } else done();
+  };
+}
+
+function isFromElsewhere(request: FastifyRequest, { publicUrl }: GuardOptions["origin"]): boolean {
+  const header = (name: string) => headerOf(request, name);
+  return request.method === "POST" && !isFromOurPage(header, publicUrl);
+}
