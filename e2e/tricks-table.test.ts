@@ -5,9 +5,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { open } from "./browser.ts";
+import { honestTexts } from "./honest-texts.ts";
 import { type Journey, journeys } from "./journey.ts";
 import { button } from "./review-page.ts";
-import { honestTexts, type Trick, tricks } from "./tricks-table.ts";
+import type { Trick } from "./trick.ts";
+import { tricks } from "./tricks-table.ts";
 
 const journey = journeys();
 

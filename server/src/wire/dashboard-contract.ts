@@ -2,6 +2,14 @@
 // else may speak it. Times are ISO 8601 in UTC. JSON that agents sent travels as text, so that no reader rounds it.
 
 import type { ApprovalStatus, EventKind, TestEventKind } from "../../../sdk/src/contract.ts";
+import type { Activity } from "./dashboard-activity.ts";
+import type {
+  Passkey,
+  PasskeyAnswer,
+  PasskeyQuestion,
+  Session,
+  SignInOptions,
+} from "./dashboard-sign-in.ts";
 
 export type Role = "owner" | "admin" | "viewer";
 
@@ -106,16 +114,6 @@ export type Done = { done: true };
 /** `cursor` of the next page; null on the last. */
 export type Page<Item> = { items: Item[]; nextCursor: string | null };
 
-export type SignInOptions = {
-  /** The company's own sign-in, where one is set up: its name, for the button. It begins at GET /app/sign-in/oidc. */
-  oidcName: string | null;
-  /** There is no mail server: codes are printed in the terminal and shown at /dev/mail. */
-  isMailKept: boolean;
-};
-
-export type PasskeyQuestion = { challengeId: string; options: unknown };
-export type PasskeyAnswer = { challengeId: string; response: unknown };
-
 export type Me = {
   email: string;
   sessionId: string;
@@ -129,22 +127,6 @@ export type Me = {
   }[];
   hasPasskey: boolean;
 };
-
-export type SignInMethod = "code" | "link" | "passkey" | "oidc";
-
-export type Session = {
-  id: string;
-  isThis: boolean;
-  method: SignInMethod;
-  /** As the browser named itself. */
-  userAgent: string | null;
-  address: string | null;
-  createdAt: string;
-  lastSeenAt: string;
-  expiresAt: string;
-};
-
-export type Passkey = { id: string; name: string; createdAt: string; lastUsedAt: string | null };
 
 export type Settings = {
   name: string;
@@ -207,43 +189,6 @@ export type Shares = {
   medianMs: number | null;
   p90Ms: number | null;
 };
-
-export type Activity = {
-  id: string;
-  at: string;
-  /** Null when it was done at the command line. */
-  actorEmail: string | null;
-  action: ActivityAction;
-  /** What it was done to, as it was called then. */
-  subject: string;
-  /** More, as pairs of words: from, to, reason … */
-  detail: Record<string, string>;
-};
-
-export type ActivityAction =
-  | "key.issued"
-  | "key.revoked"
-  | "endpoint.added"
-  | "endpoint.changed"
-  | "endpoint.enabled"
-  | "endpoint.disabled"
-  | "endpoint.rotated"
-  | "endpoint.tested"
-  | "deliveries.resent"
-  | "group.created"
-  | "group.renamed"
-  | "group.member_added"
-  | "group.member_removed"
-  | "member.invited"
-  | "member.joined"
-  | "member.declined"
-  | "member.added"
-  | "member.role_changed"
-  | "member.removed"
-  | "settings.changed"
-  | "workspace.created"
-  | "request.withdrawn"
-  | "request.mailed_again";
 
 export type RequestFilter = {
   status?: ApprovalStatus;

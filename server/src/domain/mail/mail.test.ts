@@ -1,15 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import {
-  endpointDisabledMail,
-  endpointFailingMail,
-  type MailContent,
-  mailRefusedMail,
-  type ReviewFacts,
-  reminderMail,
-  reviewMail,
-} from "./mail.ts";
+import { type MailContent, type ReviewFacts, reminderMail, reviewMail } from "./mail.ts";
+import { endpointDisabledMail, endpointFailingMail, mailRefusedMail } from "./owner-mails.ts";
 import { spanInWords } from "./times.ts";
 
 const reviewUrl = "https://countersign.example/review/Zk3vYJq0b2mE7xWc9TtR1uHsNfPdLg5oAaQyBiKjUvM";

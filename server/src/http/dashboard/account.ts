@@ -11,7 +11,8 @@ import { endOtherSessions, endSession } from "../../operations/people/sign-in.ts
 import * as storedPasskeys from "../../storage/people/passkeys.ts";
 import * as people from "../../storage/people/people.ts";
 import * as storedSessions from "../../storage/people/sessions.ts";
-import type { Done, Me, Session } from "../../wire/dashboard-contract.ts";
+import type { Done, Me } from "../../wire/dashboard-contract.ts";
+import type { Session } from "../../wire/dashboard-sign-in.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,

@@ -16,7 +16,8 @@ import {
 } from "../../operations/people/manage-passkeys.ts";
 import { startSession } from "../../operations/people/sign-in.ts";
 import * as passkeys from "../../storage/people/passkeys.ts";
-import type { Done, Me, Passkey, PasskeyQuestion } from "../../wire/dashboard-contract.ts";
+import type { Done, Me } from "../../wire/dashboard-contract.ts";
+import type { Passkey, PasskeyQuestion } from "../../wire/dashboard-sign-in.ts";
 import type { Call } from "../frame/call.ts";
 import { browserOf, signedIn } from "./sign-in.ts";
 import {

@@ -13,7 +13,8 @@ import {
   signInByLink,
 } from "../../operations/people/sign-in.ts";
 import * as sessions from "../../storage/people/sessions.ts";
-import type { Done, Me, SignInOptions } from "../../wire/dashboard-contract.ts";
+import type { Done, Me } from "../../wire/dashboard-contract.ts";
+import type { SignInOptions } from "../../wire/dashboard-sign-in.ts";
 import { type Call, repeated } from "../frame/call.ts";
 import { describeMe } from "./account.ts";
 import { endedSessionCookie, sessionCookie, sessionTokenOf } from "./session-cookie.ts";

@@ -6,7 +6,8 @@ import { isRefusal, refuse } from "../../domain/refusal.ts";
 import { updateWorkspace } from "../../operations/workspaces/manage-workspace.ts";
 import * as storedActivity from "../../storage/workspaces/activity.ts";
 import * as workspaces from "../../storage/workspaces/workspaces.ts";
-import type { Activity, Page, Workspace } from "../../wire/dashboard-contract.ts";
+import type { Activity } from "../../wire/dashboard-activity.ts";
+import type { Page, Workspace } from "../../wire/dashboard-contract.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,

@@ -7,19 +7,19 @@ import { deriveReviewCode } from "../../domain/access/review-code.ts";
 import { deriveReviewToken } from "../../domain/access/review-link.ts";
 import { deriveSignInCode } from "../../domain/access/sign-in.ts";
 import { disabledAfter } from "../../domain/delivery/endpoint-health.ts";
+import {
+  invitationMail,
+  passkeyAddedMail,
+  passkeyRemovedMail,
+  signInMail,
+} from "../../domain/mail/account-mails.ts";
 import { countFitting, type DigestRequest, digestMail } from "../../domain/mail/digest-mail.ts";
+import { type MailContent, reminderMail, reviewMail } from "../../domain/mail/mail.ts";
 import {
   endpointDisabledMail,
   endpointFailingMail,
-  invitationMail,
-  type MailContent,
   mailRefusedMail,
-  passkeyAddedMail,
-  passkeyRemovedMail,
-  reminderMail,
-  reviewMail,
-  signInMail,
-} from "../../domain/mail/mail.ts";
+} from "../../domain/mail/owner-mails.ts";
 import { digestOf, type Mail, type ReviewMail } from "../../storage/deliveries/due-mails.ts";
 
 export type ComposedMail = MailContent & {

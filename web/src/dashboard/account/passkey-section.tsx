@@ -1,7 +1,7 @@
 // The passkeys of whoever is signed in: add one, remove one.
 
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
-import type { Passkey } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Passkey } from "../../../../server/src/wire/dashboard-sign-in.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { ConfirmDialog } from "../forms/dialog.tsx";
 import { Button } from "../parts/button.tsx";

@@ -1,7 +1,7 @@
 // Every browser that is signed in as this person, and how to end what one does not recognise.
 
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
-import type { Session, SignInMethod } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Session, SignInMethod } from "../../../../server/src/wire/dashboard-sign-in.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { ConfirmDialog } from "../forms/dialog.tsx";
 import { Button } from "../parts/button.tsx";

@@ -7,7 +7,8 @@ import {
   startAuthentication,
   startRegistration,
 } from "@simplewebauthn/browser";
-import type { Me, Passkey } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Me } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Passkey } from "../../../../server/src/wire/dashboard-sign-in.ts";
 import { ApiError, call } from "./api.ts";
 
 /** Browsers offer passkeys on encrypted pages and on this machine only. */

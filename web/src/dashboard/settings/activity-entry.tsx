@@ -1,7 +1,7 @@
 // One entry of the activity: a sentence, when, and what else was recorded.
 
 import { Link } from "@tanstack/react-router";
-import type { Activity } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Activity } from "../../../../server/src/wire/dashboard-activity.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { When } from "../parts/when.tsx";
 import { sentenceOf } from "./activity-sentence.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Activity } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Activity } from "../../../../server/src/wire/dashboard-activity.ts";
 import { sentenceOf } from "./activity-sentence.ts";
 
 const entry: Activity = {

@@ -1,7 +1,7 @@
 // An entry of the activity as a sentence: who did what to which thing. What people and agents called things is a part
 // of its own, so that it is shown as their word and never read as ours.
 
-import type { Activity, ActivityAction } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Activity, ActivityAction } from "../../../../server/src/wire/dashboard-activity.ts";
 
 export type SentencePart = { text: string } | { name: string };
 

@@ -2,7 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import type { SignInOptions } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { SignInOptions } from "../../../../server/src/wire/dashboard-sign-in.ts";
 import { TextField } from "../forms/field.tsx";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";

@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { honestTexts, storedOrder, type Trick, tricks } from "../../../../e2e/tricks-table.ts";
+import { honestTexts } from "../../../../e2e/honest-texts.ts";
+import { storedOrder, type Trick } from "../../../../e2e/trick.ts";
+import { tricks } from "../../../../e2e/tricks-table.ts";
 import { mixesDirections } from "../../../../server/src/domain/shown/text/writing-order.ts";
 import { words } from "../../look/words.ts";
 import { describeFinding, type Sentence } from "./finding-sentences.ts";

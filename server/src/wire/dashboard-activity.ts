@@ -1,0 +1,38 @@
+// What was done in a workspace, as the dashboard is told it.
+
+export type Activity = {
+  id: string;
+  at: string;
+  /** Null when it was done at the command line. */
+  actorEmail: string | null;
+  action: ActivityAction;
+  /** What it was done to, as it was called then. */
+  subject: string;
+  /** More, as pairs of words: from, to, reason … */
+  detail: Record<string, string>;
+};
+
+export type ActivityAction =
+  | "key.issued"
+  | "key.revoked"
+  | "endpoint.added"
+  | "endpoint.changed"
+  | "endpoint.enabled"
+  | "endpoint.disabled"
+  | "endpoint.rotated"
+  | "endpoint.tested"
+  | "deliveries.resent"
+  | "group.created"
+  | "group.renamed"
+  | "group.member_added"
+  | "group.member_removed"
+  | "member.invited"
+  | "member.joined"
+  | "member.declined"
+  | "member.added"
+  | "member.role_changed"
+  | "member.removed"
+  | "settings.changed"
+  | "workspace.created"
+  | "request.withdrawn"
+  | "request.mailed_again";
