@@ -22,7 +22,8 @@ export type WebCall = {
   apiKey: string;
   /** Those that the protocol names: accept and mcp-…. */
   headers: Record<string, string>;
-  body: Uint8Array;
+  /** The body as text. */
+  text: string;
   /** Aborted when the caller goes away. */
   signal: AbortSignal;
 };
@@ -47,8 +48,7 @@ export function makeWebHandler(options: WebHandlerOptions): WebHandler {
     },
   );
   return {
-    answer: async ({ apiKey, headers, body, signal }) => {
-      const text = decode(body);
+    answer: async ({ apiKey, headers, text, signal }) => {
       const flaw = flawOf(text);
       if (flaw !== null) return refused(-32600, flaw);
       const parsedBody = parse(text);
@@ -66,15 +66,6 @@ export function makeWebHandler(options: WebHandlerOptions): WebHandler {
     },
     close: () => handler.close(),
   };
-}
-
-/** What is no UTF-8 is no JSON either. */
-function decode(body: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(body);
-  } catch {
-    return "";
-  }
 }
 
 function parse(text: string): unknown {

@@ -6,7 +6,18 @@ import { type JsonFlaw, type JsonMember, scanJson } from "../shown/json-text.ts"
 
 export type Members = ReadonlyMap<string, JsonMember>;
 
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+/** Keeps a byte order mark, which is no JSON. */
+const exactUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The text of a body, or null when it isn't UTF-8. */
+export function textOf(body: Uint8Array, decoder = utf8): string | null {
+  try {
+    return decoder.decode(body);
+  } catch {
+    return null;
+  }
+}
 
 /** `what` names what the object must have, and `undone` what did not happen, for whoever reads the refusal. */
 export function membersOf(
@@ -16,10 +27,8 @@ export function membersOf(
   if (body.length === 0) {
     return refuse("invalid_json", `The body is empty. Send a JSON object with ${what}.`);
   }
-  let text: string;
-  try {
-    text = utf8.decode(body);
-  } catch {
+  const text = textOf(body, exactUtf8);
+  if (text === null) {
     return refuse("invalid_json", "The body is not valid UTF-8. Encode the JSON text as UTF-8.");
   }
   const scanned = scanJson(text);

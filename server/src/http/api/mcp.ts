@@ -4,7 +4,7 @@
 
 import type { Fetch } from "../../../../sdk/src/index.ts";
 import type { Database } from "../../database/database.ts";
-import { describeFlaw } from "../../domain/approval/json-body.ts";
+import { describeFlaw, textOf } from "../../domain/approval/json-body.ts";
 import { mcpAnswerBytesMax } from "../../domain/limits.ts";
 import { jsonDepthMax } from "../../domain/shown/field-limits.ts";
 import { scanJsonValue } from "../../domain/shown/json-text.ts";
@@ -58,7 +58,9 @@ export function makeMcpEndpoint(calls: McpCalls): (call: Call) => Promise<Answer
     opened ??= openHandler(calls);
     const handler = await opened;
     const headers = headersOf(call);
-    return toAnswer(await handler.answer({ apiKey: apiKeyOf(call), headers, body, signal }));
+    // No UTF-8 is no JSON either.
+    const text = textOf(body) ?? "";
+    return toAnswer(await handler.answer({ apiKey: apiKeyOf(call), headers, text, signal }));
   };
 }
 

@@ -4,6 +4,7 @@ import type { z } from "zod";
 import type { Database } from "../../database/database.ts";
 import type { Keyring } from "../../domain/access/keyring.ts";
 import type { OidcClient } from "../../domain/access/openid.ts";
+import { textOf } from "../../domain/approval/json-body.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import type { MemberDoer } from "../../domain/workspace/activity.ts";
 import type { Role } from "../../domain/workspace/role.ts";
@@ -81,11 +82,11 @@ export function readForm<Form>(call: Call, form: z.ZodType<Form>): Form | Dashbo
   return { refusal: "validation_error", message: `${field}: ${message}`, field };
 }
 
+/** Undefined when it is no JSON. */
 function parseJson(body: Uint8Array): unknown {
   try {
-    return body.length === 0
-      ? {}
-      : JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    // No UTF-8 is no JSON either, and an empty form says nothing.
+    return body.length === 0 ? {} : JSON.parse(textOf(body) ?? "");
   } catch {
     return undefined;
   }
