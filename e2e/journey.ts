@@ -90,7 +90,9 @@ export function journeys(siteOptions: SiteOptions = {}) {
   });
   return (name: string, ...rest: [Walk] | [JourneyOptions, Walk]): void => {
     const [options, walk] = rest.length === 1 ? [{}, rest[0]] : rest;
-    test(name, { skip, timeout: testHangMs }, async (t) => {
+    // The tag names the file in the list of the slowest tests.
+    const tags = process.argv.slice(1, 2);
+    test(name, { skip, timeout: testHangMs, tags }, async (t) => {
       opening ??= openStage(executablePath, siteOptions);
       await runJourney(await opening, options, walk, t);
     });

@@ -1,9 +1,9 @@
 // Runs every test against one real PostgreSQL. It ends with the slowest tests, how free the machine was, and how many passed.
-// `npm test -- FILE…` runs some files only; TEST_DATABASE_URL runs them on another PostgreSQL (its role must be
+// `npm test -- FILE…` runs some files only, `npm test -- --changed` those that a change can break; TEST_DATABASE_URL runs them on another PostgreSQL (its role must be
 // allowed to create databases). Browser tests run in a Chromium that is looked for once, before all of them
 // (e2e/chromium.ts); where there is none they count as skipped, and the last lines say so.
 
-import { glob, mkdtemp, rm, stat } from "node:fs/promises";
+import { glob, mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { basename, join, relative } from "node:path";
 import { run } from "node:test";
@@ -13,6 +13,7 @@ import { type ChromiumSearch, findChromium } from "../e2e/chromium.ts";
 import { useEmbeddedPostgres } from "../server/src/database/embedded-postgres/embedded-postgres.ts";
 import { migrate } from "../server/src/database/migrations.ts";
 import { templateName, withDatabase } from "../server/test/test-database.ts";
+import { changedFiles, chooseTests } from "./changed-tests.ts";
 import { measureFreeCores } from "./machine.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -24,6 +25,7 @@ const freeCores = await measureFreeCores();
 process.env.TEST_SLOWNESS = String(Math.max(1, 2 / freeCores));
 const { testHangMs } = await import("../server/test/patience.ts");
 const files = await findFiles();
+if (files.length === 0) process.exit();
 const chromium = files.some(needsBrowser) ? await searchChromium() : null;
 process.env.TEST_CHROMIUM = chromium?.path ?? "";
 
@@ -67,19 +69,40 @@ async function makeTemplate(url: string): Promise<void> {
 }
 
 async function findFiles(): Promise<string[]> {
-  const named = process.argv.slice(2).map((file) => join(process.cwd(), file));
-  if (named.length > 0) return named;
+  const named = process.argv.slice(2);
+  if (named.includes("--changed")) return longestFirst(await findChanged());
+  if (named.length > 0) return named.map((file) => join(process.cwd(), file));
+  return longestFirst(await findSources(".test.ts"));
+}
+
+async function findSources(ending: string): Promise<string[]> {
   const found: string[] = [];
   for await (const file of glob(
-    "{server,web,sdk,mcp,adapters,examples,docs,e2e,bench,scripts}/**/*.test.ts",
+    `{server,web,sdk,mcp,adapters,examples,docs,e2e,bench,scripts}/**/*${ending}`,
     {
       cwd: root,
-      exclude: (name) => name === "node_modules",
+      exclude: (name) => name === "node_modules" || name === "dist",
     },
   )) {
     found.push(join(root, file));
   }
-  return longestFirst(found);
+  return found;
+}
+
+async function findChanged(): Promise<string[]> {
+  const sources = await Promise.all(
+    (await findSources(".{ts,tsx}")).map(async (file) => ({
+      path: relative(root, file),
+      text: await readFile(file, "utf8"),
+    })),
+  );
+  const { chosen, leftOut, unmet } = chooseTests(sources, await changedFiles(root));
+  tell(`Runs ${chosen.length} test files that import what has changed.`);
+  if (leftOut.length > 0) {
+    tell(`Leaves out ${leftOut.length} that meet it only in a running service or a browser.`);
+  }
+  for (const path of unmet) tell(`No test imports ${path}: only npm test tells whether it works.`);
+  return chosen.map((path) => join(root, path));
 }
 
 /**
@@ -152,9 +175,10 @@ async function runFiles(paths: string[]): Promise<Result> {
     // A suite or file fails with its tests, which are counted themselves.
     if (details.type !== "suite" && todo === undefined) result.failed += 1;
   });
-  stream.on("test:complete", ({ name, file, details }) => {
+  stream.on("test:complete", ({ name, file, details, tags }) => {
     if (details.type === "suite" || file === undefined || name === file) return;
-    result.tests.push({ name, file: relative(root, file), ms: details.duration_ms });
+    // A journey is declared in e2e/journey.ts, and tagged with the file that it belongs to.
+    result.tests.push({ name, file: relative(root, tags[0] ?? file), ms: details.duration_ms });
   });
   stream.on("test:summary", (summary) => {
     // The summary without a file is the one of the whole run.

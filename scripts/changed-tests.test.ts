@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { chooseTests } from "./changed-tests.ts";
+
+const readers = ["architecture", "effects", "packages"].map(
+  (name) => `server/test/${name}.test.ts`,
+);
+const files = Object.entries({
+  "server/src/domain/a.ts": "",
+  "server/src/domain/a.test.ts": `import { a } from "./a.ts";`,
+  "server/src/domain/b.ts": `import { a } from "./a.ts";`,
+  "server/src/domain/b.test.ts": `import { b } from "./b.ts";`,
+  "server/src/domain/c.test.ts": `import type { A } from "./a.ts";`,
+  "server/src/service.ts": `import { b } from "./domain/b.ts";`,
+  "server/test/test-service.ts": `import { serve } from "../src/service.ts";\nimport { a } from "../src/domain/a.ts";`,
+  "server/test/creating.test.ts": `import { start } from "./test-service.ts";`,
+  "server/test/reading.test.ts": `import { start } from "./test-service.ts";\nimport { b } from "../src/domain/b.ts";`,
+  "web/src/page.tsx": "",
+  "e2e/site.ts": `import { start } from "../server/test/test-service.ts";`,
+  "e2e/journey.ts": `import { site } from "./site.ts";`,
+  "e2e/deciding.test.ts": `import { journeys } from "./journey.ts";`,
+  ...Object.fromEntries(readers.map((path) => [path, ""])),
+}).map(([path, text]) => ({ path, text }));
+
+function chosen(...changed: string[]): string[] {
+  return chooseTests(files, changed)
+    .chosen.filter((path) => !readers.includes(path))
+    .sort();
+}
+
+test("a change runs the tests that import it, over other files as well, but not for its types alone", () => {
+  assert.deepEqual(chosen("server/src/domain/a.ts"), [
+    "server/src/domain/a.test.ts",
+    "server/src/domain/b.test.ts",
+    "server/test/reading.test.ts",
+  ]);
+  assert.deepEqual(chosen("server/src/domain/b.test.ts"), ["server/src/domain/b.test.ts"]);
+});
+
+test("a test that meets a change only in the running service is left out, and counted", () => {
+  const { leftOut } = chooseTests(files, ["server/src/domain/a.ts"]);
+  assert.deepEqual(leftOut.sort(), ["e2e/deciding.test.ts", "server/test/creating.test.ts"]);
+});
+
+test("a change of what starts the service, or of a file that helps tests, runs all tests that use it", () => {
+  const all = ["creating", "reading"].map((name) => `server/test/${name}.test.ts`);
+  assert.deepEqual(chosen("server/src/service.ts"), ["e2e/deciding.test.ts", ...all]);
+  assert.deepEqual(chosen("server/test/test-service.ts"), ["e2e/deciding.test.ts", ...all]);
+  assert.deepEqual(chosen("e2e/site.ts"), ["e2e/deciding.test.ts"]);
+});
+
+test("a change of a page leaves out the journeys, which import no page, and is named as met by no test", () => {
+  const { leftOut, unmet } = chooseTests(files, ["web/src/page.tsx"]);
+  assert.deepEqual(leftOut, ["e2e/deciding.test.ts"]);
+  assert.deepEqual(unmet, ["web/src/page.tsx"]);
+});
+
+test("the tests that read all sources run with every change of one, and nothing runs without", () => {
+  assert.deepEqual(
+    readers.filter((path) => chooseTests(files, ["web/src/page.tsx"]).chosen.includes(path)),
+    readers,
+  );
+  assert.deepEqual(chooseTests(files, ["README.md"]), { chosen: [], leftOut: [], unmet: [] });
+});

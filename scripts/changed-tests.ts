@@ -1,0 +1,80 @@
+// Chooses the tests for `npm test -- --changed`: the files that import something that changed, over however many files.
+// Tests that reach a change only by starting the whole service are counted, and left to `npm test`.
+
+import { execFile } from "node:child_process";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { importsOf, type SourceFile, targetOf } from "../server/test/source-text.ts";
+
+export type Choice = {
+  /** Test files that the change can break. */
+  chosen: string[];
+  /** Test files that meet the change only in a running service or a browser. */
+  leftOut: string[];
+  /** Changed sources that no chosen test imports. */
+  unmet: string[];
+};
+
+/** They read all sources, and take seconds. */
+const readers = ["architecture", "packages", "effects"].map(
+  (name) => `server/test/${name}.test.ts`,
+);
+
+/** What differs from where this branch left main; on main itself, what is not committed. */
+export async function changedFiles(root: string): Promise<string[]> {
+  const git = async (...args: string[]) => {
+    const { stdout } = await promisify(execFile)("git", args, { cwd: root });
+    return stdout.split("\n").filter((line) => line !== "");
+  };
+  const [base = "HEAD"] = await git("merge-base", "HEAD", "main").catch(() => []);
+  const [changed, added] = await Promise.all([
+    git("diff", "--name-only", "--relative", base),
+    git("ls-files", "--others", "--exclude-standard"),
+  ]);
+  return [...new Set([...changed, ...added])].sort();
+}
+
+/** `files` are all TypeScript files of the repository, by their paths in it. */
+export function chooseTests(files: SourceFile[], changed: readonly string[]): Choice {
+  const imports = new Map(files.map((file) => [file.path, importedBy(file)]));
+  const isChanged = new Set(changed);
+  /** The changed files that a test reaches. */
+  const touched = (path: string, follows: (from: string, to: string) => boolean) => {
+    const reached = new Set([path]);
+    for (const from of reached) {
+      for (const to of imports.get(from) ?? []) if (follows(from, to)) reached.add(to);
+    }
+    return [...reached].filter((each) => isChanged.has(each));
+  };
+  const tests = files.map(({ path }) => path).filter((path) => path.endsWith(".test.ts"));
+  const met = new Map(tests.map((path) => [path, touched(path, isNearby)]));
+  const sources = changed.filter((path) => /\.(?:tsx?|css|sql)$/.test(path));
+  const chosen = tests.filter(
+    (path) => met.get(path)?.length || (sources.length > 0 && readers.includes(path)),
+  );
+  const isPageChanged = changed.some((path) => path.startsWith("web/"));
+  const leftOut = tests
+    .filter((path) => !chosen.includes(path))
+    .filter((path) => touched(path, () => true).length > 0 || (isPageChanged && isJourney(path)));
+  const known = new Set([...met.values()].flat());
+  return { chosen, leftOut, unmet: sources.filter((path) => !known.has(path)) };
+}
+
+/** Types are gone when a program runs; `tsc` looks after them. */
+function importedBy(file: SourceFile): string[] {
+  return importsOf(file).flatMap((each) => (each.isType ? [] : (targetOf(file, each) ?? [])));
+}
+
+/** Not beyond what starts the service, nor out of the files that help tests: by these every test reaches everything. */
+function isNearby(from: string, to: string): boolean {
+  if (dirname(from) === "server/src") return false;
+  return !isHelper(from) || isHelper(to) || dirname(to) === "server/src";
+}
+
+function isHelper(path: string): boolean {
+  return /^(?:[a-z]+\/test|e2e)\//.test(path) && !path.endsWith(".test.ts");
+}
+
+function isJourney(path: string): boolean {
+  return path.startsWith(join("e2e", "/"));
+}
