@@ -29,7 +29,7 @@ const journey = journeys();
 const tooSoon = { mayFail: ["401 /app/api/me", "409 /app/api/"] } as const;
 
 journey(
-  "a member has the mail sent again, sees what an approver changed, and withdraws what nobody should decide",
+  "a member has the mail sent again, sees what an approver changed, and cancels what nobody should decide",
   tooSoon,
   async (there) => {
     const { page } = await enterAs(there, "admin");
@@ -53,15 +53,18 @@ journey(
     await eventually(() => mailsTo(there, "ben@example.com") === 2, "a second mail");
     const review = await there.visit(url);
     await review.getByText("Waiting for you").waitFor();
-    await button(page, "Withdraw").click();
-    await inspectDialog(page, "dashboard-withdraw", tooSoon);
-    await goAhead(page, "Withdraw the request");
-    await page.getByRole("heading", { name: /^Withdrawn before anybody decided/ }).waitFor();
-    assert.equal(await page.getByRole("button", { name: /^(Withdraw|Send the mail)/ }).count(), 0);
+    await button(page, "Cancel request").click();
+    await inspectDialog(page, "dashboard-cancel", tooSoon);
+    await goAhead(page, "Cancel request");
+    await page.getByRole("heading", { name: /^Cancelled before anyone decided/ }).waitFor();
+    assert.equal(
+      await page.getByRole("button", { name: /^(Cancel request|Send the mail)/ }).count(),
+      0,
+    );
     assert.equal((await there.readRequest(id)).status, "CANCELLED");
     await review.reload();
     await outcomeOf(review).waitFor();
-    await inspect(page, "dashboard-withdrawn", tooSoon);
+    await inspect(page, "dashboard-cancelled", tooSoon);
     // What an approver changes is shown beside what was asked.
     await review.goto((await there.mailedLink("ann@example.com", editedId)).url);
     await button(review, "Edit amount").click();
@@ -222,7 +225,7 @@ async function assertOverview(page: Page): Promise<void> {
       "Approved 25% 1 request",
       "Rejected 25% 1 request",
       "Expired 25% 1 request",
-      "Withdrawn 25% 1 request",
+      "Cancelled 25% 1 request",
     ],
   );
   const perDay = "Requests per day, by what became of them";
@@ -230,7 +233,7 @@ async function assertOverview(page: Page): Promise<void> {
     ["Approved as asked", 1],
     ["Rejected", 1],
     ["Expired", 1],
-    ["Withdrawn", 1],
+    ["Cancelled", 1],
     ["Still waiting", 2],
     ["Total", 6],
   ] as const) {

@@ -77,7 +77,7 @@ journey(
     await page.getByText("Refund order 1042").first().click();
     await page.getByText("Agent state").first().waitFor();
     assert.equal(
-      await page.getByRole("button", { name: /Withdraw|Send the mail again/ }).count(),
+      await page.getByRole("button", { name: /Cancel request|Send the mail again/ }).count(),
       0,
     );
     for (const [place, forbidden] of [

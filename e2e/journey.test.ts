@@ -43,7 +43,7 @@ journey(
 );
 
 journey(
-  "an agent creates, reads and withdraws over the API, to the byte",
+  "an agent creates, reads and cancels over the API, to the byte",
   async ({ createRequest, readRequest, readRequestText, cancelRequest }) => {
     const text = `{"summary":"Pay","notify":"ann@example.com","payload":{"id":9007199254740993}}`;
     const { id } = await createRequest(text);

@@ -100,18 +100,18 @@ journey(
   },
 );
 
-journey("a withdrawn request says so on the same link", async (there) => {
+journey("a cancelled request says so on the same link", async (there) => {
   const { id } = await there.createRequest(request);
   const page = await open(there);
   await there.cancelRequest(id);
   await page.reload();
-  await outcomeOf(page).getByText("The request was withdrawn, so nothing was approved").waitFor();
+  await outcomeOf(page).getByText("The request was cancelled, so nothing was approved").waitFor();
   await assertNothingToDecide(page);
-  await inspect(page, "withdrawn");
+  await inspect(page, "cancelled");
 });
 
 journey(
-  "who decides a moment after the agent withdrew is told, and keeps what they typed",
+  "an approver who decides a moment after the agent cancelled is told, and keeps what they typed",
   tooLate,
   async (there) => {
     const { id } = await there.createRequest(request);
@@ -119,7 +119,7 @@ journey(
     await type(page, { amount: "99.00", note: "A little less" });
     await there.cancelRequest(id);
     await confirm(page, "Yes, approve with changes");
-    await outcomeOf(page).getByText("The request was withdrawn").waitFor();
+    await outcomeOf(page).getByText("The request was cancelled").waitFor();
     await page.getByText("Your decision came too late and was not counted.").waitFor();
     await assertStillThere(page, "A little less", '"amount":99.00');
     assert.equal((await there.readRequest(id)).status, "CANCELLED");

@@ -63,7 +63,7 @@ export function agentsWords(page: Page): Locator {
 /** The outcome is the one region that is named by what became of the request. */
 export function outcomeOf(page: Page): Locator {
   return page.getByRole("region", {
-    name: /^(Approved by|Rejected by|Nobody|The request was withdrawn)/,
+    name: /^(Approved by|Rejected by|Nobody|The request was cancelled)/,
   });
 }
 

@@ -156,11 +156,11 @@ describe("the refund agent", () => {
     assert.equal(await countOf(client), 1);
   });
 
-  test("ends with 1 when rejected, 2 when nobody decides or it is withdrawn, and pays nothing", async () => {
+  test("ends with 1 when rejected, 2 when nobody decides or it is cancelled, and pays nothing", async () => {
     for (const [end, code, said] of [
       ["reject", 1, /Rejected, nothing was paid\. Refunded in May/],
       ["expire", 2, /nobody decided about/],
-      ["cancel", 2, /was withdrawn/],
+      ["cancel", 2, /was cancelled/],
     ] as const) {
       const { key, client } = await makeUser();
       const { agent } = startAgent(key);
@@ -345,7 +345,7 @@ describe("the deploy gate", skipsShell, () => {
     });
 
     test(
-      `${which}: 1 for a rejection, 2 for an expiry and a withdrawal, which can be asked about again`,
+      `${which}: 1 for a rejection, 2 for an expiry and a cancel, which can be asked about again`,
       skips,
       async () => {
         const { key, client } = await makeUser();

@@ -7,7 +7,7 @@ import type { ApprovalRequest, Countersign, CreateRequest, DecidedRequest } from
 export type Describe<Input> = (input: Input) => Omit<CreateRequest, "payload">;
 
 export type AskOptions = {
-  /** Only for a call that will be made again with the same key; without one, an abort withdraws the request. */
+  /** Only for a call that will be made again with the same key; without one, an abort cancels the request. */
   idempotencyKey?: string | undefined;
   signal?: AbortSignal | undefined;
 };
@@ -181,7 +181,7 @@ export function refusalText(
     case "EXPIRED":
       return `Nobody decided about this action (${id}) before ${expiresAt}. It was not carried out. This is not a rejection, but do not call the tool again by yourself: say that the approval is missing.`;
     case "CANCELLED":
-      return `The request to approve this action (${id}) was withdrawn. It was not carried out. Do not call this tool again for the same purpose.`;
+      return `The request to approve this action (${id}) was cancelled. It was not carried out. Do not call this tool again for the same purpose.`;
     default:
       throw new Error(`there is nothing to refuse: ${id} is ${status}`);
   }

@@ -89,11 +89,11 @@ test("from the webhook, a process that knows nothing runs the tool once, with th
   }
 });
 
-test("a rejection, an expiry and a withdrawal reach the model as what they are, and run nothing", async () => {
+test("a rejection, an expiry and a cancel reach the model as what they are, and run nothing", async () => {
   for (const [end, expected] of [
     ["reject", /A person rejected.*refunded in May/],
     ["expire", /Nobody decided.*not a rejection/],
-    ["cancel", /was withdrawn/],
+    ["cancel", /was cancelled/],
   ] as const) {
     const client = await served.client();
     const [id = ""] = (await askFor(client, one)).ids;

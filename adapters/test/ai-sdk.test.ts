@@ -112,10 +112,10 @@ test("a rejection reaches the model with its reason, and the run goes on", async
   assert.deepEqual(paid, []);
 });
 
-test("an expiry and a withdrawal are told apart from a rejection, and run nothing", async () => {
+test("an expiry and a cancel are told apart from a rejection, and run nothing", async () => {
   for (const [end, told] of [
     ["expire", /Nobody decided.*not a rejection/],
-    ["cancel", /was withdrawn/],
+    ["cancel", /was cancelled/],
   ] as const) {
     const { client, paid, run } = await makeAgent();
     const running = run([one]);
@@ -141,7 +141,7 @@ test("of two calls in one step, each is decided for itself", async () => {
   assert.deepEqual(paid, [other.input]);
 });
 
-test("an aborted run withdraws what it asked, and runs nothing", async () => {
+test("an aborted run cancels its request, and runs nothing", async () => {
   const { client, paid, run } = await makeAgent();
   const abort = new AbortController();
   const running = run([one], abort.signal);

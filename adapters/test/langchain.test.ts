@@ -89,11 +89,11 @@ test("edit: the tool runs with the arguments as the approver left them", async (
   assert.deepEqual(paid, [{ orderId: 1042, amount: 12.5 }]);
 });
 
-test("reject: the model hears the reason; an expiry and a withdrawal are told apart from it", async () => {
+test("reject: the model hears the reason; an expiry and a cancel are told apart from it", async () => {
   for (const [end, expected] of [
     ["reject", /A person rejected.*refunded in May/],
     ["expire", /Nobody decided.*not a rejection/],
-    ["cancel", /was withdrawn/],
+    ["cancel", /was cancelled/],
   ] as const) {
     const client = await served.client();
     const { agent, asking, config, input, paid, told } = makeAgent(client, [one]);

@@ -95,11 +95,11 @@ test("waiting: the tool runs once, after the approval, as it was asked for or as
   }
 });
 
-test("waiting: a rejection, an expiry and a withdrawal reach the model as what they are, and run nothing", async () => {
+test("waiting: a rejection, an expiry and a cancel reach the model as what they are, and run nothing", async () => {
   for (const [end, expected] of [
     ["reject", /A person rejected.*refunded in May/],
     ["expire", /Nobody decided.*not a rejection/],
-    ["cancel", /was withdrawn/],
+    ["cancel", /was cancelled/],
   ] as const) {
     const client = await served.client();
     const { agent, paid, told } = makeAgent(client);
@@ -124,7 +124,7 @@ test("an edit that the tool's schema refuses does not run, and neither does the 
   assert.match(told.join(), /approved with changes .* that the tool cannot take/);
 });
 
-test("waiting: an aborted run withdraws what it asked, and runs nothing", async () => {
+test("waiting: an aborted run cancels its request, and runs nothing", async () => {
   const client = await served.client();
   const { agent, paid } = makeAgent(client);
   const abort = new AbortController();

@@ -40,7 +40,7 @@ const howMeasured: readonly (readonly [work: RegExp, text: string])[] = [
   ],
   [
     /\bwait/,
-    "Callers who wait for a decision by long polling while nothing is decided. Counted are all queries of the whole service meanwhile, its worker included, and the memory beyond that of the idle service. Then the requests are withdrawn one by one, each with ten callers.",
+    "Callers who wait for a decision by long polling while nothing is decided. We count all queries of the whole service, its worker included, and the memory beyond that of the idle service. Then the requests are cancelled one by one, each with ten callers.",
   ],
   [/^list/, "The dashboard's list of requests, newest first, as a signed-in member loads it."],
   [

@@ -4,7 +4,7 @@
 //   <!-- meanwhile: a person approves -->                        decides whatever is pending while the block runs
 //   <!-- meanwhile: a person approves with {"amount": 45} -->    with this edit
 //   <!-- meanwhile: a person rejects with "Too much." -->        with this note
-//   <!-- meanwhile: the process gets SIGTERM -->                 once it has asked; it must end well, and have withdrawn
+//   <!-- meanwhile: the process gets SIGTERM -->                 once it has asked; it must end well, and have cancelled
 //   <!-- meanwhile: webhooks arrive at port 4000 -->             it must believe a real one, and refuse a forged one
 //   <!-- meanwhile: webhooks arrive at port 4000, and it says "done" -->   after what earlier blocks asked is approved
 //   <!-- meanwhile: webhooks are handed to POST -->              the same, for a function that takes a Web Request

@@ -7,7 +7,7 @@
 #       COUNTERSIGN_BASE_URL: https://approvals.example.com
 #       COUNTERSIGN_NOTIFY: releases@example.com
 #
-# Ends with 0 if it was approved, 1 if it was rejected, 2 if nobody decided in time or it was withdrawn, and 3 if
+# Ends with 0 if it was approved, 1 if it was rejected, 2 if nobody decided in time or it was cancelled, and 3 if
 # something is wrong. Needs a POSIX shell, curl, sed and tr; with jq it also tells the approver's note.
 # A commit is asked about once, however often the job runs; GATE_ATTEMPT=2 asks about it again.
 

@@ -2,7 +2,7 @@
 //
 //   COUNTERSIGN_API_KEY=cs_… npx node examples/refund-agent/main.ts
 //
-// Ends with 0 when the refund was paid, 1 when it was rejected, 2 when nobody decided in time or it was withdrawn, and 3
+// Ends with 0 when the refund was paid, 1 when it was rejected, 2 when nobody decided in time or it was cancelled, and 3
 // when something is wrong. Kill it while it waits, run it again, and it waits for the same request.
 
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";

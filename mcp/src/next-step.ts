@@ -6,7 +6,7 @@ import type { ApprovalRequest } from "../../sdk/src/index.ts";
 /** For every model that is connected, before it calls anything. */
 export const instructions = `Countersign asks a person before you act. Before a sensitive or irreversible action, call request_approval, then await_decision until the status is no longer PENDING.
 Only status APPROVED permits the action. Execute exactly effectivePayload, which the approver may have edited, and execute it once.
-REJECTED means that a person said no: do not act, and do not ask again for the same thing. EXPIRED means that nobody decided in time: that is neither a yes nor a no. CANCELLED means that the request was withdrawn. No tool here can decide: only a person can.`;
+REJECTED means that a person said no: do not act, and do not ask again for the same thing. EXPIRED means that nobody decided in time: that is neither a yes nor a no. CANCELLED means that the agent or a member cancelled the request. No tool here can decide: only a person can.`;
 
 export function nextStepOf(request: ApprovalRequest): string {
   switch (request.status) {
@@ -21,7 +21,7 @@ export function nextStepOf(request: ApprovalRequest): string {
     case "EXPIRED":
       return "Expired: nobody decided in time. That is neither a yes nor a no, so do not act. If the action is still needed, you may ask once more, with a longer ttlMinutes; otherwise tell whoever gave you the task.";
     case "CANCELLED":
-      return "Cancelled: the request was withdrawn. Do not act.";
+      return "Cancelled by the agent or a member. Do not act.";
     default:
       return request.status satisfies never;
   }

@@ -78,7 +78,7 @@ function addAwaitDecision(server: McpServer, waiting: Parameters<typeof awaitDec
     {
       title: "Wait for the decision",
       description:
-        "Wait until a person has decided about a request, for at most 50 seconds in one call. If the status is still PENDING, call again: that is normal, not an error, and no reason to ask anew. Only status APPROVED permits the action; execute exactly effectivePayload, once. REJECTED means that a person said no: do not act, do not ask again, read resolutionNote. EXPIRED means that nobody decided in time, which is neither a yes nor a no: do not act. CANCELLED means that it was withdrawn: do not act.",
+        "Wait until a person has decided about a request, for at most 50 seconds in one call. If the status is still PENDING, call again: that is normal, not an error, and no reason to ask anew. Only status APPROVED permits the action; execute exactly effectivePayload, once. REJECTED means that a person said no: do not act, do not ask again, read resolutionNote. EXPIRED means that nobody decided in time, which is neither a yes nor a no: do not act. CANCELLED means that the agent or a member cancelled it: do not act.",
       inputSchema: ignoringNulls(awaitInput),
       outputSchema: decisionOutput,
       annotations: readOnly,
@@ -139,9 +139,9 @@ function addCancelRequest(server: McpServer, client: Countersign): void {
   server.registerTool(
     "cancel_request",
     {
-      title: "Withdraw a request",
+      title: "Cancel a request",
       description:
-        "Withdraw a pending request whose action is no longer needed, so that nobody spends time on it. It cannot be undone. One that has been decided already stays as it was decided, and that is told as an error with the code already_resolved.",
+        "Cancel a pending request when its action is no longer needed, so that nobody spends time on it. It cannot be undone. A request that is decided already stays as it was decided: the call answers with an error, code already_resolved.",
       inputSchema: idInput,
       outputSchema: decisionOutput,
       annotations: {

@@ -93,7 +93,7 @@ for (const way of ways) {
     assert.match(text, /do not ask again/);
   });
 
-  test(`pending requests are listed in pages without payloads, and can be withdrawn (${how})`, async (context) => {
+  test(`pending requests are listed in pages without payloads, and can be cancelled (${how})`, async (context) => {
     const { call } = await converse(context, way);
     const ids = [];
     for (const summary of ["One", "Two", "Three"]) {
@@ -109,8 +109,8 @@ for (const way of ways) {
     );
     assert.ok(rows.every((row) => !("payload" in row) && !("agentState" in row)));
 
-    const withdrawn = await call("cancel_request", { requestId: ids[0] });
-    assert.equal(withdrawn.value.status, "CANCELLED");
+    const cancelled = await call("cancel_request", { requestId: ids[0] });
+    assert.equal(cancelled.value.status, "CANCELLED");
     assert.equal((await call("cancel_request", { requestId: ids[0] })).value.status, "CANCELLED");
     assert.equal((await call("list_pending", {})).value.requests.length, 2);
     await served.approve(ids[1]);

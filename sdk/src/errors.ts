@@ -54,13 +54,13 @@ export class ApprovalExpiredError extends CountersignError {
   }
 }
 
-/** The request was withdrawn. */
+/** The request was cancelled. */
 export class ApprovalCancelledError extends CountersignError {
   override readonly name = "ApprovalCancelledError";
   readonly request: ApprovalRequest;
 
   constructor(request: ApprovalRequest) {
-    super(`${request.id} was withdrawn`, { code: "approval_cancelled" });
+    super(`${request.id} was cancelled`, { code: "approval_cancelled" });
     this.request = request;
   }
 }

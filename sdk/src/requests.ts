@@ -1,4 +1,4 @@
-// The calls about approval requests: create, read, list, withdraw, and wait for the decision.
+// The calls about approval requests: create, read, list, cancel, and wait for the decision.
 
 import type {
   ApprovalRequest,
@@ -92,7 +92,7 @@ export class Requests {
     return call<ApprovalRequestList<Payload, Metadata, AgentState>>(this.#options, outgoing);
   }
 
-  /** Withdraws a pending request. One that is decided already gives a `CountersignError` `already_resolved`. */
+  /** Cancels a pending request. If it is decided already, this throws a `CountersignError` `already_resolved`. */
   async cancel<Payload = unknown, Metadata = unknown, AgentState = unknown>(
     id: string,
     { signal }: CallOptions = {},
@@ -110,7 +110,7 @@ export class Requests {
   }
 
   /**
-   * Resolves once the request is approved, rejected, expired or withdrawn, whichever it is: look at `status`. Outlives
+   * Resolves once the request is approved, rejected, expired or cancelled, whichever it is: look at `status`. Outlives
    * restarts of the service, and can be called again with the same id in another process.
    */
   async waitForDecision<Payload = unknown, Metadata = unknown, AgentState = unknown>(

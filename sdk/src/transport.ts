@@ -1,5 +1,5 @@
 // One call to the service: sent, tried again while that can help, and read. Every call made here may be repeated
-// safely: reads change nothing, a create carries an idempotency key, and a request can be withdrawn only once.
+// safely: reads change nothing, a create carries an idempotency key, and a request can be cancelled only once.
 
 import type { ErrorBody } from "./contract.ts";
 import { CountersignError } from "./errors.ts";

@@ -28,7 +28,7 @@ async function listed(client: Countersign) {
   return found;
 }
 
-test("a request is created, read, listed and withdrawn with the names of the contract", async () => {
+test("a request is created, read, listed and cancelled with the names of the contract", async () => {
   const client = await served.client();
   const created = await client.requests.create({ ...refund, metadata: { ticket: 7 } });
   assert.equal(created.status, "PENDING");
@@ -51,7 +51,7 @@ for (const trouble of ["lose the answer", "refuse", "say 503"] satisfies Trouble
   });
 }
 
-test("a withdrawal whose answer was lost is no error, and one that came too late is", async () => {
+test("a cancel whose answer was lost is no error, and one that came too late is", async () => {
   const client = await served.client();
   const { id } = await client.requests.create(refund);
   served.troubles.push("lose the answer");

@@ -48,7 +48,7 @@ test("the function runs once approved, with the payload as the approver left it"
   assert.deepEqual(paid, [{ orderId: 1042, amount: 12.5 }]);
 });
 
-test("the function does not run when the request is rejected, withdrawn or expired, each told apart", async () => {
+test("the function does not run when the request is rejected, cancelled or expired, each told apart", async () => {
   const client = await served.client();
   const { refund, paid } = gatedRefund(client);
   const rejected = await refund.ask({ orderId: 1, amount: 1 });

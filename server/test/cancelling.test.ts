@@ -16,7 +16,7 @@ async function created() {
   return { workspaceId, key, id: json.id as string };
 }
 
-test("a pending request is withdrawn, and its event is written with it", async () => {
+test("a pending request is cancelled, and its event is written with it", async () => {
   const { workspaceId, key, id } = await created();
   const reply = await service.call("POST", `/v1/requests/${id}/cancel`, { key });
   assert.equal(reply.status, 200);
@@ -39,7 +39,7 @@ test("a body on a cancel is ignored", async () => {
   );
 });
 
-test("a final request cannot be withdrawn; the refusal says who decided what and when, and nothing changes", async () => {
+test("a final request cannot be cancelled; the refusal says who decided what and when, and nothing changes", async () => {
   const { workspaceId, key, id } = await created();
   await approvalResolution.resolve(
     inOneStatement(service.db),
@@ -54,7 +54,7 @@ test("a final request cannot be withdrawn; the refusal says who decided what and
   assert.equal((await service.call("GET", `/v1/requests/${id}`, { key })).text, before.text);
 });
 
-test("a second withdrawal is refused", async () => {
+test("a second cancel is refused", async () => {
   const { key, id } = await created();
   await service.call("POST", `/v1/requests/${id}/cancel`, { key });
   const again = await service.call("POST", `/v1/requests/${id}/cancel`, { key });

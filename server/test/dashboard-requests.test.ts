@@ -385,7 +385,7 @@ test("nothing of another workspace can be seen or changed, and it looks like wha
   const [delivery] = (await show(theirs.id, id)).deliveries;
   assert.ok(delivery !== undefined);
   const unknown = `req_${"0".repeat(32)}`;
-  for (const handle of [requests.show, requests.withdraw, requests.mailAgain]) {
+  for (const handle of [requests.show, requests.cancel, requests.mailAgain]) {
     const foreign = await handle(calls, visitTo(mine.id, id));
     assert.ok(isRefusal(foreign));
     assert.equal(foreign.refusal, "not_found");
@@ -406,22 +406,22 @@ test("nothing of another workspace can be seen or changed, and it looks like wha
   assert.deepEqual(await activityOf(mine.id), []);
 });
 
-test("a withdrawn request is cancelled, told to endpoints and noted; a final one is left alone", async () => {
+test("a request that a member cancels is told to endpoints and noted; a final one is left alone", async () => {
   const { id: workspaceId, key } = await makeTeam();
   await makeEndpoint(db, workspaceId, "http://127.0.0.1:9/hook");
   const id = await ask(key);
   const before = dues;
-  const withdrawn = told(await requests.withdraw(calls, visitTo(workspaceId, id)));
-  assert.equal(withdrawn.status, "CANCELLED");
-  assert.equal(withdrawn.history.at(-1)?.kind, "cancelled");
-  assert.ok(withdrawn.deliveries.some(({ event }) => event === "request.cancelled"));
+  const cancelled = told(await requests.cancel(calls, visitTo(workspaceId, id)));
+  assert.equal(cancelled.status, "CANCELLED");
+  assert.equal(cancelled.history.at(-1)?.kind, "cancelled");
+  assert.ok(cancelled.deliveries.some(({ event }) => event === "request.cancelled"));
   assert.equal(dues, before + 1);
-  const again = await requests.withdraw(calls, visitTo(workspaceId, id));
+  const again = await requests.cancel(calls, visitTo(workspaceId, id));
   assert.ok(isRefusal(again));
   assert.equal(again.refusal, "already_resolved");
   const overdue = await ask(key);
   await makeOverdue(workspaceId, overdue);
-  const late = await requests.withdraw(calls, visitTo(workspaceId, overdue));
+  const late = await requests.cancel(calls, visitTo(workspaceId, overdue));
   assert.ok(isRefusal(late));
   assert.equal(late.refusal, "already_resolved");
   assert.equal((await show(workspaceId, overdue)).status, "EXPIRED");
@@ -463,7 +463,7 @@ test("mails are sent again to everybody who may still decide, each as a message 
   const nobody = await requests.mailAgain(calls, visitTo(workspaceId, id));
   assert.ok(isRefusal(nobody));
   assert.equal(nobody.refusal, "conflict");
-  told(await requests.withdraw(calls, visitTo(workspaceId, id)));
+  told(await requests.cancel(calls, visitTo(workspaceId, id)));
   const late = await requests.mailAgain(calls, visitTo(workspaceId, id));
   assert.ok(isRefusal(late));
   assert.equal(late.refusal, "already_resolved");
@@ -569,7 +569,7 @@ test("a delivery is sent again and noted, but not while it is under way nor to a
   assert.ok(isRefusal(disabled));
   assert.equal(disabled.refusal, "validation_error");
   assert.doesNotMatch(disabled.message, /countersign/);
-  told(await requests.withdraw(calls, visitTo(workspaceId, id)));
+  told(await requests.cancel(calls, visitTo(workspaceId, id)));
   const pointless = await resend(mail?.id);
   assert.ok(isRefusal(pointless));
   assert.equal(pointless.refusal, "validation_error");

@@ -465,12 +465,12 @@ test("of two tabs the second is told who decided what and when, and changes noth
   assert.deepEqual(await eventsOf(asked), ["request.approved"]);
 });
 
-test("what was withdrawn or has run out cannot be decided any more", async () => {
-  const withdrawn = await ask();
-  const review = await openReview(app, withdrawn.token);
-  await service.call("POST", `/v1/requests/${withdrawn.id}/cancel`, { key: withdrawn.key });
+test("a cancelled or expired request cannot be decided any more", async () => {
+  const cancelled = await ask();
+  const review = await openReview(app, cancelled.token);
+  await service.call("POST", `/v1/requests/${cancelled.id}/cancel`, { key: cancelled.key });
   const body = decisionBody(review, { verdict: "approve" });
-  const late = await postReview(app, `${withdrawn.token}/decision`, body);
+  const late = await postReview(app, `${cancelled.token}/decision`, body);
   assert.deepEqual([late.status, late.json.error.code], [409, "already_resolved"]);
   assert.match(late.json.error.message, /was cancelled at/);
   assert.deepEqual(
@@ -621,7 +621,7 @@ describe("what follows from a decision", () => {
   });
 });
 
-test("200 who approve, reject, withdraw and look at the same moment leave one state and one event", async () => {
+test("200 who approve, reject, cancel and look at the same moment leave one state and one event", async () => {
   for (const endsInMs of [3, 40, 150, 60_000]) {
     const { id: workspaceId, key } = await makeWorkspace(db);
     const members = Array.from({ length: 20 }, (_, n) => `m${n}@example.com`);

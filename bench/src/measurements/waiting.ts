@@ -98,7 +98,7 @@ async function countTransactions({ db }: Service): Promise<number> {
   return Number(rows[0]?.count);
 }
 
-/** Milliseconds from the answer that a request was withdrawn until each caller who waited for it has theirs. */
+/** Milliseconds from the answer to a cancel until each caller who waited for that request has its own answer. */
 async function resolveAll(
   { port }: Service,
   { apiKey }: Workspace,
@@ -112,7 +112,7 @@ async function resolveAll(
       method: "POST",
       headers: { authorization: `Bearer ${apiKey}` },
     });
-    if (!answer.ok) throw new Error(`a request could not be withdrawn: ${await answer.text()}`);
+    if (!answer.ok) throw new Error(`a request could not be cancelled: ${await answer.text()}`);
     for (let at = index; at < callers.length; at += ids.length) {
       wakeMs.push(((await callers[at]?.answeredAt) ?? Number.NaN) - sentAt);
     }

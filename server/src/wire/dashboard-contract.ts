@@ -53,7 +53,7 @@ export type DashboardApi = {
 
   "GET /workspaces/:workspaceId/requests": { query: RequestFilter; answer: RequestPage };
   "GET /workspaces/:workspaceId/requests/:requestId": { answer: RequestDetail };
-  "POST /workspaces/:workspaceId/requests/:requestId/withdraw": { answer: RequestDetail };
+  "POST /workspaces/:workspaceId/requests/:requestId/cancel": { answer: RequestDetail };
   /** Sends the mails that ask for a decision once more, to everybody who may decide. */
   "POST /workspaces/:workspaceId/requests/:requestId/mail-again": { answer: { sent: number } };
 

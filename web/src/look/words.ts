@@ -7,14 +7,14 @@ const headings = {
   APPROVED: "This request was approved",
   REJECTED: "This request was rejected",
   EXPIRED: "This request expired",
-  CANCELLED: "This request was withdrawn",
+  CANCELLED: "This request was cancelled",
 } as const;
 
 const outcomeWords = {
   APPROVED: "Approved",
   REJECTED: "Rejected",
   EXPIRED: "Expired",
-  CANCELLED: "Withdrawn",
+  CANCELLED: "Cancelled",
 } as const;
 
 export const words = {
@@ -369,7 +369,7 @@ function outcomeSentence({ status, byEmail, isYours }: ReviewOutcome): string {
     case "EXPIRED":
       return "Nobody decided in time, so nothing was approved";
     case "CANCELLED":
-      return "The request was withdrawn, so nothing was approved";
+      return "The request was cancelled, so nothing was approved";
     default:
       return status satisfies never;
   }

@@ -1,4 +1,4 @@
-// The list of requests, one request with all that happened to it, withdrawing one, and asking its approvers again.
+// The list of requests, one request with its history, cancelling it, and mailing its approvers again.
 
 import { z } from "zod";
 import {
@@ -10,8 +10,8 @@ import {
 } from "../../domain/approval/approval.ts";
 import { dashboardPageItems } from "../../domain/limits.ts";
 import { isRefusal } from "../../domain/refusal.ts";
+import { cancelByMember, noSuchRequest } from "../../operations/approvals/cancel-by-member.ts";
 import { findWithExpiry } from "../../operations/approvals/expire-approvals.ts";
-import { noSuchRequest, withdrawApproval } from "../../operations/approvals/withdraw-approval.ts";
 import { mailAgain as mailReviewersAgain } from "../../operations/deliveries/mail-again.ts";
 import * as requestLists from "../../storage/approvals/approval-lists.ts";
 import { readPending } from "../../storage/approvals/pending.ts";
@@ -89,14 +89,14 @@ export async function show(
   return found === null ? noSuchRequest() : showApproval(calls, visit, found.approval);
 }
 
-export async function withdraw(
+export async function cancel(
   calls: DashboardCalls,
   visit: MemberVisit,
-): Answers<"POST /workspaces/:workspaceId/requests/:requestId/withdraw"> {
-  const withdrawn = await withdrawApproval(calls.db, idOf(visit), doerOf(visit));
-  if (isRefusal(withdrawn)) return withdrawn;
+): Answers<"POST /workspaces/:workspaceId/requests/:requestId/cancel"> {
+  const cancelled = await cancelByMember(calls.db, idOf(visit), doerOf(visit));
+  if (isRefusal(cancelled)) return cancelled;
   calls.onDue();
-  return showApproval(calls, visit, withdrawn.approval);
+  return showApproval(calls, visit, cancelled.approval);
 }
 
 export async function mailAgain(

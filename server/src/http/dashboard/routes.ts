@@ -39,7 +39,7 @@ const passkeyForms: ReadonlySet<keyof DashboardTable> = new Set([
 /** Answers with all of a request in them, which may be megabytes. */
 const heavyCalls: ReadonlySet<keyof DashboardTable> = new Set([
   "GET /workspaces/:workspaceId/requests/:requestId",
-  "POST /workspaces/:workspaceId/requests/:requestId/withdraw",
+  "POST /workspaces/:workspaceId/requests/:requestId/cancel",
   "GET /workspaces/:workspaceId/deliveries/:deliveryId",
 ]);
 

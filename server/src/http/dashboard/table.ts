@@ -68,7 +68,7 @@ export const dashboardTable: DashboardTable = {
 
   "GET /workspaces/:workspaceId/requests": { who: "viewer", handle: requests.list },
   "GET /workspaces/:workspaceId/requests/:requestId": { who: "viewer", handle: requests.show },
-  "POST /workspaces/:workspaceId/requests/:requestId/withdraw": { who: "admin", handle: requests.withdraw },
+  "POST /workspaces/:workspaceId/requests/:requestId/cancel": { who: "admin", handle: requests.cancel },
   "POST /workspaces/:workspaceId/requests/:requestId/mail-again": { who: "admin", handle: requests.mailAgain },
 
   "GET /workspaces/:workspaceId/deliveries": { who: "viewer", handle: deliveries.list },

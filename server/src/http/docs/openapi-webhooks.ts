@@ -7,7 +7,7 @@ const whenByKind: Record<EventKind, string> = {
   "request.approved": "A person approved, perhaps with an edited payload",
   "request.rejected": "A person rejected; the note, if any, is in resolutionNote",
   "request.expired": "The time ran out without a decision",
-  "request.cancelled": "The request was withdrawn by the agent, or by a member on the dashboard",
+  "request.cancelled": "The request was cancelled by the agent, or by a member on the dashboard",
 };
 
 const header = (name: string, description: string) => ({

@@ -1,4 +1,4 @@
-// Withdraws a pending approval on behalf of the agent that asked for it.
+// Cancels a pending approval for the agent that asked for it.
 
 import { type Database, inOneStatement } from "../../database/database.ts";
 import { type Approval, describeResolution } from "../../domain/approval/approval.ts";

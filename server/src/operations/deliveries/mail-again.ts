@@ -6,8 +6,8 @@ import { type Refusal, refuse } from "../../domain/refusal.ts";
 import type { MemberDoer } from "../../domain/workspace/activity.ts";
 import * as deliveries from "../../storage/deliveries/deliveries.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
+import { noSuchRequest } from "../approvals/cancel-by-member.ts";
 import { findWithExpiry } from "../approvals/expire-approvals.ts";
-import { noSuchRequest } from "../approvals/withdraw-approval.ts";
 import { inTransactionBy } from "../transaction-by.ts";
 import { tooOftenMailed } from "./resend-in-workspace.ts";
 
@@ -53,6 +53,6 @@ function mailUnderWay(): Refusal<"conflict"> {
 function nobodyToAsk(): Refusal<"conflict"> {
   return refuse(
     "conflict",
-    "Nobody who was asked may still decide. Add them to the group again, or withdraw this request and let the agent ask anew.",
+    "Nobody who was asked may still decide. Add them to the group again, or cancel this request and let the agent ask again.",
   );
 }

@@ -8,7 +8,7 @@ const meanings: Record<EventKind, string> = {
   "request.approved": "A person approved, perhaps with an edited payload",
   "request.rejected": "A person rejected",
   "request.expired": "The time ran out without a decision",
-  "request.cancelled": "The agent or a member withdrew it",
+  "request.cancelled": "The agent or a member cancelled it",
 };
 
 export const eventKinds: readonly { kind: EventKind; meaning: string }[] = Object.entries(

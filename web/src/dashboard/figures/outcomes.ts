@@ -65,7 +65,7 @@ const names = {
   edited: "Approved, edited",
   rejected: "Rejected",
   expired: "Expired",
-  cancelled: "Withdrawn",
+  cancelled: "Cancelled",
   pending: "Still waiting",
 } as const;
 

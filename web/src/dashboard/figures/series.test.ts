@@ -17,13 +17,13 @@ test("parts that share a tone differ in pattern", () => {
     label: "today",
     parts: [
       { name: "expired", value: 1, tone: "neutral" },
-      { name: "withdrawn", value: 2, tone: "neutral" },
+      { name: "cancelled", value: 2, tone: "neutral" },
       { name: "rejected", value: 3, tone: "bad" },
     ],
   };
   assert.deepEqual(seriesOf([row, row]), [
     { name: "expired", look: { tone: "neutral", variant: 0 }, total: 2 },
-    { name: "withdrawn", look: { tone: "neutral", variant: 1 }, total: 4 },
+    { name: "cancelled", look: { tone: "neutral", variant: 1 }, total: 4 },
     { name: "rejected", look: { tone: "bad", variant: 0 }, total: 6 },
   ]);
 });

@@ -25,7 +25,7 @@ export function AskStep({ workspace, place, issued, email }: AskStepProps) {
         <>
           {place.lapsed !== null && (
             <p>
-              The last request {place.lapsed.status === "EXPIRED" ? "expired" : "was withdrawn"}{" "}
+              The last request {place.lapsed.status === "EXPIRED" ? "expired" : "was cancelled"}{" "}
               before anybody decided. Ask once more.
             </p>
           )}

@@ -72,6 +72,8 @@ type ConfirmDialogProps = {
   description: ReactNode;
   /** Names the deed: "Revoke key", never "OK". */
   confirmLabel: string;
+  /** Closes the dialog and changes nothing. Name it otherwise where the deed itself is to cancel. */
+  dismissLabel?: string;
   isDanger?: boolean;
   trigger?: ReactNode;
   open?: boolean;
@@ -83,7 +85,7 @@ type ConfirmDialogProps = {
 };
 
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { title, description, confirmLabel, isDanger = false } = props;
+  const { title, description, confirmLabel, dismissLabel = "Cancel", isDanger = false } = props;
   const { trigger, onConfirm, children } = props;
   const [isOpen, setOpen] = useOpen(props);
   const [isBusy, setBusy] = useState(false);
@@ -119,7 +121,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           <Problem error={error} />
           <DialogActions>
             <AlertDialog.Cancel asChild>
-              <Button disabled={isBusy}>Cancel</Button>
+              <Button disabled={isBusy}>{dismissLabel}</Button>
             </AlertDialog.Cancel>
             <Button variant={isDanger ? "danger" : "primary"} isBusy={isBusy} onClick={confirm}>
               {confirmLabel}

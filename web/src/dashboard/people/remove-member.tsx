@@ -1,4 +1,4 @@
-// Takes somebody else out of the workspace, or their invitation back, after saying who and what stays.
+// Removes a member or revokes an invitation. The dialog names the person and says what stays.
 
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
 import type { Member } from "../../../../server/src/wire/dashboard-contract.ts";
@@ -21,7 +21,7 @@ export function RemoveMember({ workspaceId, member: { id, email, joinedAt } }: R
     await refresh("GET /workspaces/:workspaceId/members");
     toast(
       <>
-        {isInvited ? "Withdrew the invitation of" : "Removed"} <Visible text={email} />
+        {isInvited ? "Revoked the invitation of" : "Removed"} <Visible text={email} />
       </>,
     );
   };
@@ -44,12 +44,11 @@ function invitationWords(email: string) {
   return {
     title: (
       <>
-        Withdraw the invitation of <Visible text={email} />?
+        Revoke the invitation of <Visible text={email} />?
       </>
     ),
-    description:
-      "The invitation they were mailed does not work any more. You can invite them again.",
-    confirmLabel: "Withdraw the invitation",
+    description: "The invitation in their mailbox stops working. You can invite them again.",
+    confirmLabel: "Revoke invitation",
   };
 }
 

@@ -36,7 +36,7 @@ function Sentence({ request: { status, resolvedByEmail } }: { request: RequestDe
     case "EXPIRED":
       return <span>Nobody decided in time, so nothing was approved</span>;
     case "CANCELLED":
-      return <span>Withdrawn before anybody decided, so nothing was approved</span>;
+      return <span>Cancelled before anyone decided, so nothing was approved</span>;
     case "PENDING":
       return null;
     default:

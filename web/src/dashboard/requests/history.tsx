@@ -155,7 +155,7 @@ function sentenceOf(entry: HistoryEntry, workspaceId: string): ReactNode {
     case "expired":
       return "Expired: nobody decided in time";
     case "cancelled":
-      return "Withdrawn";
+      return "Cancelled";
     case "delivered":
     case "delivery_failed":
       return (

@@ -1,4 +1,4 @@
-// What a member can do about a request that nobody has decided yet.
+// The actions on a pending request: mail its approvers again, or cancel it.
 
 import { useMutation } from "@tanstack/react-query";
 import { ConfirmDialog } from "../forms/dialog.tsx";
@@ -21,13 +21,13 @@ export function RequestActions({ workspaceId, requestId }: RequestActionsProps) 
       await refresh("GET /workspaces/:workspaceId/requests/:requestId");
     },
   });
-  const withdraw = async () => {
-    const now = await call("POST /workspaces/:workspaceId/requests/:requestId/withdraw", {
+  const cancel = async () => {
+    const now = await call("POST /workspaces/:workspaceId/requests/:requestId/cancel", {
       params,
     });
     const { queryKey } = queryFor("GET /workspaces/:workspaceId/requests/:requestId", { params });
     queryClient.setQueryData(queryKey, now);
-    toast("The request is withdrawn.");
+    toast("The request is cancelled.");
     await refresh("GET /workspaces/:workspaceId/requests", "GET /workspaces/:workspaceId/overview");
   };
   return (
@@ -36,12 +36,13 @@ export function RequestActions({ workspaceId, requestId }: RequestActionsProps) 
         Send the mail again
       </Button>
       <ConfirmDialog
-        title="Withdraw this request?"
-        description="Nobody can decide it any more, the links in the mails stop working, and the agent is told that it was withdrawn. This cannot be undone."
-        confirmLabel="Withdraw the request"
+        title="Cancel this request?"
+        description="Nobody can decide it any more, the links in the mails stop working, and the agent is told that it was cancelled. This can’t be undone."
+        confirmLabel="Cancel request"
+        dismissLabel="Keep it"
         isDanger
-        trigger={<Button variant="danger">Withdraw</Button>}
-        onConfirm={withdraw}
+        trigger={<Button variant="danger">Cancel request</Button>}
+        onConfirm={cancel}
       />
       <Problem error={mailAgain.error} />
     </>

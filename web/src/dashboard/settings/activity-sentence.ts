@@ -43,7 +43,7 @@ const phrases: Record<ActivityAction, Phrase> = {
   "member.role_changed": "changed the role of {subject}[ from {=from}][ to {=to}]",
   "member.removed": ({ actorEmail, subject }) =>
     actorEmail === subject ? "left the workspace" : "removed {subject}[, who was {=role}]",
-  "request.withdrawn": "withdrew the request {subject}",
+  "request.withdrawn": "cancelled the request {subject}",
   "request.mailed_again": "had the mails sent again for the request {subject}",
 };
 
