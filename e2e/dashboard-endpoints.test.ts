@@ -126,7 +126,7 @@ async function move(page: Page, url: string): Promise<void> {
   await button(page, "Change").click();
   const form = windowOf(page);
   await form.getByLabel("URL").fill(url);
-  await form.getByLabel("Every event, also kinds that are added later").uncheck();
+  await form.getByLabel("Every event, including kinds added later").uncheck();
   for (const kind of ["request.approved", "request.rejected", "request.expired"]) {
     await form.getByLabel(kind).uncheck();
   }
@@ -144,7 +144,7 @@ async function seeTestEvent(page: Page, receiver: Receiver): Promise<void> {
     ["webhook.test"],
   );
   await page.getByRole("link", { name: "See what was sent and what came back" }).click();
-  await page.getByText("What came back").click();
+  await page.getByText("Response", { exact: true }).click();
   await page.getByText("thank you kindly").waitFor();
   await page.goBack();
 }

@@ -36,7 +36,7 @@ journey(
   async (there) => {
     const { page } = await enterAs(there, "owner");
     await goTo(page, "API keys");
-    const table = page.getByRole("table", { name: "Keys that work" });
+    const table = page.getByRole("table", { name: "Active keys" });
     await table.waitFor();
     await page.route("**/keys", async (route) => {
       if (route.request().method() === "POST") return route.continue();

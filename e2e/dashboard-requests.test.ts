@@ -103,7 +103,7 @@ journey(
     const shown = () => rows.getByRole("link").allTextContents();
     await eventually(async () => (await shown()).length === 50, "the first page");
     await button(page, "Load more").click();
-    await page.getByText("That is all of them.").waitFor();
+    await page.getByText("No more requests.").waitFor();
     assert.deepEqual(await shown(), newestFirst);
     // Somebody who reads at the end is told of what is new, and loses nothing.
     await rows.getByRole("link").last().hover();
@@ -208,9 +208,9 @@ journey(
 async function setReviewCode(page: Page, isOn: boolean): Promise<void> {
   await goTo(page, "Settings");
   await page.getByLabel("Review code").setChecked(isOn);
-  await page.getByText("1 change is not saved yet.").waitFor();
+  await page.getByText("1 unsaved change.").waitFor();
   await button(page, "Save changes").click();
-  await page.getByText("Everything is saved.").waitFor();
+  await page.getByText("All changes saved.").waitFor();
 }
 
 async function assertOverview(page: Page): Promise<void> {
@@ -228,7 +228,7 @@ async function assertOverview(page: Page): Promise<void> {
       "Cancelled 25% 1 request",
     ],
   );
-  const perDay = "Requests per day, by what became of them";
+  const perDay = "Requests per day, by outcome";
   for (const [end, count] of [
     ["Approved as asked", 1],
     ["Rejected", 1],

@@ -47,7 +47,7 @@ journey(
       provider.says = says;
       await page.getByRole("link", { name: "Continue with Acme" }).click();
       const told = page.getByRole("alert");
-      await told.getByText("Your company’s sign-in did not let you in here.").waitFor();
+      await told.getByText("Your company’s sign-in didn’t work.").waitFor();
       await told.getByText(/Try it again, or ask for a code by mail/).waitFor();
     }
     await inspect(page, "dashboard-company-refused", withCompany);
@@ -156,7 +156,7 @@ journey("a passkey signs in without any mail, until it is removed", noPasskey, a
   await page.goto(account);
   await button(page, "Add passkey").click();
   await page.getByRole("dialog").getByLabel("Name").fill("My laptop");
-  await button(page, "Go on").click();
+  await button(page, "Continue").click();
   await page.getByText("My laptop").first().waitFor();
   await inspect(page, "dashboard-account-passkey", noPasskey);
   await button(page, "Sign out").click();

@@ -161,7 +161,7 @@ journey(
       .waitFor();
     await page.getByLabel("Default expiry").fill("60");
     await button(page, "Save changes").click();
-    await page.getByText("Everything is saved.").waitFor();
+    await page.getByText("All changes saved.").waitFor();
     await page.goto(urlOf(there, "/settings?tab=activity"));
     await page.getByText(email).first().waitFor();
     // Somewhere else one may be somebody else.

@@ -27,7 +27,7 @@ export const words = {
     status === null ? "Your approval is needed" : headings[status],
   agentWrote: "The agent wrote",
   approverWrote: "The approver wrote",
-  agentName: "Agent, unverified",
+  agentName: "Agent name, unverified",
   agentUnnamed: "Unnamed agent",
   workspace: "Workspace",
   asked: "Asked",

@@ -8,7 +8,7 @@ import { instantInWords } from "./times.ts";
 
 export type SignInFacts = { code: string; expiresAt: Date; email: string; publicUrl: string };
 
-/** To whoever asked to sign in. The code stands in the subject, where a phone shows it without opening anything. */
+/** The code stands in the subject, so that a phone shows it without opening the mail. */
 export function signInMail({ code, expiresAt, email, publicUrl }: SignInFacts): MailContent {
   const printed = formatSignInCode(code);
   return toContent(`Your sign-in code is ${printed}`, {
@@ -27,10 +27,10 @@ export function signInMail({ code, expiresAt, email, publicUrl }: SignInFacts): 
       [
         "You get this mail at ",
         addressWord(email),
-        " because somebody asked to sign in with this address. If it was not you, do nothing: without the code nobody gets in.",
+        " because somebody asked to sign in with this address. If it wasn’t you, do nothing: nobody gets in without the code.",
       ],
       [
-        `The page that asks for it must be at ${originOf(publicUrl)}. Never tell the code to anybody: nobody who works on Countersign asks for it.`,
+        `The page that asks for it must be at ${originOf(publicUrl)}. Don’t tell anybody the code: nobody who works on Countersign asks for it.`,
       ],
     ],
   });
@@ -38,17 +38,17 @@ export function signInMail({ code, expiresAt, email, publicUrl }: SignInFacts): 
 
 export type PasskeyFacts = { passkeyName: string; at: Date; email: string; publicUrl: string };
 
-/** To its owner: whoever stole a session could add one, and come back with it for good. */
+/** To the owner of the account: a thief of a session could add a passkey and keep getting in with it. */
 export function passkeyAddedMail(facts: PasskeyFacts): MailContent {
   return toContent(subjectOf("Passkey added", facts.passkeyName), {
     heading: "A passkey was added to your account.",
-    preview: "Whoever holds it can sign in as you.",
+    preview: "It lets its holder sign in as you.",
     blocks: [
       ...passkeyBlocks(facts, "Added"),
       {
         kind: "paragraph",
         words: [
-          "If this was you, there is nothing to do. If it was not you, sign in, remove the passkey under your account, and end all other sessions there.",
+          "If this was you, there is nothing to do. If it wasn’t you, sign in, remove the passkey under your account, and end all other sessions there.",
         ],
       },
       accountButton(facts),
@@ -66,7 +66,7 @@ export function passkeyRemovedMail(facts: PasskeyFacts): MailContent {
       {
         kind: "paragraph",
         words: [
-          "If this was you, there is nothing to do. If it was not you, sign in with a code by mail, end all other sessions under your account, remove passkeys that you do not know, and add yours again.",
+          "If this was you, there is nothing to do. If it wasn’t you, sign in with a code by mail, end all other sessions under your account, remove passkeys you don’t know, and add yours again.",
         ],
       },
       accountButton(facts),
@@ -83,7 +83,7 @@ function passkeyBlocks({ passkeyName, at }: PasskeyFacts, what: string): Block[]
 }
 
 function accountButton({ publicUrl }: PasskeyFacts): Block {
-  return { kind: "button", label: "Look at your account", url: `${publicUrl}/app/account` };
+  return { kind: "button", label: "Open your account", url: `${publicUrl}/app/account` };
 }
 
 function passkeyFooter({ email, publicUrl }: PasskeyFacts): Words[] {
@@ -128,7 +128,7 @@ export function invitationMail(facts: InvitationFacts): MailContent {
       [
         "You get this mail at ",
         addressWord(email),
-        " because you were invited. If you do not want to join, do nothing, or decline after signing in.",
+        " because you were invited. If you don’t want to join, do nothing, or sign in and decline.",
       ],
       [
         `The page it opens must be at ${originOf(publicUrl)}. Countersign never asks for a password.`,

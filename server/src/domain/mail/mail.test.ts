@@ -108,7 +108,7 @@ test("the review mail begins with our words and says all that a person needs", (
 The agent wrote:
 > Pay invoice 4711 to Müller & Söhne
 
-It calls itself:
+Agent name, unverified:
 > payer
 
 Workspace: Acme Payments
@@ -164,7 +164,7 @@ test("a member of a group learns which, and an agent without a name is not given
       words,
       /a member of the approver group “Finance” in the workspace “Acme Payments”/,
     );
-    assert.doesNotMatch(words, /calls itself/);
+    assert.doesNotMatch(words, /Agent name/);
   }
 });
 
@@ -241,7 +241,7 @@ test("what is hidden in the agent's words is shown, and its lines stay lines", (
   const summary = "first \u202Eenil\r\nsecond\n\nlast";
   const { text, html } = reviewMail({ ...facts, summary, agentName: "a\nb" });
   assert.ok(text.includes("> first [U+202E RLO]enil\n> second\n>\n> last\n"));
-  assert.ok(text.includes("It calls itself:\n> a[U+000A LF]b\n"));
+  assert.ok(text.includes("Agent name, unverified:\n> a[U+000A LF]b\n"));
   assert.match(html, /<span class="chip"[^>]*>\[U\+202E RLO\]<\/span>enil<\/bdi><\/div>/);
   assert.ok(!html.includes("\u202E"));
 });

@@ -16,12 +16,12 @@ export type ReviewFacts = {
   agentName: string | null;
   workspaceName: string;
   approverEmail: string;
-  /** The group that was asked, of which this approver is a member; null when they were named themselves. */
+  /** The group through which this approver is asked; null when the request names them directly. */
   groupName: string | null;
   createdAt: Date;
   expiresAt: Date;
   reviewUrl: string;
-  /** What the page will ask for; null when the link alone is enough. */
+  /** The page asks for this code; null when the link alone is enough. */
   reviewCode: string | null;
   publicUrl: string;
 };
@@ -37,7 +37,7 @@ export function reviewMail(facts: ReviewFacts): MailContent {
 /** Sent when a tenth of the time is left. It names no time left, because it may arrive late. */
 export function reminderMail(facts: ReviewFacts): MailContent {
   return toContent(subjectOf("Reminder", facts.summary), {
-    heading: "Time is running out: an automated agent still asks for your decision.",
+    heading: "Time is running out: an automated agent is still waiting for your decision.",
     preview: `Nobody has decided yet. It is waiting until ${instantInWords(facts.expiresAt)}.`,
     ...reviewBody(facts),
   });
@@ -47,7 +47,7 @@ function reviewBody(facts: ReviewFacts): Pick<Letter, "blocks" | "footer"> {
   const name: Quote[] =
     facts.agentName === null
       ? []
-      : [{ label: "It calls itself", text: facts.agentName, isMultiLine: false }];
+      : [{ label: "Agent name, unverified", text: facts.agentName, isMultiLine: false }];
   return {
     blocks: [
       {

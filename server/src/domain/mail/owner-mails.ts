@@ -30,13 +30,13 @@ export type DisabledEndpointFacts = EndpointFacts & {
 /** To the workspace's owners, at half of the time after which a failing endpoint is disabled. */
 export function endpointFailingMail(facts: FailingEndpointFacts): MailContent {
   return toContent(subjectOf("Webhook endpoint failing", facts.workspaceName), {
-    heading: "A webhook endpoint fails, and will be disabled.",
+    heading: "A webhook endpoint is failing and will be disabled.",
     preview: `No delivery has succeeded since ${instantInWords(facts.failingSince)}.`,
     blocks: [
       {
         kind: "paragraph",
         words: [
-          "No delivery to this endpoint has succeeded for some time. If that does not change, it gets no more deliveries. One success is enough to keep it.",
+          "No delivery to this endpoint has succeeded for some time. If that doesn’t change, it will be disabled and get no more deliveries. One success keeps it.",
         ],
       },
       endpointFrame(facts, { label: "Last attempt", text: facts.lastOutcome, isMultiLine: false }),
@@ -51,7 +51,7 @@ export function endpointFailingMail(facts: FailingEndpointFacts): MailContent {
           },
         ],
       },
-      { kind: "paragraph", words: ["See what was tried, and how it went:"] },
+      { kind: "paragraph", words: ["See each attempt and how it went:"] },
       {
         kind: "commands",
         commands: [`countersign delivery list --workspace ${facts.workspaceId} --failed`],
@@ -70,7 +70,7 @@ export function endpointDisabledMail(facts: DisabledEndpointFacts): MailContent 
       {
         kind: "paragraph",
         words: [
-          "It gets no more deliveries until somebody enables it. Nothing is lost: decisions are kept and can be read at any time, and what was missed can be sent again.",
+          "It gets no more deliveries until somebody enables it. Nothing is lost: decisions are kept and can be read at any time, and missed deliveries can be sent again.",
         ],
       },
       endpointFrame(facts, { label: "Why", text: facts.reason, isMultiLine: false }),
@@ -86,7 +86,7 @@ export function endpointDisabledMail(facts: DisabledEndpointFacts): MailContent 
       },
       {
         kind: "paragraph",
-        words: ["Once it answers again, enable it, and send what it has missed:"],
+        words: ["Once it answers again, enable it and send what it missed:"],
       },
       {
         kind: "commands",
@@ -107,7 +107,7 @@ export type RefusedMailFacts = {
   summary: string;
   approvalId: string;
   expiresAt: Date;
-  /** What the mail server said, or null when it said nothing. */
+  /** The mail server's answer, or null when it gave none. */
   answer: string | null;
   publicUrl: string;
 };
@@ -125,7 +125,7 @@ export function mailRefusedMail(facts: RefusedMailFacts): MailContent {
       {
         kind: "paragraph",
         words: [
-          "The approver may not know that an agent waits for them. The request stays pending and can be read until it expires; without a decision nothing is approved.",
+          "The approver may not know that an agent is waiting for them. The request stays pending until it expires. Without a decision nothing is approved.",
         ],
       },
       {
@@ -144,7 +144,7 @@ export function mailRefusedMail(facts: RefusedMailFacts): MailContent {
       {
         kind: "paragraph",
         words: [
-          "If the address is wrong, have the agent cancel this request and ask somebody else, or correct the members of the group. If it is right, see what was tried, and send the mail again:",
+          "If the address is wrong, cancel this request and have the agent ask somebody else, or correct the members of the group. If it is right, see what was tried and send the mail again:",
         ],
       },
       {

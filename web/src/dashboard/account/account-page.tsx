@@ -53,7 +53,9 @@ function WorkspaceSection() {
         <h2 id="workspaces-title">Your workspaces</h2>
       </div>
       {workspaces.length === 0 ? (
-        <p className="entry-none">You belong to none. Ask an owner or admin for an invitation.</p>
+        <p className="entry-none">
+          You aren’t a member of any workspace. Ask an owner or admin to invite you.
+        </p>
       ) : (
         <ul className="entries">
           {workspaces.map(({ id, name, role }) => (

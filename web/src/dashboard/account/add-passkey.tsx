@@ -40,7 +40,7 @@ function AddPasskeyForm({ onDone }: { onDone: () => void }) {
     mutationFn: () => addPasskey(name.trim()),
     onSuccess: async () => {
       await refresh("GET /me/passkeys", "GET /me");
-      toast("The passkey was added. Next time, it signs you in.");
+      toast("The passkey was added. Use it the next time you sign in.");
       onDone();
     },
   });
@@ -48,13 +48,13 @@ function AddPasskeyForm({ onDone }: { onDone: () => void }) {
     <DialogForm
       sending={adding}
       fields={["name"]}
-      submitLabel="Go on"
+      submitLabel="Continue"
       onSubmit={() => adding.mutate()}
       onCancel={onDone}
     >
       <TextField
         label="Name"
-        hint="To know it from others: the device or the password manager that keeps it."
+        hint="Name the device or the password manager that keeps it."
         value={name}
         maxLength={80}
         onChange={(event) => setName(event.currentTarget.value)}

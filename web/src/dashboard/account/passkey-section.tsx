@@ -23,8 +23,8 @@ export function PasskeySection() {
         {hasPasskeys() && <AddPasskey />}
       </div>
       <p className="section-words">
-        Sign in with your fingerprint, face or device code. A passkey works on this address only: no
-        page that merely looks like it can take it from you.
+        Sign in with your fingerprint, face or device code. A passkey works on this address only, so
+        a look-alike page can’t steal it.
       </p>
       <Answered query={answer} label="Loading the passkeys" lines={1}>
         {({ passkeys }) => <PasskeyList passkeys={passkeys} />}
@@ -38,8 +38,8 @@ function PasskeyList({ passkeys }: { passkeys: readonly Passkey[] }) {
     return (
       <p className="entry-none">
         {hasPasskeys()
-          ? "You have none yet. Until then, a code comes by mail."
-          : "You have none. This browser offers passkeys on encrypted pages (https) only."}
+          ? "No passkeys yet. You sign in with a code by mail."
+          : "No passkeys. This browser offers them on encrypted pages (https) only."}
       </p>
     );
   }

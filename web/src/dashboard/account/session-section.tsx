@@ -26,12 +26,12 @@ export function SessionSection() {
   return (
     <section className="section" aria-labelledby="sessions-title">
       <div className="section-head">
-        <h2 id="sessions-title">Where you are signed in</h2>
+        <h2 id="sessions-title">Sessions</h2>
         {count > 1 && <EndOthers count={count - 1} />}
       </div>
       <p className="section-words">
-        End whatever you do not recognise: it is out at once. Names are what browsers say about
-        themselves.
+        End sessions you don’t recognise: they are signed out at once. Each browser reports its own
+        name.
       </p>
       <Answered query={answer} label="Loading the sessions" lines={2}>
         {({ sessions }) => (
@@ -115,7 +115,7 @@ function SessionEntry({ session }: { session: Session }) {
       {!isThis && (
         <ConfirmDialog
           title={`End the session of ${name}?`}
-          description="Whoever uses it is signed out at once and needs a new code, passkey or link."
+          description="That browser is signed out at once and needs a new code, passkey or link."
           confirmLabel="End session"
           isDanger
           trigger={

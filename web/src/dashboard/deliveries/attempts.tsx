@@ -13,7 +13,7 @@ type AttemptsProps = {
 };
 
 export function Attempts({ kind, attempts }: AttemptsProps) {
-  if (attempts.length === 0) return <p className="quiet">It was not tried yet.</p>;
+  if (attempts.length === 0) return <p className="quiet">No attempt yet.</p>;
   return (
     <ol className="attempts" aria-label="Attempts, newest first">
       {[...attempts].reverse().map((attempt) => (
@@ -43,12 +43,10 @@ function Attempt({ kind, attempt }: AttemptProps) {
       {responseStart !== null && responseStart !== "" && (
         // Why it failed mostly stands there.
         <details className="fold attempt-response" open={!isSuccess(attempt.outcome)}>
-          <summary>What came back</summary>
+          <summary>Response</summary>
           <Quote
             label={
-              kind === "endpoint"
-                ? "Your server answered, from the beginning"
-                : "The mail server answered"
+              kind === "endpoint" ? "The start of your server’s answer" : "The mail server’s answer"
             }
           >
             <pre>

@@ -17,9 +17,7 @@ export function Deliveries({ request }: { request: RequestDetail }) {
     <section className="said" aria-labelledby="deliveries-title">
       <h2 id="deliveries-title">Deliveries</h2>
       {deliveries.length === 0 ? (
-        <p className="quiet">
-          Nothing was sent because of this request: no endpoint listens to its events.
-        </p>
+        <p className="quiet">No deliveries. No endpoint listens to this request’s events.</p>
       ) : (
         <ul className="deliveries">{sorted.slice(0, shownMax).map(row)}</ul>
       )}

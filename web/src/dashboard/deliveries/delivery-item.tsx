@@ -76,7 +76,7 @@ function Inside({ workspaceId, deliveryId }: { workspaceId: string; deliveryId: 
           <Attempts kind={destination.kind} attempts={attemptList} />
           {request !== null && (
             <details className="fold delivery-sent">
-              <summary>What was sent</summary>
+              <summary>Request sent</summary>
               <SentRequest request={request} />
             </details>
           )}
@@ -84,7 +84,7 @@ function Inside({ workspaceId, deliveryId }: { workspaceId: string; deliveryId: 
             to="/app/w/$workspaceId/deliveries/$deliveryId"
             params={{ workspaceId, deliveryId }}
           >
-            Open on a page of its own
+            Open delivery
           </Link>
         </div>
       )}

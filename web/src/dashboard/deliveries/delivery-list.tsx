@@ -1,4 +1,4 @@
-// What became of the deliveries to an endpoint: those that failed first, because they are what one comes for.
+// The deliveries to an endpoint, by state. Failed ones come first, because people come for those.
 
 import { Link } from "@tanstack/react-router";
 import type {
@@ -18,9 +18,13 @@ import { useDeliveries } from "./use-deliveries.ts";
 
 const states: readonly { value: DeliveryState; word: string; none: string }[] = [
   { value: "failed", word: "Failed", none: "No delivery failed. Nothing needs to be sent again." },
-  { value: "skipped", word: "Skipped", none: "No event was skipped while this was disabled." },
-  { value: "due", word: "On their way", none: "Nothing is on its way." },
-  { value: "delivered", word: "Delivered", none: "Nothing was delivered yet." },
+  {
+    value: "skipped",
+    word: "Skipped",
+    none: "No event was skipped while the endpoint was disabled.",
+  },
+  { value: "due", word: "On their way", none: "No delivery is on its way." },
+  { value: "delivered", word: "Delivered", none: "Nothing has been delivered yet." },
 ];
 
 type DeliveryListProps = { workspaceId: string; endpoint: EndpointDetail; canChange: boolean };
@@ -39,7 +43,7 @@ export function DeliveryList({ workspaceId, endpoint, canChange }: DeliveryListP
         )}
       </div>
       <ChoiceRow
-        label="Which deliveries"
+        label="State of the deliveries"
         choices={states}
         chosen={state}
         onChoose={(value) => change({ state: value === "failed" ? undefined : value })}
@@ -70,7 +74,7 @@ function Deliveries({ asked, none, canResend }: DeliveriesProps) {
         return (
           <>
             <DeliveryTable items={items} workspaceId={asked.workspaceId} canResend={canResend} />
-            <LoadMore list={deliveries} end="That is all of them." />
+            <LoadMore list={deliveries} end="No more deliveries." />
           </>
         );
       }}
@@ -88,7 +92,7 @@ function DeliveryTable({ items, workspaceId, canResend }: DeliveryTableProps) {
         <thead>
           <tr>
             <th scope="col">Event</th>
-            <th scope="col">How the last attempt went</th>
+            <th scope="col">Last attempt</th>
             <th scope="col" className="number">
               Attempts
             </th>

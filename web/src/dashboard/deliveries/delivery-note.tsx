@@ -34,6 +34,6 @@ export function DeliveryNote({ delivery }: { delivery: Delivery }) {
 
 function skippedBecause(kind: Delivery["destination"]["kind"]): string {
   return kind === "endpoint"
-    ? "Not sent, because the endpoint was disabled. Enable it, then resend."
-    : "Not sent, because there was nothing left to decide or this person was no longer asked.";
+    ? "Not sent: the endpoint was disabled. Enable it, then resend."
+    : "Not sent: the request had ended, or this person was no longer asked.";
 }

@@ -12,17 +12,17 @@ type Told = { outcome: string | null; httpStatus: number | null };
 
 const webhookSentences: Record<WebhookOutcome | "interrupted", string> = {
   delivered: "Received and confirmed.",
-  http_status: "Answered, but with a status that means it was not accepted.",
+  http_status: "Answered with a status that means it was not accepted.",
   redirected:
-    "Answered with a redirect. Redirects are never followed; give the endpoint its final address.",
+    "Answered with a redirect. We don’t follow redirects: set the endpoint to its final address.",
   timed_out: "No complete answer within 10 seconds. Answer first and work afterwards.",
-  name_not_resolved: "The host name has no address. Check it for a typing mistake and its DNS.",
+  name_not_resolved: "The host name has no address. Check its spelling and its DNS.",
   address_not_allowed:
-    "The host has no public address. Check it for a typing mistake and its DNS. Private addresses are reached only if the operator of this service allows it.",
+    "The host has no public address. Check its spelling and its DNS. Webhooks reach private addresses only if the operator of this service allows it.",
   connection_failed:
-    "The connection was refused, impossible, or lost before the answer was there. Check that the server runs and can be reached.",
+    "The connection was refused, failed, or was lost before the answer. Check that the server runs and can be reached.",
   tls_failed: "No encrypted connection could be made. Check the certificate and its chain.",
-  broken_response: "What came back is not HTTP. Check that a web server answers at this address.",
+  broken_response: "The answer isn’t HTTP. Check that a web server answers at this address.",
   secret_unreadable:
     "The endpoint’s secret cannot be opened with the service’s keys, so nothing was signed or sent. The operator must restore SECRET_KEY, or rotate the secret.",
   given_up:
@@ -32,7 +32,7 @@ const webhookSentences: Record<WebhookOutcome | "interrupted", string> = {
 };
 
 const mailSentences: Record<MailOutcome | "interrupted", string> = {
-  delivered: "Taken by the mail server.",
+  delivered: "Accepted by the mail server.",
   kept: "There is no mail server, so the mail was kept: it is shown at /dev/mail.",
   refused: "The mail server refuses this mail for good. Check the address.",
   deferred: "The mail server asked to try again later.",
@@ -40,7 +40,7 @@ const mailSentences: Record<MailOutcome | "interrupted", string> = {
   connection_failed: "The mail server could not be reached, or the connection was lost.",
   tls_failed: "No encrypted connection to the mail server could be made.",
   sign_in_failed:
-    "The mail server does not take our user name and password. The operator must check SMTP_URL.",
+    "The mail server refused our user name and password. The operator must check SMTP_URL.",
   secret_unreadable:
     "The key that made the review link is no longer in SECRET_KEY, so no link could be made.",
   given_up:
@@ -76,7 +76,7 @@ function statusSentence(status: number): string {
 
 const statusMeanings: Record<number, string> = {
   400: "your server did not understand the webhook.",
-  401: "your server asks for a sign-in that webhooks do not have. Check the signature instead.",
+  401: "your server asks for credentials, which webhooks don’t have. Check the signature instead.",
   403: "your server forbids it. A firewall or bot protection may stand in front.",
   404: "nothing is at this address. Check the path.",
   405: "the address takes no POST.",

@@ -22,7 +22,7 @@ export function ResendButton({ workspaceId, delivery }: ResendButtonProps) {
         params: { workspaceId, deliveryId: delivery.id },
       }),
     onSuccess: async () => {
-      toast("It is being sent again.");
+      toast("The delivery is on its way again.");
       await refresh(
         "GET /workspaces/:workspaceId/requests/:requestId",
         "GET /workspaces/:workspaceId/deliveries/:deliveryId",

@@ -47,7 +47,7 @@ export function ResendSinceDialog({ workspaceId, endpoint }: ResendSinceDialogPr
   return (
     <Dialog
       title="Resend all since"
-      description={`${howMany} to this endpoint failed or were skipped. Each is sent again with its own id and the same bytes, so a receiver that knows the id can tell.`}
+      description={`${howMany} to this endpoint failed or were skipped. Each is sent again with the same id and the same bytes, so your receiver can recognise it.`}
       trigger={<Button isSmall>Resend all since …</Button>}
       open={isOpen}
       isBusy={resending.isPending}
@@ -67,7 +67,7 @@ export function ResendSinceDialog({ workspaceId, endpoint }: ResendSinceDialogPr
         <TextField
           label="Since"
           type="datetime-local"
-          hint="In your own time. At first the oldest one that did not arrive."
+          hint="In your time zone. Starts with the oldest delivery that didn’t arrive."
           value={text}
           onChange={(event) => setTyped(event.currentTarget.value)}
           error={
@@ -76,7 +76,7 @@ export function ResendSinceDialog({ workspaceId, endpoint }: ResendSinceDialogPr
         />
         {endpoint.disabledAt !== null && (
           <p className="attention-note">
-            The endpoint is disabled: enable it first, or they are skipped again.
+            The endpoint is disabled. Enable it first, or the deliveries are skipped again.
           </p>
         )}
       </DialogForm>

@@ -13,9 +13,9 @@ export const stateWords: Record<DeliveryState, string> = {
 export function mailTitle(event: string): string {
   switch (event) {
     case "request.created":
-      return "Mail that asks for a decision";
+      return "Review mail";
     case "request.expiring":
-      return "Mail that reminds";
+      return "Reminder mail";
     default:
       return `Mail about ${event}`;
   }

@@ -27,8 +27,8 @@ export function AddEndpointDialog({ workspaceId, trigger }: AddEndpointDialogPro
       title={added === undefined ? "Add a webhook endpoint" : "Your signing secret"}
       description={
         added === undefined
-          ? "Events of this workspace are sent to it within moments, and tried again when it does not answer."
-          : "Copy it to where your receiver reads its secrets. If it is lost, rotate it."
+          ? "We send this workspace’s events here at once, and try again when it doesn’t answer."
+          : "Store it where your receiver reads its secrets. If you lose it, rotate it."
       }
       trigger={trigger}
       open={isOpen}

@@ -33,7 +33,7 @@ export function ChangeEndpointDialog({ workspaceId, endpoint }: ChangeEndpointDi
   return (
     <Dialog
       title="Change this endpoint"
-      description="What is on its way already goes to the new address, too. The secret stays the same."
+      description="Deliveries already on their way go to the new address, too. The secret stays the same."
       trigger={<Button>Change</Button>}
       open={isOpen}
       isBusy={changing.isPending}

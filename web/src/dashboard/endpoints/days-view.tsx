@@ -11,7 +11,7 @@ export function DaysView({ days }: { days: readonly EndpointDay[] }) {
   if (successRate === null) {
     return (
       <p className="quiet">
-        Nothing was sent in the last {days.length} days. A test event shows whether it works.
+        Nothing was sent in the last {days.length} days. Send a test event to see whether it works.
       </p>
     );
   }

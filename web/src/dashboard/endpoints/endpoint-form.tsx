@@ -45,7 +45,7 @@ export function EndpointForm(props: EndpointFormProps) {
         type="url"
         inputMode="url"
         placeholder="https://example.com/hooks/countersign"
-        hint="Each event is sent there as a signed POST with a JSON body. Answer with any 2xx within 10 seconds."
+        hint="We send each event as a signed POST with a JSON body. Answer with any 2xx within 10 seconds."
         value={url}
         onChange={(event) => setUrl(event.currentTarget.value)}
         error={fieldError(error, "url")}
@@ -56,7 +56,7 @@ export function EndpointForm(props: EndpointFormProps) {
       <fieldset className="choices" aria-describedby={problemId}>
         <legend>Events</legend>
         <CheckField
-          label="Every event, also kinds that are added later"
+          label="Every event, including kinds added later"
           checked={isEvery}
           onChange={(event) => setEvery(event.currentTarget.checked)}
         />

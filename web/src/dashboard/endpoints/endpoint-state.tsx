@@ -24,7 +24,7 @@ export function EndpointState({ workspaceId, endpoint, canChange }: EndpointStat
             )}
           </p>
           <p className="quiet small">
-            Events are kept as skipped meanwhile.
+            Events are skipped until it is enabled.
             {canChange && " Enable it, then use “Resend all since”."}
           </p>
         </div>
@@ -42,8 +42,8 @@ export function EndpointState({ workspaceId, endpoint, canChange }: EndpointStat
           </strong>
         </p>
         <p className="small">
-          The failed deliveries below say why. After five days of nothing but failures it is
-          disabled; the owners are told by mail at half time.
+          The failed deliveries below say why. After five days of failures only, we disable it. We
+          mail the owners at half of that time.
         </p>
       </div>
     </section>

@@ -18,7 +18,7 @@ export function EndpointsPage() {
     <>
       <PageHead
         title="Webhook endpoints"
-        subtitle="Each change of a request is sent there, signed, usually within milliseconds."
+        subtitle="Your server gets each change of a request as a signed webhook, usually within milliseconds."
         actions={
           canChange ? (
             <AddEndpointDialog
@@ -33,9 +33,9 @@ export function EndpointsPage() {
           endpoints.length === 0 ? (
             <Empty title="No endpoint yet">
               <p>
-                {canChange ? "Add one" : "An owner or admin can add one"}, and your own server is
-                told the moment somebody decides. Webhooks are optional: an agent can also wait for
-                the answer of <code>GET /v1/requests/:id?wait=60</code>.
+                {canChange ? "Add one" : "An owner or admin can add one"}, and your server hears of
+                each decision at once. Webhooks are optional: an agent can also wait with{" "}
+                <code>GET /v1/requests/:id?wait=60</code>.
               </p>
             </Empty>
           ) : (

@@ -12,7 +12,7 @@ import { SecretView } from "./secret-view.tsx";
 type RotateSecretDialogProps = { workspaceId: string; endpointId: string };
 
 const bothSign =
-  "For 24 hours both secrets sign every webhook, so that your receiver can change over without losing one. Then the old one ends.";
+  "For 24 hours both secrets sign every webhook, so your receiver can switch without losing one. Then the old secret stops working.";
 
 export function RotateSecretDialog({ workspaceId, endpointId }: RotateSecretDialogProps) {
   const [isOpen, setOpen] = useState(false);
@@ -31,9 +31,7 @@ export function RotateSecretDialog({ workspaceId, endpointId }: RotateSecretDial
   return (
     <Dialog
       title={rotated === undefined ? "Rotate the signing secret?" : "Your new signing secret"}
-      description={
-        rotated === undefined ? `A new secret is made and shown once. ${bothSign}` : bothSign
-      }
+      description={rotated === undefined ? `You’ll see the new secret once. ${bothSign}` : bothSign}
       trigger={<Button>Rotate secret</Button>}
       open={isOpen}
       isBusy={rotating.isPending}

@@ -12,12 +12,12 @@ export function SecretView({ secret, onDone }: SecretViewProps) {
     <div className="stack">
       <CopyBox label="Signing secret" text={secret} isSecret />
       <p>
-        Verify before you believe: <code>v1</code> in the header <code>X-Service-Signature</code> is
+        Verify each webhook: <code>v1</code> in the header <code>X-Service-Signature</code> is
         HMAC-SHA256 over <code>&lt;t&gt;.&lt;raw body&gt;</code>, keyed with this secret,{" "}
         <code>whsec_</code> included.
       </p>
       <details className="folded">
-        <summary>Code for Node.js to copy</summary>
+        <summary>Code for Node.js</summary>
         <CopyBox label="Verify a webhook" text={verifyingCode} />
       </details>
       <DialogActions>

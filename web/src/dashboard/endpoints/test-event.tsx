@@ -32,8 +32,7 @@ export function TestEvent({ workspaceId, endpointId, isDisabled }: TestEventProp
         <div>
           <h2 id="test-title">Send a test event</h2>
           <p className="quiet small">
-            A signed <code>webhook.test</code>, in the form of every other event. No request stands
-            behind it.
+            Sends a signed <code>webhook.test</code> event. It isn’t tied to a request.
           </p>
         </div>
         <Button isBusy={sending.isPending} disabled={isDisabled} onClick={() => sending.mutate()}>
@@ -81,18 +80,18 @@ function TestResult({ workspaceId, deliveryId }: { workspaceId: string; delivery
         {nextAttemptAt !== null && (
           <>
             {" "}
-            It is tried again <When at={nextAttemptAt} isRelative isPlain />.
+            We’ll try again <When at={nextAttemptAt} isRelative isPlain />.
           </>
         )}{" "}
         <Link to="/app/w/$workspaceId/deliveries/$deliveryId" params={{ workspaceId, deliveryId }}>
-          See what was sent and what came back
+          See the request and the response
         </Link>
       </span>
     </p>
   );
 }
 
-/** Over for whoever waits here: it has ended, or the first attempt has. */
+/** The reader waits for the first attempt only, so its end is enough. */
 function isOver({ state, lastOutcome }: Delivery): boolean {
   return state !== "due" || lastOutcome !== null;
 }

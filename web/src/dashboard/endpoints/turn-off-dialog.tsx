@@ -40,8 +40,8 @@ export function TurnOffDialog({ workspaceId, endpoint }: TurnOffDialogProps) {
       title="Disable this endpoint?"
       description={
         <>
-          Nothing more is sent to <UrlText url={endpoint.url} />. Events that it misses are kept as
-          skipped, and can be sent once it is enabled again.
+          Nothing more is sent to <UrlText url={endpoint.url} />. Missed events are kept as skipped.
+          You can send them once it is enabled again.
         </>
       }
       trigger={<Button variant="danger">Disable</Button>}
@@ -62,7 +62,7 @@ export function TurnOffDialog({ workspaceId, endpoint }: TurnOffDialogProps) {
       >
         <TextField
           label="Reason"
-          hint="Shown here and in the activity, such as “moves to the new cluster on Friday”."
+          hint="Shown here and in the activity. For example: “moves to the new cluster on Friday”."
           value={reason}
           onChange={(event) => setReason(event.currentTarget.value)}
           error={fieldError(disabling.error, "reason")}

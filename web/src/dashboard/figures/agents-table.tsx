@@ -36,7 +36,7 @@ export function AgentsTable({ workspaceId, agents }: AgentsTableProps) {
                   params={{ workspaceId }}
                   search={{ agent: agent.agentName ?? "" }}
                 >
-                  {agent.agentName === null ? "Without a name" : <Visible text={agent.agentName} />}
+                  {agent.agentName === null ? "Unnamed agent" : <Visible text={agent.agentName} />}
                 </Link>
                 <PartBar parts={partsOf(agent)} of={most} />
               </th>

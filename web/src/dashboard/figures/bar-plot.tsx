@@ -111,7 +111,7 @@ export function BarPlot(props: BarPlotProps) {
           y={above + plotHeight / 2}
           textAnchor="middle"
         >
-          Nothing in this time
+          Nothing in this period
         </text>
       )}
     </svg>

@@ -11,7 +11,7 @@ export function OutcomeShares({ total, days }: { total: Shares; days: number }) 
   return (
     <section className="figure-card" aria-labelledby="outcomes-title">
       <div className="figure-head">
-        <h2 id="outcomes-title">What became of the requests</h2>
+        <h2 id="outcomes-title">Outcomes</h2>
         <p>{sentenceOf(total, ended, days)}</p>
       </div>
       <ul className="outcomes">

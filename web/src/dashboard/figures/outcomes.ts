@@ -1,4 +1,4 @@
-// What became of the requests of a time: the four ends in their fixed order, with shares that add up, and the same
+// The outcomes of the requests in a period: the four ends in their fixed order, with shares that add up, and the same
 // parts in the same look for every picture of them.
 
 import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";

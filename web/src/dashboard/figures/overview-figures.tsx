@@ -24,14 +24,14 @@ export function OverviewFigures({ workspaceId, overview }: OverviewFiguresProps)
       <div className="figure-tiles">
         <WaitingTile {...{ workspaceId, pending, now }} />
         <TimeTile
-          name="Half decided within"
-          note="Median time to decision"
+          name="Median time to decision"
+          note="Half were decided faster"
           ms={total.medianMs}
           ofMs={total.p90Ms}
         />
         <TimeTile
-          name="90% decided within"
-          note="p90 time to decision"
+          name="p90 time to decision"
+          note="90% were decided faster"
           ms={total.p90Ms}
           ofMs={total.p90Ms}
         />
@@ -39,7 +39,7 @@ export function OverviewFigures({ workspaceId, overview }: OverviewFiguresProps)
       <OutcomeShares total={total} days={days} />
       <div className="figure-card">
         <Bars
-          label="Requests per day, by what became of them"
+          label="Requests per day, by outcome"
           rows={perDay.map((day) => ({ label: shortDay(day.day), parts: partsOf(day) }))}
         />
       </div>

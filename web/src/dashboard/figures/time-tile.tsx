@@ -16,7 +16,7 @@ export function TimeTile({ name, note, ms, ofMs }: TimeTileProps) {
     <div className="figure-card figure-tile">
       <span className="figure-name">{name}</span>
       <span className="figure-number">{ms === null ? "–" : describeDuration(ms)}</span>
-      <span className="figure-note">{ms === null ? "No decision in this time yet" : note}</span>
+      <span className="figure-note">{ms === null ? "No decisions in this period" : note}</span>
       <span className="figure-picture">
         <PartBar parts={[{ name, value: ms ?? 0, tone: "neutral" }]} of={ofMs ?? 1} isTrackShown />
       </span>

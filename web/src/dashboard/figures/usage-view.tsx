@@ -38,7 +38,7 @@ function ThisMonth({ usage }: { usage: Usage }) {
   const { plan, month, used, included, cap } = usage;
   const { of, parts } = usageBar(usage);
   const isBeyond = parts.length > 1;
-  // Beyond what is included, the place where its part ends is the mark.
+  // With overage, the end of the included part is the mark.
   const marks = [isBeyond ? null : included, cap].flatMap((limit) =>
     limit === null ? [] : [limit],
   );
@@ -75,7 +75,7 @@ function ThisMonth({ usage }: { usage: Usage }) {
             {isBeyond && (
               <li>
                 <Swatch look={{ tone: "attention", variant: 0 }} />
-                Beyond what is included <strong>{describeCount(parts[1]?.value ?? 0)}</strong>
+                Overage <strong>{describeCount(parts[1]?.value ?? 0)}</strong>
               </li>
             )}
             {included !== null && !isBeyond && (

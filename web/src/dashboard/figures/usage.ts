@@ -15,7 +15,7 @@ export function usageBar({ used, included, cap }: Usage): UsageBar {
   const within = included === null ? used : Math.min(used, included);
   const parts: BarPart[] = [{ name: "Used", value: within, tone: "neutral" }];
   if (used > within) {
-    parts.push({ name: "Beyond what is included", value: used - within, tone: "attention" });
+    parts.push({ name: "Overage", value: used - within, tone: "attention" });
   }
   const limits = [included, cap].flatMap((limit) => (limit === null ? [] : [limit]));
   return { of: limits.length === 0 ? null : Math.max(used, ...limits), parts };

@@ -27,8 +27,8 @@ export function WaitingTile({ workspaceId, pending, now }: WaitingTileProps) {
       </span>
       <span className="figure-note">
         {oldestCreatedAt === null
-          ? "Nobody is kept waiting"
-          : `The oldest for ${describeDuration(Date.parse(now) - Date.parse(oldestCreatedAt))}`}
+          ? "No request is waiting"
+          : `The oldest has waited ${describeDuration(Date.parse(now) - Date.parse(oldestCreatedAt))}`}
       </span>
       <span className="figure-picture">
         {count === 0 ? (

@@ -48,7 +48,7 @@ function Mail({ request, email }: { request: RequestRow; email: string }) {
           . Open it, follow its link, and approve.
         </p>
       )}
-      <Awaited>Waiting for the decision. This page notices by itself.</Awaited>
+      <Awaited>Waiting for the decision. This page updates by itself.</Awaited>
     </>
   );
 }

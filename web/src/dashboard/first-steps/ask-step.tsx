@@ -19,14 +19,14 @@ type AskStepProps = {
 export function AskStep({ workspace, place, issued, email }: AskStepProps) {
   switch (place.kind) {
     case "key":
-      return <p>One line in a terminal, in your agent’s place. Nothing is refunded by it.</p>;
+      return <p>You run one command in a terminal, in place of an agent. It refunds nothing.</p>;
     case "ask":
       return (
         <>
           {place.lapsed !== null && (
             <p>
               The last request {place.lapsed.status === "EXPIRED" ? "expired" : "was cancelled"}{" "}
-              before anybody decided. Ask once more.
+              before anyone decided. Ask again.
             </p>
           )}
           <p>
@@ -47,7 +47,7 @@ export function AskStep({ workspace, place, issued, email }: AskStepProps) {
               notify: email,
             })}
           />
-          <Awaited>Waiting for your request. This page notices by itself.</Awaited>
+          <Awaited>Waiting for your request. This page updates by itself.</Awaited>
         </>
       );
     case "approve":

@@ -38,8 +38,8 @@ export function Celebration({ workspace, request, email, canChange, onHide }: Ce
           <h2 id="celebration-title">{titleOf(request, email)}</h2>
           <p>
             {isApproved
-              ? `An agent that waited would go on now${tookOf(request)}. That is all there is to it.`
-              : "An agent that waited would know now not to do it. That works, too."}
+              ? `A waiting agent would continue now${tookOf(request)}. That’s all there is to it.`
+              : "A waiting agent would now know not to do it."}
           </p>
         </div>
       </div>
@@ -64,13 +64,13 @@ export function Celebration({ workspace, request, email, canChange, onHide }: Ce
             <Link to="/app/w/$workspaceId/people" params={{ workspaceId }}>
               Invite your people
             </Link>
-            <p>Others who look after keys, endpoints and requests.</p>
+            <p>They can look after keys, endpoints and requests.</p>
           </li>
         )}
       </ul>
       {onHide !== null && (
         <div>
-          <Button onClick={() => onHide()}>Put this away</Button>
+          <Button onClick={() => onHide()}>Hide</Button>
         </div>
       )}
     </section>

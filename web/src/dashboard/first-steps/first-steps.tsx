@@ -38,10 +38,10 @@ export function FirstSteps({ workspace, place, onHide }: FirstStepsProps) {
               <h2 id="first-steps-title">First steps</h2>
               <p>
                 {canChange
-                  ? "In about two minutes you will have approved your first request."
-                  : "How a first request is asked and approved. An owner or admin creates the key; the rest you can do or watch here."}{" "}
+                  ? "Approve your first request in about two minutes."
+                  : "Ask for and approve a first request. An owner or admin creates the key; you can do or watch the rest here."}{" "}
                 <a href={`${basePath}/docs/quickstart`} target="_blank" rel="noreferrer">
-                  The same in words
+                  Read the quickstart
                   <span className="sr-only"> (opens a new tab)</span>
                 </a>
               </p>

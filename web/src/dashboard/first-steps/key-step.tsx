@@ -42,7 +42,7 @@ export function KeyStep({ workspaceId, place, issued, onIssued, canChange }: Key
       <p>
         {place.kind === "key"
           ? "Only owners and admins can create a key. Ask one of them to take this step."
-          : "There is a key. Whoever made it has its text."}
+          : "There is a key. Ask the person who created it."}
       </p>
     );
   }
@@ -50,7 +50,7 @@ export function KeyStep({ workspaceId, place, issued, onIssued, canChange }: Key
     <>
       <p>
         {place.kind === "key" ? (
-          "Your agent shows it with every call. You will see it once, in a line that is ready to run."
+          "Your agent sends it with every call. You’ll see it once, in a command that is ready to run."
         ) : (
           <>
             There is a key already,{" "}
@@ -83,7 +83,7 @@ function NewKey({ text }: { text: string }) {
   return (
     <div className="new-key" ref={place} tabIndex={-1}>
       <CopyBox label="API key" text={text} isSecret />
-      <p className="quiet">The line of the next step has it already.</p>
+      <p className="quiet">The command in the next step has it already.</p>
     </div>
   );
 }

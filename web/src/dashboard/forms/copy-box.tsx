@@ -51,7 +51,7 @@ export function CopyBox({ label, text, isSecret = false }: CopyBoxProps) {
       {isSecret && (
         <p className="copy-once">
           <Icon name="alert" />
-          It is shown this once. Keep it somewhere safe before you close this.
+          You won’t see it again. Store it somewhere safe before you close this.
         </p>
       )}
       <span className="sr-only" role="status">

@@ -21,7 +21,7 @@ export function KeyList({ keys, isMore, workspaceId, canChange }: KeyListProps) 
       {live.length > 0 && (
         <div className="table-frame">
           <table className="table">
-            <caption className="sr-only">Keys that work</caption>
+            <caption className="sr-only">Active keys</caption>
             <thead>
               <tr>
                 <th scope="col">Name</th>
@@ -62,7 +62,7 @@ function RevokedKeys({ keys, isMore }: Pick<KeyListProps, "keys" | "isMore">) {
   const count = keys.length === 1 ? "1 revoked key" : `${keys.length} revoked keys`;
   return (
     <details className="folded">
-      <summary>{isMore ? `The last ${count}. Earlier ones stand in the activity.` : count}</summary>
+      <summary>{isMore ? `The last ${count}. Earlier ones are in the activity.` : count}</summary>
       <div className="table-frame">
         <table className="table table-quiet">
           <caption className="sr-only">Revoked keys</caption>

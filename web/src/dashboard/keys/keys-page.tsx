@@ -31,7 +31,7 @@ export function KeysPage() {
           found.keys.length === 0 ? (
             <Empty title="No key yet">
               {canChange
-                ? "Create one, and paste the line that comes with it into a terminal: it asks you for a first approval."
+                ? "Create one and paste its command into a terminal: it asks you for a first approval."
                 : "An owner or an admin of this workspace can create one."}
             </Empty>
           ) : (

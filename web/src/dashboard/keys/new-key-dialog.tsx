@@ -40,8 +40,8 @@ export function NewKeyDialog({ workspaceId, trigger }: NewKeyDialogProps) {
       }
       description={
         issued === undefined
-          ? "An agent proves with it that it belongs to this workspace. Give each agent its own, so that one can be revoked alone."
-          : "Give it to the agent as a secret. Nobody can see it again: if it is lost, create another."
+          ? "Agents use it to call the API for this workspace. Give each agent its own key, so you can revoke one alone."
+          : "Give it to the agent as a secret. Nobody can see it again: if you lose it, create another."
       }
       trigger={trigger}
       open={isOpen}

@@ -31,7 +31,7 @@ export function RevokeKey({ apiKey, workspaceId }: RevokeKeyProps) {
           Revoke the key “<Visible text={apiKey.name} />” (…{apiKey.lastFour})?
         </>
       }
-      description="The very next call with this key is refused with 401. Requests that were created with it stay, and can still be decided. A revoked key cannot be brought back."
+      description="The next call with this key is refused with 401. Requests created with it stay and can still be decided. You can’t restore a revoked key."
       confirmLabel="Revoke this key"
       isDanger
       trigger={

@@ -49,8 +49,8 @@ export function ChangeRoleDialog({ workspaceId, member, ownRole }: ChangeRoleDia
       }
       description={
         member.isYou
-          ? "This is you: with less than owner you cannot take it back yourself."
-          : "It counts from their next click on."
+          ? "This is you. If you stop being an owner, only another owner can make you one again."
+          : "It applies from their next click."
       }
       trigger={
         <Button isSmall aria-label={`Change role of ${toVisibleText(member.email)}`}>

@@ -49,9 +49,9 @@ function Groups({ groups, plan, hasGroups, workspaceId, canChange }: GroupsProps
       {groups.length === 0 ? (
         <Empty title="No group yet">
           <p>
-            A group asks several people at once, and the first one to decide decides. Agents send{" "}
-            <code>"notify": "group:&lt;key&gt;"</code> in place of an address, so that people come
-            and go without a change of the agent.
+            A group asks several people at once, and the first decision counts. Agents send{" "}
+            <code>"notify": "group:&lt;key&gt;"</code> in place of an address, so you can change the
+            members without changing the agent.
           </p>
         </Empty>
       ) : (

@@ -20,10 +20,10 @@ export function LeaveWorkspace() {
       title="Leave this workspace?"
       description={
         <>
-          You cannot open “<Visible text={name} />” any more, until somebody invites you again. Keys
-          and endpoints that you made go on working, and as an approver you can still decide what
-          you are asked.
-          {isOnly && " It is the only workspace that you belong to, so you will be signed out."}
+          You lose access to “<Visible text={name} />” until somebody invites you again. Keys and
+          endpoints that you made keep working, and as an approver you can still decide what you are
+          asked.
+          {isOnly && " This is your only workspace, so you’ll be signed out."}
         </>
       }
       confirmLabel="Leave"

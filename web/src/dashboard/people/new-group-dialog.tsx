@@ -45,7 +45,7 @@ export function NewGroupDialog({ workspaceId }: { workspaceId: string }) {
   return (
     <Dialog
       title="Create an approver group"
-      description="All of its members are asked, and the first one to decide decides."
+      description="All members are asked. The first decision counts."
       trigger={<Button variant="primary">Create group</Button>}
       open={isOpen}
       isBusy={creating.isPending}
@@ -60,7 +60,7 @@ export function NewGroupDialog({ workspaceId }: { workspaceId: string }) {
       >
         <TextField
           label="Name"
-          hint="Approvers read it, such as “Finance”."
+          hint="Approvers see it. For example: “Finance”."
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
           error={fieldError(creating.error, "name")}
@@ -70,9 +70,9 @@ export function NewGroupDialog({ workspaceId }: { workspaceId: string }) {
           label="Key"
           hint={
             <>
-              Agents write it: "notify": "group:
+              Agents send it: "notify": "group:
               <Visible text={key === "" ? "finance" : key} />
-              ". It cannot be changed later.
+              ". You can’t change it later.
             </>
           }
           value={key}

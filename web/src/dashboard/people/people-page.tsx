@@ -30,7 +30,7 @@ export function PeoplePage() {
         subtitle={
           chosen === "members"
             ? "Members see and run this workspace."
-            : "Members of a group are asked together, and the first one to decide decides."
+            : "All members of a group are asked. The first decision counts."
         }
         actions={
           !canChange ? undefined : chosen === "members" ? (

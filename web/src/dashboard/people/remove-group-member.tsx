@@ -33,7 +33,7 @@ export function RemoveGroupMember({ workspaceId, group, email }: RemoveGroupMemb
           ”?
         </>
       }
-      description="They can no longer decide for this group, not even what they were asked before: their links stop working at once."
+      description="They can no longer decide for this group. Their links stop working at once, for pending requests, too."
       confirmLabel="Remove them"
       isDanger
       trigger={

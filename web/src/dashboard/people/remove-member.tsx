@@ -60,7 +60,7 @@ function memberWords(email: string) {
       </>
     ),
     description:
-      "They cannot open it any more, from the next click on. Keys and endpoints they made go on working, and as an approver they can still decide what they are asked.",
+      "They lose access at once. Keys and endpoints they made keep working, and as an approver they can still decide what they are asked.",
     confirmLabel: "Remove them",
   };
 }

@@ -15,15 +15,15 @@ export function FirstRequest() {
   return (
     <Empty title="No request yet">
       <p>
-        When an agent asks for an approval, it appears here by itself. Try it: run this with{" "}
+        Requests from your agents appear here. To make the first one, run this with{" "}
         {canChange ? (
           <Link to="/app/w/$workspaceId/keys" params={{ workspaceId }}>
             an API key
           </Link>
         ) : (
-          "an API key that an admin gives you"
+          "an API key from an admin"
         )}{" "}
-        in <code>{keyVariable}</code>, and the request is mailed to you.
+        in <code>{keyVariable}</code>. The request is mailed to you.
       </p>
       <Answered query={workspace} label="Loading the command">
         {({ apiUrl }) => (

@@ -50,7 +50,7 @@ export function RequestList({ workspaceId, list }: RequestListProps) {
           />
         ))}
       </ol>
-      <LoadMore list={list} end="That is all of them." />
+      <LoadMore list={list} end="No more requests." />
     </div>
   );
 }

@@ -55,14 +55,14 @@ export function RequestStory({ request, reading, onOver }: RequestStoryProps) {
       {metadata !== null && (
         <FoldedJson
           title="Metadata"
-          hint="What the agent’s owners attached for themselves."
+          hint="The agent’s owners attached it for their own use."
           text={metadata}
         />
       )}
       {agentState !== null && (
         <FoldedJson
           title="Agent state"
-          hint="What the agent needs to go on. Members of the workspace can see it, approvers never do."
+          hint="The agent needs it to continue. Members of the workspace can see it, approvers can’t."
           text={agentState}
         />
       )}

@@ -62,13 +62,10 @@ export function RequestsPage() {
       {!list.isFetchNextPageError && <Problem error={list.error} onRetry={list.retry} />}
       {list.isLoading && list.error === null && <Loading label="Loading requests" lines={8} />}
       {isEmpty && list.error === null && (
-        <Empty
-          title="No request matches"
-          actions={<Button onClick={reset}>Reset the filters</Button>}
-        >
+        <Empty title="No request matches" actions={<Button onClick={reset}>Reset filters</Button>}>
           <p>
-            Nothing that was asked fits all of the filters. The search finds the beginnings of words
-            in summaries, and ids.
+            No request fits all of the filters. The search finds the beginnings of words in
+            summaries, and ids.
           </p>
         </Empty>
       )}

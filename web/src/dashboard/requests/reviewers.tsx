@@ -9,7 +9,7 @@ const shownMax = 5;
 
 export function Reviewers({ reviewers }: Pick<RequestDetail, "reviewers">) {
   if (reviewers.length === 0) return null;
-  // Whoever opened it comes first; the rest keep their order.
+  // Reviewers who opened it come first; the rest keep their order.
   const sorted = [...reviewers].sort(
     (one, other) => Number(one.openedAt === null) - Number(other.openedAt === null),
   );
@@ -17,7 +17,7 @@ export function Reviewers({ reviewers }: Pick<RequestDetail, "reviewers">) {
   return (
     <section className="said" aria-labelledby="reviewers-title">
       <h2 id="reviewers-title">
-        Who may decide{" "}
+        Approvers{" "}
         <span className="quiet request-count">
           {opened} of {reviewers.length} opened it
         </span>

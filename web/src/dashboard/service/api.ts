@@ -67,7 +67,7 @@ export function isNotFound(error: unknown): boolean {
 }
 
 const unreachable = "The service cannot be reached. Check your connection and try again.";
-const unreadable = "The service gave an answer that could not be read. Try again in a moment.";
+const unreadable = "The service’s answer could not be read. Try again in a moment.";
 
 let leaveSignedOut: () => void = () => {};
 

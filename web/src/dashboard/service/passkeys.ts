@@ -33,7 +33,7 @@ export async function addPasskey(name: string): Promise<Passkey> {
   const response = await startRegistration({ optionsJSON }).catch((fault: unknown) => {
     throw toProblem(fault, {
       NotAllowedError: "No passkey was made. Try again when you are ready to confirm it.",
-      InvalidStateError: "This device holds a passkey of yours already. It needs no second one.",
+      InvalidStateError: "This device already has one of your passkeys. It doesn’t need another.",
     });
   });
   return call("POST /me/passkeys/finish", { body: { challengeId, response, name } });

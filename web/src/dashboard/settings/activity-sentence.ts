@@ -44,7 +44,7 @@ const phrases: Record<ActivityAction, Phrase> = {
   "member.removed": ({ actorEmail, subject }) =>
     actorEmail === subject ? "left the workspace" : "removed {subject}[, who was {=role}]",
   "request.withdrawn": "cancelled the request {subject}",
-  "request.mailed_again": "had the mails sent again for the request {subject}",
+  "request.mailed_again": "sent the mails for the request {subject} again",
 };
 
 /** Details that say nothing beside the sentence. */
@@ -61,7 +61,7 @@ const labels = new Map(
   }),
 );
 
-/** What the service does by itself, such as disabling an endpoint that only fails. */
+/** The service acts by itself, such as when it disables an endpoint that only fails. */
 const itself = "Countersign itself";
 
 export const operator = "The operator, at the command line,";

@@ -30,7 +30,7 @@ export function ActivityView({ workspaceId }: { workspaceId: string }) {
                 <ActivityEntry key={entry.id} entry={entry} workspaceId={workspaceId} />
               ))}
             </ol>
-            <LoadMore list={activity} end="This is where it began." />
+            <LoadMore list={activity} end="No more activity." />
           </>
         );
       }}
@@ -40,8 +40,8 @@ export function ActivityView({ workspaceId }: { workspaceId: string }) {
 
 function NoActivity() {
   return (
-    <Empty title="Nothing was changed yet">
-      Every change of keys, endpoints, people, groups and settings will stand here, with who made it
+    <Empty title="No activity yet">
+      Changes to keys, endpoints, people, groups and settings will appear here, with who made them
       and when.
     </Empty>
   );

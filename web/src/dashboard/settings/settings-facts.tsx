@@ -12,22 +12,22 @@ export function SettingsFacts({ workspace }: { workspace: Workspace }) {
     [
       "Default expiry",
       describeMinutes(expiryMinutes),
-      "How long a request waits when the agent says nothing else.",
+      "How long a request waits when the agent sets no expiry.",
     ],
     [
       "Reminder",
       reminderPercent === null ? "Off" : `When ${reminderPercent}% of the time is left`,
-      "One more mail to approvers who have not decided.",
+      "One more mail to approvers who haven’t decided.",
     ],
     [
       "Review code",
       reviewCode ? "On" : "Off",
-      "Six characters from the mail that open the review page, beside the link.",
+      "Approvers type six characters from the mail before the review page opens.",
     ],
     [
       "Safety cap",
-      cap === null ? "By the plan" : `${describeCount(cap)} requests a month`,
-      "No more requests than this are created in a month.",
+      cap === null ? "Set by the plan" : `${describeCount(cap)} requests a month`,
+      "The most requests a month.",
     ],
   ];
   return (

@@ -78,7 +78,7 @@ export function SettingsForm({ workspace }: { workspace: Workspace }) {
       />
       <Field
         label="Default expiry"
-        hint="How long a request waits for a decision when the agent says nothing else. From 5 minutes to 7 days."
+        hint="How long a request waits when the agent sets no expiry. From 5 minutes to 7 days."
         error={errorAt("expiryMinutes")}
       >
         {(control) => (
@@ -99,7 +99,7 @@ export function SettingsForm({ workspace }: { workspace: Workspace }) {
       </Field>
       <OptionalNumber
         label="Reminder"
-        hint="Approvers who have not decided get one more mail when this share of the time is left."
+        hint="Approvers who haven’t decided get one more mail when this share of the time is left."
         error={errorAt("reminderPercent")}
         value={form.reminderPercent}
         onChange={(reminderPercent) => change({ reminderPercent })}
@@ -109,14 +109,14 @@ export function SettingsForm({ workspace }: { workspace: Workspace }) {
       />
       <CheckField
         label="Review code"
-        hint="Approvers also type six characters that are printed in their mail, so that a link alone, forwarded or leaked, opens nothing. Links that were mailed before ask for none."
+        hint="Approvers also type six characters from their mail, so a forwarded or leaked link alone opens nothing. Links mailed before this was on ask for no code."
         checked={form.reviewCode}
         onChange={(event) => change({ reviewCode: event.currentTarget.checked })}
         error={errorAt("reviewCode")}
       />
       <OptionalNumber
         label="Safety cap"
-        hint="No more requests than this are created in a month; the next one is refused with quota_exceeded. It protects you from an agent that runs wild. Off goes by the plan."
+        hint="The most requests a month. Further ones are refused with quota_exceeded. It protects you from an agent that runs wild. When off, the plan decides."
         error={errorAt("cap")}
         value={form.cap}
         onChange={(cap) => change({ cap })}
@@ -156,6 +156,6 @@ function reminderSaid({ reminderPercent, expiryMinutes }: SettingsFormState): st
 }
 
 function describeChanges(count: number): string {
-  if (count === 0) return "Everything is saved.";
-  return count === 1 ? "1 change is not saved yet." : `${count} changes are not saved yet.`;
+  if (count === 0) return "All changes saved.";
+  return count === 1 ? "1 unsaved change." : `${count} unsaved changes.`;
 }

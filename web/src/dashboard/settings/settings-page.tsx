@@ -22,10 +22,7 @@ export function SettingsPage() {
   const chosen = tabs.find(({ id }) => id === search.tab)?.id ?? "settings";
   return (
     <>
-      <PageHead
-        title="Settings"
-        subtitle="How this workspace asks for decisions, what it uses, and who changed what."
-      />
+      <PageHead title="Settings" subtitle="Settings, usage and activity of this workspace." />
       <Tabs
         label="Settings"
         tabs={tabs}

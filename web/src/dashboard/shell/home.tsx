@@ -33,14 +33,14 @@ export function Home() {
           </>
         }
       />
-      <Empty title={isInvited ? "An invitation waits above" : "You belong to no workspace yet"}>
+      <Empty title={isInvited ? "You have an invitation" : "You aren’t in a workspace yet"}>
         {isInvited ? (
           <p>Join to see the workspace’s requests.</p>
         ) : (
           <>
             <p>
-              Ask an owner or admin of a workspace to invite this address under People. Give them
-              exactly this one:
+              Ask an owner or admin of a workspace to invite you under People. Give them exactly
+              this address:
             </p>
             <CopyBox label="Your address" text={me.email} />
           </>

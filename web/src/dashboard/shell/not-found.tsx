@@ -6,9 +6,9 @@ import { PageHead } from "../parts/page-head.tsx";
 export function NotFound() {
   return (
     <PageHead
-      title="There is nothing here"
+      title="Page not found"
       documentTitle="Not found"
-      subtitle="The address may be mistyped, or what it showed is not yours to see."
+      subtitle="The address may be mistyped, or you don’t have access."
       actions={
         <Link to="/app" className="button">
           Go to your workspace

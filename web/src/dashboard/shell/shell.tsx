@@ -64,7 +64,7 @@ function Frame({ me }: { me: Me }) {
   return (
     <div className="shell">
       <a className="skip" href="#main">
-        Skip to the page
+        Skip to content
       </a>
       <header className="rail">
         <div className="rail-brand">

@@ -18,8 +18,8 @@ export function LinkQuestion({ email, onGoOn, onStay }: LinkQuestionProps) {
             <strong className="sign-in-address">
               <Visible text={email} />
             </strong>
-            . This link signs in whoever it was made for, who may be somebody else, and ends your
-            session in this browser. Go on only if you had it made yourself.
+            . This link may be for another account, and it ends your session in this browser.
+            Continue only if you asked for it yourself.
           </p>
         </header>
         <Button variant="primary" className="sign-in-stay" onClick={onStay} autoFocus>

@@ -21,7 +21,7 @@ import "./sign-in.css";
 
 /** What a redirect to this page may say, since it can carry no words of its own. */
 const problems: Record<string, string | undefined> = {
-  oidc: "Your company’s sign-in did not let you in here. Try it again, or ask for a code by mail; whoever runs this service finds the reason in its log.",
+  oidc: "Your company’s sign-in didn’t work. Try again, or sign in with a code by mail. The operator of this service finds the reason in its log.",
   too_many: "Too many tries to sign in from your network. Wait a minute, then try again.",
 };
 
@@ -59,7 +59,7 @@ export function SignInPage() {
       <Brand />
       <div className="sign-in-card">
         <header className="sign-in-head">
-          <h1>{isCodeSent ? "Look into your mail" : "Sign in"}</h1>
+          <h1>{isCodeSent ? "Check your mail" : "Sign in"}</h1>
           <p className="quiet">
             {isCodeSent ? (
               <>
@@ -67,7 +67,7 @@ export function SignInPage() {
                 code is on its way. It works for ten minutes.
               </>
             ) : (
-              "To see what your agents ask for, and to run your workspace."
+              "See your agents’ requests and run your workspace."
             )}
           </p>
         </header>
@@ -94,7 +94,7 @@ export function SignInPage() {
         )}
       </div>
       <p className="sign-in-note">
-        No password, ever. To decide about a request you need no account: open the link in its mail.
+        No password, ever. You don’t need an account to decide a request: open the link in its mail.
       </p>
     </main>
   );

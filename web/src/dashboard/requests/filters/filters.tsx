@@ -15,7 +15,7 @@ const statusWords: Record<ApprovalStatus, string> = {
   APPROVED: "Approved",
   REJECTED: "Rejected",
   EXPIRED: "Expired",
-  CANCELLED: "Withdrawn",
+  CANCELLED: "Cancelled",
 };
 
 const statusChoices = [
