@@ -1,4 +1,4 @@
-// The whole surface of the service: method, path, who may call, and what answers.
+// The whole surface of the service: method, path, who may call, and the handler.
 
 import type { Database } from "../database/database.ts";
 import { mcpMessageBytesMax, tinyBodyBytesMax } from "../domain/limits.ts";
@@ -49,7 +49,7 @@ export function routesOf(calls: Calls): Route[] {
   ];
 }
 
-/** What a mailed link leads to. Beside the GET of a page, only its own script may call these. */
+/** The addresses behind a mailed link. Beside the GET of a page, only its own script may call these. */
 function reviewRoutes(calls: reviews.ReviewCalls): Route[] {
   const show = {
     method: "GET",
@@ -66,7 +66,7 @@ function reviewRoutes(calls: reviews.ReviewCalls): Route[] {
   // biome-ignore format: a table is read by its columns
   return [
     { ...show, path: "/review/:token", handle: (call) => reviews.show(calls, call) },
-    // Links that were cut off, or grew on the way, are people's to open as well.
+    // People also open links that were cut off or grew on the way.
     { ...show, path: "/review/*", handle: (call) => reviews.showDeadLink(calls, call) },
     { ...ask, path: "/review/:token/open", handle: (call) => reviews.open(calls, call) },
     { ...ask, path: "/review/:token/status", handle: (call) => reviews.status(calls, call) },
@@ -74,7 +74,7 @@ function reviewRoutes(calls: reviews.ReviewCalls): Route[] {
   ];
 }
 
-/** There only while there is no mail server. */
+/** Exists only without a mail server. */
 function devMailRoutes(db: Database, devMail: devMails.DevMail): Route[] {
   const calls = { db, devMail };
   // biome-ignore format: a table is read by its columns

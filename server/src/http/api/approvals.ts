@@ -39,11 +39,11 @@ export type ApprovalCalls = {
   resolutions: ResolutionWatch;
   /** Reading and writing a large body keeps the process busy: a few at a time, in fair turns. */
   largeCreates: Turnstile;
-  /** Turns at reads that may answer megabytes. */
+  /** Turns for reads that may answer megabytes. */
   heavyReads: FairBudget;
 };
 
-/** Asked before a large body is read: reading it costs memory and time that only a known caller may take. */
+/** Runs before a large body is read: only a known caller may cost that memory and time. */
 export async function admit({ db }: Pick<ApprovalCalls, "db">, caller: Caller): Promise<Admission> {
   const workspaceId = await apiKeys.findWorkspaceId(db, caller.keyDigest);
   if (workspaceId === null) return { refused: problemOfRefusal(unknownKey()) };
@@ -54,7 +54,7 @@ export async function admit({ db }: Pick<ApprovalCalls, "db">, caller: Caller): 
 export async function create(calls: ApprovalCalls, call: Call): Promise<Answer> {
   const { largeCreates } = calls;
   const { workspaceId } = call.facts;
-  // Only a large body has been admitted, and its workspace been looked up.
+  // Only a large body was admitted, and only then the workspace is known already.
   if (call.body.length <= gatheredCreateBytesMax || workspaceId === undefined) {
     return createNow(calls, call);
   }
@@ -131,7 +131,7 @@ export async function cancel({ db }: ApprovalCalls, call: Call): Promise<Answer>
   return { status: 200, body: representApproval(cancelled.approval) };
 }
 
-/** Reads an approval and, while it is pending, again when it may have changed, until the time is over. */
+/** Reads an approval. While it is pending, reads it again when it may have changed, until the wait is over. */
 async function readOrWait(
   { readApproval, resolutions }: ApprovalCalls,
   lookup: { keyDigest: Buffer; id: string },
@@ -139,7 +139,7 @@ async function readOrWait(
   call: Call,
 ) {
   if (waitMs === 0 || resolutions.waiting >= waitersMax) return readApproval(lookup);
-  // Taken before the first await, so that a caller who goes away meanwhile is not missed.
+  // Taken before the first await, so that a caller who leaves during it is noticed.
   const { signal } = call;
   const endsAt = performance.now() + waitMs;
   const waiting = resolutions.register(lookup.id);
@@ -159,14 +159,14 @@ async function readOrWait(
   }
 }
 
-/** What a caller must remember while it sleeps: not the approval itself, which may be megabytes. */
+/** A sleeping caller keeps only this, not the approval itself, which may be megabytes. */
 async function findPending(readApproval: ReadApproval, lookup: { keyDigest: Buffer; id: string }) {
   const found = await readApproval(lookup);
   if (isRefusal(found) || found.approval.state.kind !== "PENDING") return null;
   return { workspaceId: found.workspaceId, expiresInMs: found.expiresInMs };
 }
 
-/** A call without a valid key learns only that, whatever else is wrong with it. */
+/** A call without a valid key learns only that, even if something else is wrong, too. */
 async function refuseKnownCaller(db: Database, call: Call, refusal: Refusal): Promise<Answer> {
   const workspaceId = await apiKeys.findWorkspaceId(db, call.keyDigest);
   if (workspaceId === null) return problemOfRefusal(unknownKey());
@@ -174,7 +174,7 @@ async function refuseKnownCaller(db: Database, call: Call, refusal: Refusal): Pr
   return problemOfRefusal(refusal);
 }
 
-/** Of a statement that looks for the key first: it refuses anything else to known callers only. */
+/** The statement looks for the key first, so it refuses anything else to known callers only. */
 function answerRefusal(call: Call, refusal: Refusal): Answer {
   call.isKeyKnown = refusal.refusal !== "unauthorized";
   return problemOfRefusal(refusal);

@@ -1,4 +1,4 @@
-// Whether the process lives, and whether it can do its work.
+// Says whether the process lives, and whether it can do its work.
 
 import { isUnavailable, type Queryable } from "../../database/database.ts";
 import { listMissingMigrations } from "../../database/migrations.ts";

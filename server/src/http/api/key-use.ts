@@ -1,5 +1,5 @@
-// Notes the API key of every call whose key was found in use. Only the statement that serves a call knows that: an
-// answer alone says nothing, because some are given before anybody looks for the key.
+// Notes the use of an API key, once a statement has found it. An answer alone doesn't prove that: some are given before
+// anything looks for the key.
 
 import type { Route } from "../frame/route.ts";
 

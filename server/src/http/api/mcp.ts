@@ -1,6 +1,6 @@
-// The tools of @countersign/mcp at POST /mcp, for agents that speak the Model Context Protocol. A tool reaches the
-// service by the same routes as every other caller, with the caller's own key: the call is handed to our own router, so
-// that rules, rights, quota and rate limit are the same and no socket leads from the service to itself.
+// Serves the tools of @countersign/mcp at POST /mcp, for agents that speak the Model Context Protocol. Each tool call
+// goes to our own router with the caller's key, so rules, rights, quota and rate limit are the same, and no socket
+// leads from the service to itself.
 
 import type { Fetch } from "../../../../sdk/src/index.ts";
 import type { Database } from "../../database/database.ts";
@@ -32,21 +32,21 @@ export type McpCalls = {
   db: Database;
   origin: { readonly publicUrl: string };
   dispatch: (call: InnerCall) => Promise<InnerReply>;
-  /** Aborted when the service stops: whoever waits for a decision is told to call again. */
+  /** Aborted when the service stops: a caller who waits for a decision is told to call again. */
   stopping: AbortSignal;
   noteFault: (error: Error) => void;
 };
 
-/** Names the service towards itself, and no place. */
+/** The base URL of calls to our own router. It leads nowhere. */
 const innerBaseUrl = "http://countersign.internal";
-/** A payload is three levels down, in the message, its params and their arguments, and may be as deep as anywhere. */
+/** A payload is three levels down (message, params, arguments), and may be as deep as anywhere else. */
 const messageDepthMax = jsonDepthMax + 3;
 const passedHeaders = ["accept", "mcp-protocol-version", "mcp-method", "mcp-name"];
 
 export function makeMcpEndpoint(calls: McpCalls): (call: Call) => Promise<Answer | StreamedAnswer> {
   let opened: ReturnType<typeof openHandler> | null = null;
   return async (call) => {
-    // Taken before the first await, so that a caller who goes away meanwhile is not missed.
+    // Taken before the first await, so that a caller who leaves during it is noticed.
     const { signal, body } = call;
     const { publicUrl } = calls.origin;
     // The protocol demands it: a browser says where a page comes from, and only ours may call.
@@ -64,7 +64,7 @@ export function makeMcpEndpoint(calls: McpCalls): (call: Call) => Promise<Answer
   };
 }
 
-/** At the first call: loading the library takes a quarter of a second and some megabytes, which only its users pay. */
+/** Loaded at the first call: the library takes a quarter of a second and some megabytes, which only its users pay. */
 async function openHandler({ dispatch, stopping, noteFault }: McpCalls) {
   const { makeWebHandler } = await import("../../../../mcp/src/web-handler.ts");
   return makeWebHandler({
@@ -76,14 +76,14 @@ async function openHandler({ dispatch, stopping, noteFault }: McpCalls) {
   });
 }
 
-/** Held to the rule of every other body: reading it would keep the last of two keys, and the approver not see the first. */
+/** Duplicate keys are refused, as in every other body. Parsing would keep the last; the approver sees the first. */
 function flawOfMessage(text: string): string | null {
   const scanned = scanJsonValue(text, messageDepthMax);
   if (scanned.kind === "malformed" || scanned.flaw === null) return null;
   return `${scanned.flaw.path} ${describeFlaw(scanned.flaw, messageDepthMax)}.`;
 }
 
-/** Of a header that was let in already: it came once and has the form of a key. */
+/** The header was checked already: it came once and has the form of a key. */
 function apiKeyOf(call: Call): string {
   return String(call.header("authorization")).replace(/^Bearer +/i, "");
 }
@@ -97,7 +97,7 @@ function headersOf(call: Call): Record<string, string> {
   return headers;
 }
 
-/** What the client of the tools takes for the network. */
+/** The tools' client takes this for the network. */
 function toFetch(dispatch: McpCalls["dispatch"]): Fetch {
   return async (url, { method, headers, body, signal }) => {
     const reply = await dispatch({
@@ -116,7 +116,7 @@ function toFetch(dispatch: McpCalls["dispatch"]): Fetch {
   };
 }
 
-/** A model reads no more, and all of it is kept in memory until the caller has read it. */
+/** A model reads no more, and all of it stays in memory until the caller has read it. */
 function tooLargeForTool(): Response {
   const { status, headers, body } = problem(
     "body_too_large",
@@ -130,6 +130,6 @@ async function toAnswer(response: Response): Promise<Answer | StreamedAnswer> {
   const type = response.headers.get("content-type") ?? "application/json; charset=utf-8";
   if (body === null) return { status, body: null };
   if (type !== "text/event-stream") return { status, type, body: await response.text() };
-  // Some proxies would keep it until it is complete.
+  // Some proxies would hold the stream until it is complete.
   return { status, type, headers: { "x-accel-buffering": "no" }, stream: body };
 }

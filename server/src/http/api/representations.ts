@@ -27,8 +27,8 @@ export function representList(approvals: Approval[], nextCursor: string | null):
 }
 
 /**
- * An approval changes once, when it leaves PENDING, so its status is all that tells two versions of it
- * apart. The number changes when this file begins to write other fields.
+ * An approval changes once, when it leaves PENDING, so its status alone tells its versions apart. Change the
+ * number when this file begins to write other fields.
  */
 export function entityTag(approval: Approval): string {
   return `"1-${approval.state.kind.toLowerCase()}"`;

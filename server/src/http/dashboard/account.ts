@@ -1,4 +1,4 @@
-// The person who is signed in: where they are a member, their sessions, and what they are invited to.
+// The signed-in person: their workspaces, their sessions, and their invitations.
 
 import type { Queryable } from "../../database/database.ts";
 import { isRefusal, refuse } from "../../domain/refusal.ts";

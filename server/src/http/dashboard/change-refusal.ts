@@ -1,5 +1,5 @@
-// How the dashboard tells why a change was refused: operations speak in clauses, which the command line puts behind
-// its own words; people read sentences.
+// Turns the refusal of a change into a sentence for the dashboard. Operations answer in clauses, because the command
+// line puts its own words before them.
 
 import type { ChangeRefusal } from "../../domain/refusal.ts";
 import type { DashboardRefusal } from "./visit.ts";

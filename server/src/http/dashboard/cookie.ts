@@ -1,5 +1,5 @@
-// How cookies are written and read. Over https their names make browsers refuse them from any other host; scripts never
-// see them, and other sites' calls do not carry them.
+// Writes and reads cookies. Over https their names make browsers refuse them from any other host. Scripts never see
+// them, and other sites' calls don't carry them.
 
 import { type Call, repeated } from "../frame/call.ts";
 
@@ -10,7 +10,7 @@ export function cookieText(publicUrl: string, { name, value, maxAgeSeconds }: Co
   return `${fullName(publicUrl, name)}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
 }
 
-/** The value that came with a call; null when none did, or more than one. */
+/** The cookie's value; null when none came, or more than one. */
 export function cookieOf(
   call: Pick<Call, "header">,
   publicUrl: string,

@@ -1,4 +1,4 @@
-// Deliveries as members see them: what was sent where, each attempt with how it ended, and sending one again.
+// Deliveries as members see them: the content, each attempt with its outcome, and resending.
 
 import { z } from "zod";
 import type { Queryable } from "../../database/database.ts";
@@ -83,7 +83,7 @@ export async function resend(
   return representDelivery(resent);
 }
 
-/** Where nothing was sent because of the host's name, the time would tell which names are known inside. */
+/** No duration where the host's name was refused: the time would tell which names exist inside our network. */
 function representAttempt(attempt: deliveries.Attempt) {
   const { startedAt, finishedAt, outcome, durationMs, ...rest } = attempt;
   const isAboutName = outcomeToldToMembers(outcome) === "address_not_allowed";
@@ -116,7 +116,7 @@ export function representDelivery(delivery: deliveries.Delivery): Delivery {
   };
 }
 
-/** What every attempt of a webhook sends. A mail is null: its link belongs to its reader alone. */
+/** The request that every attempt of a webhook sends. Null for a mail: its link belongs to its reader alone. */
 async function requestOf(db: Queryable, delivery: deliveries.Delivery) {
   const { destination, event: kind, id: deliveryId } = delivery;
   if (destination.kind !== "endpoint") return null;

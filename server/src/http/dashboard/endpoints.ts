@@ -1,5 +1,5 @@
-// Webhook endpoints on the dashboard: how each is doing, and everything that can be done to one. A secret is answered
-// once, when it is made.
+// Webhook endpoints on the dashboard: their health, and every change to them. A secret is answered once, when it is
+// made.
 
 import { z } from "zod";
 import { eventKinds } from "../../domain/approval/event.ts";

@@ -1,4 +1,4 @@
-// The figures of a workspace: what became of its requests, and how much of its plan was used.
+// The figures of a workspace: the outcomes of its requests, and its use of the plan.
 
 import {
   askedOf,

@@ -1,4 +1,4 @@
-// Approver groups on the dashboard: listed, created, renamed, and who is in them.
+// Approver groups on the dashboard: list, create, rename, add and remove members.
 
 import { z } from "zod";
 import { type ChangeRefusal, isRefusal } from "../../domain/refusal.ts";

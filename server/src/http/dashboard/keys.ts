@@ -1,4 +1,4 @@
-// API keys on the dashboard: listed, issued and revoked. A key itself is answered once, when it is issued.
+// API keys on the dashboard: list, issue, revoke. A key itself is answered once, when it is issued.
 
 import { z } from "zod";
 import { revokedKeysListed } from "../../domain/limits.ts";

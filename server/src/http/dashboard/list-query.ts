@@ -1,11 +1,11 @@
-// What a list of the dashboard is asked for in its address: checked by field, as forms are, and told by name.
+// Parses the query of a dashboard list. A refusal names the first field that is wrong, as forms do.
 
 import { z } from "zod";
 import { filterCharactersMax } from "../../domain/limits.ts";
 import { toCursor } from "../frame/parameters.ts";
 import type { DashboardRefusal, MemberVisit } from "./visit.ts";
 
-/** The parsed query, or a refusal that names the first field that is wrong. */
+/** The parsed query, or a refusal that names the first wrong field. */
 export function readQuery<Query>(
   { call }: MemberVisit,
   query: z.ZodType<Query>,
@@ -18,7 +18,7 @@ export function readQuery<Query>(
   return { refusal: "validation_error", message, field };
 }
 
-/** Text that PostgreSQL can take. */
+/** Text without characters that PostgreSQL refuses. */
 export const filterText = z
   .string()
   .max(filterCharactersMax, `must have at most ${filterCharactersMax} characters`)
@@ -31,7 +31,7 @@ export const filterTime = z
   })
   .transform((text) => new Date(text));
 
-/** The id that a cursor stands for. */
+/** The id inside a cursor. */
 export function cursorOf(prefix: string) {
   const pattern = new RegExp(`^${prefix}[0-9a-f]{32}$`);
   return z
@@ -40,7 +40,7 @@ export function cursorOf(prefix: string) {
     .refine((id) => pattern.test(id), "is not one that a list has answered. Begin anew");
 }
 
-/** A page as the contract has it. */
+/** A page in the contract's shape. */
 export function toPage<Found extends { id: string }, Item>(
   found: readonly Found[],
   hasMore: boolean,

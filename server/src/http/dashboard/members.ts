@@ -1,4 +1,4 @@
-// The members of a workspace on the dashboard: listed, invited, given another role, and removed.
+// The members of a workspace on the dashboard: list, invite, change a role, remove.
 
 import { z } from "zod";
 import { isRefusal } from "../../domain/refusal.ts";

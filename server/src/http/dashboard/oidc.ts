@@ -1,5 +1,5 @@
-// Signing in with a company's own identity provider: the way there and the way back. These two are addresses that a
-// browser goes to, not calls of the page, so whatever goes wrong ends on the sign-in page, which is told no reason.
+// Signs in with a company's identity provider: the way there and the way back. A browser navigates to these two, the
+// page doesn't call them. Every failure therefore ends on the sign-in page, which is told no reason.
 
 import { randomBytes } from "node:crypto";
 import { emailOfClaims, type OidcFailed, oidcFailed } from "../../domain/access/openid.ts";
@@ -21,7 +21,7 @@ const stateForm = /^[\w-]{1,100}$/;
 export async function beginOidc({ db, origin, oidc }: OidcCalls, call: Call): Promise<Answer> {
   const { publicUrl } = origin;
   if (oidc === null) return failed(publicUrl, call, oidcFailed("not_set_up"));
-  // A browser that has one keeps it: signing in from two of its tabs at once then works in both.
+  // A browser keeps the one it has: signing in from two of its tabs at once then works in both.
   const browserToken =
     browserTokenOf(publicUrl, call) ?? randomBytes(browserTokenBytes).toString("base64url");
   const begun = await beginOidcFlow(db, browserToken);
@@ -60,12 +60,12 @@ async function provenEmail(
   return "failure" in answered ? answered : emailOfClaims(answered.claims, oidc);
 }
 
-/** To be entered at the provider, to the letter. */
+/** Operators enter this address at the provider, to the letter. */
 function redirectUriOf(publicUrl: string): string {
   return `${publicUrl}/app/sign-in/oidc/callback`;
 }
 
-/** Binds a sign-in to the browser that began it: else somebody could be made to sign in as somebody else. */
+/** Binds a sign-in to the browser that began it. Otherwise an attacker could sign somebody in as another person. */
 const browserCookie = "countersign-oidc";
 
 function browserTokenOf(publicUrl: string, call: Call): string | null {
@@ -73,7 +73,7 @@ function browserTokenOf(publicUrl: string, call: Call): string | null {
   return token !== null && browserTokenForm.test(token) ? token : null;
 }
 
-/** The reason is for the log, in words of our own list. */
+/** Only the log gets the reason, in words of our own list. */
 function failed(publicUrl: string, call: Call, { failure, code }: OidcFailed): Answer {
   call.facts.signInFailure = code === null ? `oidc ${failure}` : `oidc ${failure} ${code}`;
   return redirect(`${publicUrl}/app/sign-in?problem=oidc`);

@@ -1,4 +1,4 @@
-// The HTML around the dashboard, and what its browser may do. Nothing of any workspace stands in it.
+// The HTML around the dashboard, and its content security policy. It holds no data of any workspace.
 
 import { randomBytes } from "node:crypto";
 import { escapeHtml } from "../../domain/mail/html-text.ts";

@@ -1,4 +1,4 @@
-// The calls about passkeys: signing in with one, and those of the person who is signed in.
+// The calls about passkeys: sign in with one, and manage one's own.
 
 import { z } from "zod";
 import {
@@ -36,7 +36,7 @@ const base64url = (charactersMax: number) =>
     .regex(/^[\w-]+$/, unreadable);
 const part = base64url(passkeyPartCharactersMax);
 
-/** PostgreSQL takes no U+0000, so what is no id is not asked for. */
+/** PostgreSQL takes no U+0000, so text that is no id never reaches it. */
 const idForm = /^\w{1,100}$/;
 const challengeId = z.string(unreadable).regex(idForm, unreadable);
 
@@ -44,7 +44,7 @@ const credential = {
   id: base64url(credentialIdCharactersMax),
   rawId: base64url(credentialIdCharactersMax),
   type: z.literal("public-key", unreadable),
-  // Nothing was asked of any extension.
+  // We asked nothing of any extension.
   clientExtensionResults: z.unknown().transform(() => ({})),
 };
 
@@ -56,7 +56,7 @@ const signInForm = z.object({
       clientDataJSON: part,
       authenticatorData: part,
       signature: part,
-      // Without one nobody says whose it is: this is no passkey of ours.
+      // Without a user handle nobody says whose it is, so this is no passkey of ours.
       userHandle: part.nullish().transform((handle) => handle ?? ""),
     }),
   }),
@@ -147,7 +147,7 @@ function representPasskey({ id, name, createdAt, lastUsedAt }: passkeys.Passkey)
   };
 }
 
-/** The same whatever was wrong, so that nobody learns whose passkeys are known here. */
+/** The answer is the same for every flaw, so that nobody learns whose passkeys are known here. */
 function notSignedIn(): DashboardRefusal {
   return refuse(
     "sign_in_failed",

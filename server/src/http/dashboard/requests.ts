@@ -190,7 +190,7 @@ function representApprover(approver: Approver) {
     : { approverEmail: null, approverGroup: { key: approver.key, name: approver.name } };
 }
 
-/** Oldest first; what shares a millisecond stays in the order in which it must have happened. */
+/** Oldest first. Entries of the same millisecond keep the order in which they must have happened. */
 function historyOf({ createdAt, state }: Approval, history: ApprovalHistory): HistoryEntry[] {
   const entries: HistoryEntry[] = [
     { kind: "created", at: createdAt.toISOString() },
@@ -204,7 +204,7 @@ function historyOf({ createdAt, state }: Approval, history: ApprovalHistory): Hi
   return entries.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
-/** Mails that ask a reviewer; what owners are told about failed ones stands among the deliveries. */
+/** Mails that ask a reviewer. The owners' mails about failed ones are among the deliveries. */
 function mailEntries({ delivery, at: date, isDelivered }: Sent): HistoryEntry[] {
   const { destination, event, id: deliveryId } = delivery;
   if (destination.kind !== "mailbox" || !event.startsWith("request.")) return [];

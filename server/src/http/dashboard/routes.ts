@@ -1,4 +1,4 @@
-// Makes routes of the table: who is signed in, whether they may, what they are told. No handler looks at a cookie or
+// Makes routes of the table: it finds who is signed in, checks their rights, and answers. No handler reads a cookie or
 // decides about rights itself.
 
 import { hash } from "node:crypto";
@@ -31,12 +31,12 @@ import { type DashboardTable, dashboardTable, type Row } from "./table.ts";
 import type { DashboardCalls, DashboardRefusal, WithHeaders } from "./visit.ts";
 
 const apiPath = "/app/api";
-/** Forms that carry what a browser says of a passkey. */
+/** Forms that carry a browser's passkey answer. */
 const passkeyForms: ReadonlySet<keyof DashboardTable> = new Set([
   "POST /sign-in/passkey/finish",
   "POST /me/passkeys/finish",
 ]);
-/** Answers with all of a request in them, which may be megabytes. */
+/** Answers that hold a whole request, which may be megabytes. */
 const heavyCalls: ReadonlySet<keyof DashboardTable> = new Set([
   "GET /workspaces/:workspaceId/requests/:requestId",
   "POST /workspaces/:workspaceId/requests/:requestId/cancel",
@@ -45,7 +45,7 @@ const heavyCalls: ReadonlySet<keyof DashboardTable> = new Set([
 
 const signInRate = { perSecond: signInCallsPerMinuteMax / 60, burst: signInCallsPerMinuteMax };
 const sessionRate = { perSecond: sessionCallsPerMinuteMax / 60, burst: sessionCallsBurstMax };
-/** Calls of somebody who is signed in that may be made less often than others. */
+/** Calls of signed-in people that have a lower rate limit than others. */
 const rareCalls: Partial<Record<keyof DashboardTable, RateLimit>> = {
   "POST /me/passkeys/begin": {
     perSecond: passkeysBegunPerHourMax / 3_600,
@@ -53,7 +53,7 @@ const rareCalls: Partial<Record<keyof DashboardTable, RateLimit>> = {
   },
 };
 
-/** Tells who calls too often: strangers by their network, before all else; whoever is signed in by their session. */
+/** Limits the rate of calls: of strangers by network, before anything else; of signed-in people by session. */
 type Limiters = { ofNetwork: RateLimiter; ofSession: RateLimiter; ofPerson: RateLimiter | null };
 
 export function dashboardRoutes(calls: DashboardCalls): Route[] {
@@ -93,14 +93,14 @@ export function dashboardRoutes(calls: DashboardCalls): Route[] {
     { ...company, path: "/app/sign-in/oidc", handle: (call) => refuseNetwork(calls, ofNetwork, call) === null ? beginOidc(calls, call) : toSignInAgain(calls, "too_many") },
     { ...company, path: "/app/sign-in/oidc/callback", handle: (call) => finishOidc(calls, call) },
     { ...page, path: "/app" },
-    // What the page shows there is its own matter.
+    // The page decides what it shows there.
     { ...page, path: "/app/*" },
     { method: "GET", path: `${apiPath}/*`, access: "dashboard", handle: () => dashboardProblem(nothingHere()) },
     { method: "GET", path: "/", access: "anyone", handle: () => toDashboard(calls) },
   ];
 }
 
-/** By workspace, so that nobody of another waits; by network until a session has led to one. */
+/** By workspace, so that no other workspace waits; by network until a session has led to a workspace. */
 async function answerInTurn(
   { heavyReads }: DashboardCalls,
   call: Call,
@@ -118,7 +118,7 @@ async function answer(
   row: Row<unknown>,
   call: Call,
 ): Promise<Answer> {
-  // No id holds one, and the database takes none.
+  // No id holds a U+0000, and the database refuses it.
   if (Object.values(call.params).some((value) => value.includes("\0"))) {
     return dashboardProblem(nothingHere());
   }
@@ -128,7 +128,7 @@ async function answer(
   const token = sessionTokenOf(call, calls.origin.publicUrl);
   if (token === null) return dashboardProblem(signedOut());
   const tokenDigest = digestOfToken(token);
-  // Before the database is asked anything: it is what the limit protects.
+  // Checked before any query, because the limit protects the database.
   const waitSeconds = secondsToWait(ofSession, tokenDigest, calls);
   if (waitSeconds > 0) return tooMany(tooManyOfSession(waitSeconds), waitSeconds);
   const workspaceId = row.who === "person" ? null : (call.params.workspaceId ?? "");
@@ -140,7 +140,7 @@ async function answer(
   if (rareSeconds > 0) return tooMany(tooManyOfPerson(rareSeconds), rareSeconds);
   const visit = { call, person: { id, email, sessionId } };
   if (row.who === "person") return toAnswer(await row.handle(calls, visit));
-  // A workspace that somebody does not belong to looks like one that is not there.
+  // Another's workspace looks like one that doesn't exist.
   if (role === null || workspaceId === null) return dashboardProblem(unknownWorkspace());
   call.facts.workspaceId = workspaceId;
   if (!isAtLeast(role, row.who)) return dashboardProblem(notAllowed(row.who));
@@ -165,7 +165,7 @@ function refuseNetwork(calls: DashboardCalls, limiter: RateLimiter, call: Call):
   return seconds === 0 ? null : tooMany(tooManyOfNetwork(seconds), seconds);
 }
 
-/** 0 when the call may be made now. */
+/** Seconds to wait; 0 when the call may be made now. */
 function secondsToWait(limiter: RateLimiter, key: Buffer, { clock }: DashboardCalls): number {
   const { allowed, retryAfterMs } = limiter.take(key, clock());
   return allowed ? 0 : Math.max(1, Math.ceil(retryAfterMs / 1_000));
@@ -179,7 +179,7 @@ function nothingHere(): DashboardRefusal {
   return refuse("not_found", "There is nothing at this address. Load the page again.");
 }
 
-/** Somebody on their way to or from their company's sign-in is told in our page, not in JSON. */
+/** People on their way to or from their company's sign-in see a page of ours, not JSON. */
 function toSignInAgain({ origin }: DashboardCalls, problem: "oidc" | "too_many"): Answer {
   const location = `${origin.publicUrl}/app/sign-in?problem=${problem}`;
   return { status: 302, headers: { location }, body: null };

@@ -19,7 +19,7 @@ export function endedSessionCookie(publicUrl: string): string {
   return cookieText(publicUrl, { name, value: "", maxAgeSeconds: 0 });
 }
 
-/** The token that came with a call; null when none did, or more than one. */
+/** The session token of the call; null when none came, or more than one. */
 export function sessionTokenOf(call: Pick<Call, "header">, publicUrl: string): string | null {
   return cookieOf(call, publicUrl, name);
 }

@@ -1,4 +1,4 @@
-// The calls that sign somebody in and out.
+// The calls that sign people in and out.
 
 import { z } from "zod";
 import { digestOfToken, normaliseSignInCode } from "../../domain/access/sign-in.ts";
@@ -47,14 +47,14 @@ export async function options({ isMailKept, oidc }: DashboardCalls): Answered<Si
   return { told: { oidcName: oidc?.name ?? null, isMailKept }, headers: {} };
 }
 
-/** Answers alike and at once for every address: who is a member is nobody's to find out. */
+/** Answers alike and at once for every address, so that nobody learns who is a member. */
 export async function mailCode(
   { db, keyring, onDue, inBackground }: DashboardCalls,
   call: Call,
 ): Answered<Done> {
   const form = readForm(call, codeForm);
   if (isRefusal(form)) return form;
-  // Not waited for: how long it takes would tell a member from a stranger.
+  // Not awaited: the time it takes would tell a member from a stranger.
   inBackground(async () => {
     if (await mailSignInCode(db, keyring, form.email)) onDue();
   });
@@ -103,7 +103,7 @@ export async function signOut(
   return { told: { done: true }, headers: { "set-cookie": endedSessionCookie(origin.publicUrl) } };
 }
 
-/** The answer to somebody whose session has just begun. */
+/** The answer that begins a session. */
 export async function signedIn(
   calls: DashboardCalls,
   { token }: Pick<StartedSession, "token">,
@@ -115,7 +115,7 @@ export async function signedIn(
   return { told, headers: { "set-cookie": sessionCookie(calls.origin.publicUrl, token) } };
 }
 
-/** What a session's owner will know it by, and which session it has had so far. */
+/** How the owner will recognise the session, and which session the browser had before. */
 export function browserOf({ origin }: Pick<DashboardCalls, "origin">, call: Call): Browser {
   const userAgent = call.header("user-agent");
   const token = sessionTokenOf(call, origin.publicUrl);

@@ -1,4 +1,4 @@
-// What a handler of the dashboard is given, and how it reads what was sent: a form that is wrong is told which field.
+// The input of a dashboard handler, and how it parses a body: a refusal names the wrong field.
 
 import type { z } from "zod";
 import type { Database } from "../../database/database.ts";
@@ -14,61 +14,61 @@ import type { Assets } from "../frame/assets.ts";
 import type { Call } from "../frame/call.ts";
 import type { FairBudget } from "../frame/fair-budget.ts";
 
-/** What the dashboard's handlers work with. */
+/** The dependencies of the dashboard's handlers. */
 export type DashboardCalls = {
   db: Database;
   keyring: Keyring;
-  /** Asked at each call: on a port that the system chose, it is known only once the service listens. */
+  /** A function, because a port that the system chooses is known only once the service listens. */
   origin: { readonly publicUrl: string };
   assets: Assets;
   resolutions: ResolutionWatch;
-  /** Turns at reads that may answer megabytes. */
+  /** Turns for reads that may answer megabytes. */
   heavyReads: FairBudget;
-  /** Called when something became due that a worker should look at. */
+  /** Call it when something became due for a worker. */
   onDue: () => void;
-  /** Does something after the answer; what goes wrong with it is logged. */
+  /** Runs something after the answer and logs its faults. */
   inBackground: (work: () => Promise<void>) => void;
   /** There is no mail server. */
   isMailKept: boolean;
-  /** Says what is wrong with the address behind a webhook's URL, or null when it may be registered. */
+  /** Says what is wrong with the address behind a webhook's URL; null when it may be registered. */
   examineAddress: (url: string) => Promise<string | null>;
-  /** The company's own sign-in, where one is set up. */
+  /** The company's own sign-in, if one is set up. */
   oidc: OidcClient | null;
-  /** Milliseconds since some fixed time, for the limits on how often somebody may call. */
+  /** Milliseconds since some fixed time, for rate limits. */
   clock: () => number;
 };
 
-/** Somebody who is signed in. */
+/** A signed-in person. */
 export type Person = { id: string; email: string; sessionId: string };
 
 export type Visit = { call: Call; person: Person };
 
-/** Somebody who is signed in and a member of the workspace in the path, in a role that may make this call. */
+/** A signed-in member of the workspace in the path, in a role that may make this call. */
 export type MemberVisit = Visit & { workspaceId: string; role: Role };
 
-/** The visitor as the operations know them, who look up anew whether they still may. */
+/** The visitor as operations take them. Operations check the rights again. */
 export function doerOf({ person, workspaceId }: MemberVisit): MemberDoer {
   return { actor: person.email, workspaceId };
 }
 
-/** A refusal as the dashboard is told it: in its own codes, and with the field that is wrong. */
+/** A refusal in the dashboard's own codes, with the wrong field. */
 export type DashboardRefusal = Refusal<DashboardErrorCode> & { field?: string };
 
-/** The value of the contract with a header of its own, such as the cookie of a new session. */
+/** The contract's value with a header beside it, such as the cookie of a new session. */
 export type WithHeaders<Value> = { told: Value; headers: Record<string, string> };
 
-/** The value that the contract promises, or why not. */
+/** The contract's value, or a refusal. */
 export type Told<Value> = Promise<Value | DashboardRefusal> | Value | DashboardRefusal;
 
 const idPattern = /^[a-z]{2,4}_[0-9a-f]{32}$/;
 
-/** An id in the path. What cannot be one is looked up as one that nothing has: unknown and malformed look alike. */
+/** An id in the path. A malformed one is looked up as an id that nothing has, so it looks like an unknown one. */
 export function idIn(call: Call, name: string): string {
   const id = call.params[name] ?? "";
   return idPattern.test(id) ? id : "";
 }
 
-/** The parsed body, or a refusal that names the first field that is wrong. */
+/** The parsed body, or a refusal that names the first wrong field. */
 export function readForm<Form>(call: Call, form: z.ZodType<Form>): Form | DashboardRefusal {
   const json = parseJson(call.body);
   if (json === undefined) {

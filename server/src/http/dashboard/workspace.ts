@@ -1,4 +1,4 @@
-// A workspace on the dashboard: what it is, its settings, and what was done in it.
+// A workspace on the dashboard: its facts, its settings, and its activity.
 
 import { z } from "zod";
 import { activityPageMax } from "../../domain/limits.ts";
@@ -39,7 +39,7 @@ export async function show(
   };
 }
 
-/** Plan and included volume are the operator's: whatever else stands in the form is left out. */
+/** Only the operator sets the plan and the included volume, so other fields of the form are ignored. */
 const settings = z.object({
   name: z.string().optional(),
   expiryMinutes: z.number().optional(),
@@ -59,7 +59,7 @@ export async function changeSettings(
   return isRefusal(changed) ? tellRefusal(changed) : show(calls, visit);
 }
 
-/** A field that is there without a value would undo the setting. */
+/** A field that is present without a value would undo the setting. */
 function given({
   name,
   expiryMinutes,

@@ -1,4 +1,4 @@
-// The pages of the inbox at /dev/mail: the list, and one mail as its reader sees it, as text, and as it is sent.
+// The pages of the inbox at /dev/mail: the list, and one mail as HTML, as text, and as its source.
 
 import { escapeHtml } from "../../domain/mail/html-text.ts";
 import { firstOwnerEmail } from "../../operations/workspaces/first-run.ts";
@@ -23,7 +23,7 @@ type InboxPlace = {
   nextBefore: string | null;
   /** The newest mails, not a later page. */
   isFirst: boolean;
-  /** Where this service was called. */
+  /** The address at which this service was called. */
   address: string;
   /** Mails that wait for the next digest. */
   held: { count: number; until: Date | null };
@@ -113,7 +113,7 @@ function dayOf(day: string, mails: readonly ShownMail[]): string {
 </section>`;
 }
 
-/** Teaches the next step. The key is the reader's to fill in: it was shown once, and not to this page. */
+/** Teaches the next step. The reader fills in the key: it was shown once, and not to this page. */
 function emptyInbox(address: string): string {
   const body = `{"summary":"Refund order 1042 (49.00 EUR)","notify":"${firstOwnerEmail}"}`;
   const key = "$COUNTERSIGN_API_KEY";
@@ -124,15 +124,15 @@ function emptyInbox(address: string): string {
 </div>`;
 }
 
-/** Our own words come first and end with a colon; what others wrote keeps its direction to itself. */
+/** Our own words come first and end with a colon. Text of others is isolated, so that its direction stays inside it. */
 function subject(text: string): string {
   const at = text.indexOf(": ");
-  // A digest's subject is ours as a whole.
+  // All words of a digest's subject are ours.
   const end = at === -1 ? text.length : at + 2;
   return `<span class="ours">${escapeHtml(text.slice(0, end))}</span><bdi>${escapeHtml(text.slice(end))}</bdi>`;
 }
 
-/** A frame does not grow with what is in it, so that its height goes by how much that is, on a phone. */
+/** A frame doesn't grow with its content, so its height on a phone follows the length of the mail. */
 function frameSize(text: string): "short" | "medium" | "long" {
   const rows = text.split("\n").map((line) => Math.max(1, Math.ceil(line.length / 40)));
   const count = rows.reduce((sum, each) => sum + each, 0);

@@ -1,5 +1,5 @@
-// The inbox at /dev/mail: while there is no mail server, every mail can be read here, and only from this machine.
-// Nothing is stored for it. A mail is made anew from the rows it was made from.
+// The inbox at /dev/mail: without a mail server, every mail can be read here, and only from this machine. Nothing is
+// stored for it. It composes each mail again from the same rows.
 
 import type { Database } from "../../database/database.ts";
 import type { ComposedMail } from "../../operations/deliveries/compose-mail.ts";
@@ -18,7 +18,7 @@ import { devMailStyle } from "./dev-mail-style.ts";
 
 export type DevMail = {
   compose: (mail: dueMails.Mail) => ComposedMail | null;
-  /** The very bytes that a mail server would get. */
+  /** The exact bytes that a mail server would get. */
   toRaw: (mail: ComposedMail) => Promise<Buffer>;
 };
 
@@ -26,7 +26,7 @@ type DevMailCalls = { db: Database; devMail: DevMail };
 
 const mailsPerPage = 50;
 
-/** No page elsewhere may frame these, hold on to their window, or load them as if they were its own. */
+/** No foreign page may frame these, keep their window, or load them as its own. */
 const isolation = {
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
@@ -39,7 +39,7 @@ const pageHeaders = {
     "default-src 'none'; style-src 'self'; img-src data:; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 };
 
-/** The mail's own HTML: its inline styles, and nothing else of it, may act. Links open in a tab of their own. */
+/** Only the mail's own inline styles work here. Links open in a new tab. */
 const bodyHeaders = {
   ...isolation,
   "content-security-policy":
@@ -56,7 +56,7 @@ export async function list({ db, devMail }: DevMailCalls, call: Call): Promise<A
   if (beforeId !== null && !isDeliveryId(beforeId)) return unknownMail(call);
   const found = await dueMails.listSent(db, { limit: mailsPerPage + 1, beforeId });
   const kept = found.slice(0, mailsPerPage);
-  // One whose key is gone cannot be made again, but what is older than it can.
+  // A mail whose key is gone can't be made again, but older ones can.
   const mails = kept.flatMap((mail) => toShown(devMail, mail) ?? []);
   const nextBefore = found.length > mailsPerPage ? (kept.at(-1)?.deliveryId ?? null) : null;
   if (accepts(call, "application/json")) {
@@ -77,7 +77,7 @@ export async function show(calls: DevMailCalls, call: Call): Promise<Answer> {
   return page(messagePage(mail, { view, text }));
 }
 
-/** What the page above frames. */
+/** The frame's content. */
 export async function showHtml(calls: DevMailCalls, call: Call): Promise<Answer> {
   const found = await findMail(calls, call);
   if (found === null) return unknownMail(call);
@@ -125,7 +125,7 @@ function toView(text: string | null): View {
   return viewNames.find((name) => name === text) ?? "html";
 }
 
-/** What else stands there is no id, and some of it, such as U+0000, PostgreSQL does not even take. */
+/** Anything else there is no id. PostgreSQL even refuses some of it, such as U+0000. */
 function isDeliveryId(text: string): boolean {
   return /^dlv_[0-9a-f]{32}$/.test(text);
 }

@@ -1,5 +1,5 @@
-// The documentation: pages, their Markdown, and what agents look for. They are rendered when the pages are built; here
-// they are only answered, or not even that when the caller has them already.
+// Serves the documentation: pages, their Markdown, and the files agents look for. The build renders them; this file
+// only sends them, or a 304.
 
 import { hash, randomBytes } from "node:crypto";
 import { extname } from "node:path";
@@ -17,21 +17,21 @@ const types: Readonly<Record<string, string>> = {
   ".md": markdownType,
   ".json": "application/json; charset=utf-8",
 };
-/** What a browser and an agent get at the same address is not the same. */
+/** A browser and an agent get different answers at the same address. */
 const negotiated = { vary: "Accept, Accept-Encoding" };
 const nonceBytes = 16;
 const etagCharacters = 20;
-/** Files beside the pages that have no address of this kind. */
+/** Files beside the pages without an address of this kind. */
 const isNoPage: ReadonlySet<string> = new Set(["index", "not-found"]);
 
-/** /docs: for agents that ask for Markdown it is the list of all pages. */
+/** /docs: agents that ask for Markdown get the list of all pages. */
 export function showIndex(calls: DocsCalls, call: Call): Answer | Promise<Answer> {
   return wantsMarkdown(call)
     ? showText(calls, call, "llms.txt", { type: markdownType, headers: negotiated })
     : showFile(calls, call, "index.html");
 }
 
-/** /docs/…: a page, or its Markdown by the ending or by what the caller accepts. */
+/** /docs/…: a page, or its Markdown, by the ending or by the Accept header. */
 export function showPage(calls: DocsCalls, call: Call): Answer | Promise<Answer> {
   const name = call.params["*"] ?? "";
   if (name === "") return toIndex(calls);
@@ -40,13 +40,13 @@ export function showPage(calls: DocsCalls, call: Call): Answer | Promise<Answer>
   if (!/^[a-z0-9-]+$/.test(slug) || isNoPage.has(slug)) return showNothing(calls, call);
   const isMarkdown = name.endsWith(".md") || wantsMarkdown(call);
   if (slug !== "api") return showFile(calls, call, `${slug}${isMarkdown ? ".md" : ".html"}`);
-  // The reference is drawn by a browser; what it says in words is a page of its own.
+  // A browser draws the reference. Its words in Markdown are a page of their own.
   return isMarkdown ? showFile(calls, call, "http-api.md") : showReference(calls, call);
 }
 
 const plainText = { type: "text/plain; charset=utf-8", headers: { vary: "Accept-Encoding" } };
 
-/** A text in which the service's own address is filled in. */
+/** A text with the service's own address filled in. */
 export async function showText(
   { assets, origin }: DocsCalls,
   call: Call,
@@ -63,7 +63,7 @@ export async function showText(
   return form;
 }
 
-/** Filled in, hashed and compressed once, because anybody may ask for it as often as they like. */
+/** Filled in, hashed and compressed once, because anybody may ask for it at any rate. */
 type Text = { body: string; etag: string; forms: Map<string, Promise<Answer>> };
 
 const texts = new WeakMap<Assets, Map<string, Text>>();
@@ -91,7 +91,7 @@ function showFile(calls: DocsCalls, call: Call, name: string): Answer | Promise<
   });
 }
 
-/** Styles that its renderer makes carry a nonce, so it is written anew each time. */
+/** The renderer's styles carry a nonce, so this page is written for each call. */
 function showReference({ assets }: DocsCalls, call: Call): Promise<Answer> {
   const nonce = randomBytes(nonceBytes).toString("base64");
   return compressed(call, {
@@ -123,7 +123,7 @@ function fill({ docs }: Assets, name: string, values: Record<string, string>): s
   );
 }
 
-/** Pages may be kept, but are asked for again each time, so that nobody reads about an older version. */
+/** Browsers may keep pages, but ask each time, so that nobody reads about an older version. */
 function unlessKnown(call: Call, answer: Answer, etag = etagOf(answer.body ?? "")): Answer {
   const headers = { ...answer.headers, etag };
   const known = call.header("if-none-match");
@@ -136,7 +136,7 @@ function etagOf(body: string | Uint8Array): string {
   return `"${hash("sha256", body, "hex").slice(0, etagCharacters)}"`;
 }
 
-/** Browsers never name it, and agents do before anything else. */
+/** Browsers never name text/markdown; agents name it first. */
 function wantsMarkdown(call: Call): boolean {
   const accept = call.header("accept");
   if (accept === null || accept === repeated) return false;

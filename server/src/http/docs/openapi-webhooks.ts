@@ -1,4 +1,4 @@
-// Webhooks in the OpenAPI document: what the service sends, which is described as what a receiver must take.
+// Webhooks in the OpenAPI document. OpenAPI describes each as a call that the receiver must accept.
 
 import { type EventKind, eventKinds, testEventKind } from "../../domain/approval/event.ts";
 

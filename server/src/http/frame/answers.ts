@@ -1,5 +1,5 @@
-// Counts large answers until they have left for their readers. A caller that asks for many and does not read them gets
-// no more, and is cut off when it takes nothing for long.
+// Counts large answers until their readers have taken them. A caller that asks for many and doesn't read them gets no
+// more, and is cut off when it takes nothing for long.
 
 import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
@@ -12,18 +12,18 @@ const retrySeconds = 5;
 
 export type Delivery = {
   connection: Connection;
-  /** Under whose name the answer is counted. */
+  /** The name under which the answer is counted. */
   holder: string;
-  /** The caller sent a large body, which was let in with its answer in mind: it may have changed something. */
+  /** The caller sent a large body, admitted with its answer in mind. The call may have changed something. */
   isOwed: boolean;
-  /** A reader that takes nothing is cut off after one to two such periods; a connection without such an answer later. */
+  /** A reader that takes nothing is cut off after one to two such periods. Other connections get longer. */
   stallMs: number;
   idleMs: number;
 };
 
 type Connection = { socket: unknown; response: ServerResponse };
 
-/** Null when the answer may be sent; it is counted then. Otherwise a small one that says to come back later. */
+/** Counts the answer and gives null when it may be sent. Otherwise gives a small answer: come back later. */
 export function refuseUnread(
   budget: FairBudget,
   { body }: LargeAnswer,
@@ -41,7 +41,7 @@ export function refuseUnread(
 
 type LargeAnswer = Answer & { body: string | Uint8Array };
 
-/** Large ones, and those of any size that can't leave at once, because earlier answers on the connection wait. */
+/** Large answers, and small ones that can't leave yet, because earlier answers on the connection wait. */
 export function isCounted(
   answer: Answer | StreamedAnswer,
   { socket }: ServerResponse,
@@ -67,10 +67,10 @@ function holdUntilSent(
     socket.setTimeout(idleMs);
     lease.release();
   };
-  // One for each of its calls that are under way.
+  // One per call under way.
   socket.setMaxListeners(2 * callsPerConnectionMax);
   response.once("close", onEnd);
-  // An answer that waits behind another on its connection is not told when that closes.
+  // An answer that waits behind another on its connection gets no event when that connection closes.
   socket.once("close", onEnd);
   socket.setTimeout(stallMs);
 }

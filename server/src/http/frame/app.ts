@@ -1,5 +1,5 @@
-// The HTTP edge: turns requests into calls and answers into replies. Everything that goes wrong on the way,
-// from a broken request line to a lost database, becomes the one error envelope here.
+// The HTTP edge: turns requests into calls and answers into replies. Every fault on the way, from a broken request line
+// to a lost database, becomes the one error envelope here.
 
 import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
@@ -49,26 +49,26 @@ const headersTimeoutMs = 15_000;
 const timeoutCheckIntervalMs = 1_000;
 const keepAliveTimeoutMs = 75_000;
 /**
- * A connection on which nothing moves is closed. Above the longest wait, so that it cuts only who does not
- * read; Node gives an answer that is half sent one more such period.
+ * Closes a connection on which nothing moves. It is above the longest wait, so it hits only callers who don't read.
+ * Node gives a half-sent answer one more such period.
  */
 const idleConnectionTimeoutMs = (waitSecondsMax + 30) * 1_000;
-/** Above Node's limit on headers and request line together, so that no id is too long to be unknown. */
+/** Above Node's limit on headers and request line together, so that an id is never too long to be unknown. */
 const paramCharactersMax = 20_000;
 
-/** What every answer carries unless its route says otherwise: nothing of it is kept or guessed at. */
+/** The headers of every answer, unless its route sets others: nothing may be kept or sniffed. */
 const defaultHeaders = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
 export type AppOptions = GuardOptions & {
   routes: Route[];
   log: Logger;
-  /** A request must have arrived whole within this time; how long its answer may take is another matter. */
+  /** A whole request must arrive within this time. Its answer may take longer. */
   requestTimeoutMs?: number;
   /** A reader that takes nothing of a large answer for one to two such periods is cut off. */
   answerStallMs?: number;
 };
 
-/** What all calls of the process share: the bytes of the bodies it holds, and of the answers that have not left. */
+/** All calls of the process share these: the bytes of held bodies, and of answers that have not left. */
 type Budgets = { bodies: FairBudget; answers: FairBudget };
 
 export function buildApp(options: AppOptions): FastifyInstance {
@@ -126,8 +126,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
   app.setErrorHandler((error, request, reply) => {
     const { onFault } = request.routeOptions.config.route ?? {};
     if (error instanceof BodyRefused) {
-      // Fastify would close the connection at once, and the answer be lost to a caller that is still sending. Kept open,
-      // the rest is read and dropped, for as long as a request may take to arrive.
+      // Fastify would close the connection at once, and a caller that is still sending would lose the answer. Kept
+      // open, the rest is read and dropped, for as long as a request may take to arrive.
       if (!invitations.isAwaited(request.raw)) reply.header("connection", "keep-alive");
       return send(reply, error.answer);
     }
@@ -139,12 +139,12 @@ export function buildApp(options: AppOptions): FastifyInstance {
     return send(reply, answerOfNoRoute(request.url, routes));
   };
   app.setNotFoundHandler(showNoRoute);
-  // Before a body is read, which nobody would look at.
+  // Checked before the body is read, since nobody would use it.
   app.addHook("onRequest", (request, reply, done) => {
     if (request.is404) showNoRoute(request, reply);
     else done();
   });
-  // An expectation that we do not know may be ignored; Node would answer it outside the envelope.
+  // Unknown expectations may be ignored. Node would answer them outside the envelope.
   app.server.on("checkExpectation", (request, response) => {
     app.server.emit("request", request, response);
   });
@@ -157,7 +157,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-/** Who sends a large body: whom the route knows, or else their network. */
+/** The sender of a large body: the one the route knows, or else their network. */
 async function admit(
   request: FastifyRequest,
   holders: Holders,
@@ -190,7 +190,7 @@ function addRoute(
 ): void {
   const { bodyBytesMax: bodyLimit } = route;
   app.route({
-    // Fastify would make the body of a HEAD's answer all the same.
+    // Fastify would still make the body of a HEAD's answer.
     method: route.method === "GET" ? ["GET", "HEAD"] : route.method,
     exposeHeadRoute: false,
     url: route.path,
@@ -216,7 +216,7 @@ function addRoute(
 function readEveryBodyAsBytes(app: FastifyInstance, bodies: BodyReader): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", bodies.read);
-  // The content type is not enforced, and a malformed one is no reason to refuse a good body.
+  // Content-Type isn't enforced, and a malformed one is no reason to refuse a good body.
   app.addHook("onRequest", (request, _reply, done) => {
     request.raw.headers["content-type"] = "application/octet-stream";
     done();

@@ -1,5 +1,5 @@
-// The built files of the pages, read once at the start. Their names change with their content, so they may be kept for
-// ever by whoever has fetched them.
+// The built files of the pages, read once at the start. Their names change with their content, so browsers may keep
+// them for ever.
 
 import { hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import type { Answer, Call } from "./call.ts";
 import { acceptedEncodings, type Encoding } from "./compression.ts";
 import { problem } from "./problems.ts";
 
-/** What one page needs, as names below the base path. */
+/** The files of one page, as names below the base path. */
 export type PageFiles = { script: string; parts: string[]; styles: string[]; icon: string };
 
 export type Assets = {
@@ -56,7 +56,7 @@ function readAll(folder: string): Map<string, Buffer> {
   return new Map(names.map((name) => [name, readFileSync(join(folder, name))]));
 }
 
-/** A bracket countersigned by a second one, in a colour that stands out from light and dark tabs alike. */
+/** A bracket countersigned by a second one, in a colour that stands out on light and dark tabs. */
 const iconBytes = Buffer.from(
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20" fill="none" stroke="#4f74d9" stroke-width="2.5"><path d="M8 3H3.5v14H8M9.5 6.5h7v7h-7"/></svg>\n`,
 );
@@ -120,7 +120,7 @@ export function showAsset({ files }: Assets, call: Call): Answer {
   };
 }
 
-/** Of a file and its compressed copies the one that the caller likes best. */
+/** The caller's preferred one of a file and its compressed copies. */
 export function asAccepted(
   files: ReadonlyMap<string, Buffer>,
   name: string,

@@ -1,5 +1,5 @@
-// Who calls: turns the Authorization header into the digest of an API key. Whether the key is known is
-// asked in the statement that serves the call, so that a revoked key is refused by the very next one.
+// Turns the Authorization header into the digest of an API key. The statement that serves the call checks whether the
+// key is known, so that a revoked key is refused by the very next one.
 
 import { digestOfApiKey, isWellFormedApiKey } from "../../domain/access/api-key.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";

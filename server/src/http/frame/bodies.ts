@@ -1,5 +1,5 @@
-// Reads the bodies of requests. Small ones are read from everybody. For a large one the route is asked first whether it
-// knows the caller, and there must be room for it among all the bodies that this process holds.
+// Reads the bodies of requests. Small ones are read from everybody. For a large one, the route must know the caller,
+// and there must be room among all bodies that this process holds.
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { Socket } from "node:net";
@@ -10,7 +10,7 @@ import type { FairBudget, Lease } from "./fair-budget.ts";
 import { problem } from "./problems.ts";
 import type { Admission } from "./route.ts";
 
-/** Ends the reading of a body with an answer of its own. */
+/** Stops reading the body and answers with this. */
 export class BodyRefused extends Error {
   override name = "BodyRefused";
   readonly answer: Answer;
@@ -21,14 +21,14 @@ export class BodyRefused extends Error {
   }
 }
 
-/** The caller went away, or was cut off, before its body was complete. */
+/** The caller left, or was cut off, before its body was complete. */
 export class BodyCutOff extends Error {
   override name = "BodyCutOff";
 }
 
 export type BodyReaderOptions = {
   bodies: FairBudget;
-  /** A caller that does not read its answers may not send large bodies, which are answered with as much again. */
+  /** A caller that doesn't read its answers may not send large bodies, since their answers are as large. */
   answers: FairBudget;
   admit: (request: FastifyRequest) => Promise<Admission>;
   /** Sends the interim answer that some callers wait for before they send a large body. */
@@ -40,7 +40,7 @@ type Done = (error: Error | null, body?: Buffer) => void;
 export type BodyReader = ReturnType<typeof makeBodyReader>;
 
 export function makeBodyReader({ bodies, answers, admit, invite }: BodyReaderOptions) {
-  /** Until the handler has ended, in which the body is worked on. */
+  /** Held until the handler has ended, because it works on the body. */
   const leases = new WeakMap<FastifyRequest, Lease>();
 
   async function makeRoom(request: FastifyRequest, announced: number): Promise<void> {
@@ -72,7 +72,7 @@ export function makeBodyReader({ bodies, answers, admit, invite }: BodyReaderOpt
       raw.off("data", onData).off("end", onEnd).off("error", onCutOff);
       if (error === null) return done(null, Buffer.concat(chunks, received));
       leases.get(request)?.release();
-      // Whatever still comes is dropped. Node does that by itself only where nothing was read yet.
+      // The rest is dropped. Node does that by itself only if nothing was read yet.
       raw.resume();
       done(error);
     };
@@ -110,7 +110,7 @@ export function makeBodyReader({ bodies, answers, admit, invite }: BodyReaderOpt
 
   return {
     read,
-    /** To be called once nobody works on the body any more. */
+    /** Call it once nobody works on the body any more. */
     forget(request: FastifyRequest): void {
       leases.get(request)?.release();
       request.body = undefined;
@@ -119,12 +119,12 @@ export function makeBodyReader({ bodies, answers, admit, invite }: BodyReaderOpt
   };
 }
 
-/** Callers that ask before they send are told to go on only once their body is to be read. */
+/** Callers that send Expect: 100-continue are told to send only once their body is to be read. */
 export function makeInvitations(server: Server) {
   const awaiting = new WeakMap<IncomingMessage, ServerResponse>();
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
     awaiting.set(request, response);
-    // A caller that is refused sends no body, and nothing else may be taken for it.
+    // A refused caller sends no body, and nothing else may be taken for it.
     response.shouldKeepAlive = false;
     server.emit("request", request, response);
   });
@@ -142,7 +142,7 @@ export function makeInvitations(server: Server) {
 
 type Wish = { holder: string; bytes: number; socket: Socket };
 
-/** Null when there is no room in good time, or the caller went away. */
+/** Null when there is no room in time, or the caller left. */
 async function waitForRoom(
   budget: FairBudget,
   { holder, bytes, socket }: Wish,

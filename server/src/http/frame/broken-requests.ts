@@ -1,4 +1,4 @@
-// Answers for what Node cannot even read as HTTP: broken lines, headers too large, bodies that never end.
+// Answers requests that Node can't parse as HTTP: broken lines, headers too large, bodies that never end.
 
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import { brokenConnectionLingerMs } from "../../domain/limits.ts";
 import { envelope } from "./problems.ts";
 
-/** Node could not read the request at all, so there is no reply to use: the answer is written by hand. */
+/** Node could not parse the request, so there is no reply object: the answer is written by hand. */
 export function makeBrokenRequestAnswer(log: Logger) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code === "ECONNRESET" || !socket.writable) {
@@ -20,7 +20,8 @@ export function makeBrokenRequestAnswer(log: Logger) {
       `HTTP/1.1 ${line}\r\nX-Request-Id: ${requestId}\r\nContent-Type: application/json; charset=utf-8\r\n` +
         `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     );
-    // The answer must reach a caller that is still sending, and none may keep the connection, and a body, for itself.
+    // The answer must reach a caller that is still sending, and no caller may hold the connection, or a body, for
+    // itself.
     setTimeout(() => socket.destroy(), brokenConnectionLingerMs).unref();
   };
 }

@@ -18,14 +18,14 @@ export function logEveryCall(app: FastifyInstance, log: Logger): void {
     });
     done();
   });
-  // Whoever left before there was an answer is logged with what it would have been.
+  // If the caller left before the answer, we log the status it would have had.
   app.addHook("onSend", (request, reply, payload, done) => {
     answered.add(request);
     if (reply.raw.destroyed) logOnce(request, reply, { hasLeft: true });
     done(null, payload);
   });
   app.addHook("onResponse", (request, reply, done) => {
-    // Fastify says the same of a call from within the service that was broken off.
+    // Fastify reports the same when a call from within the service is broken off.
     if (answered.has(request)) logOnce(request, reply);
     done();
   });

@@ -1,19 +1,19 @@
-// What a route's handler is given and what it answers: plain values, so that handlers know nothing of Fastify.
+// The input and the answer of a route's handler: plain values, so that handlers know nothing of Fastify.
 
 export type Call = {
   requestId: string;
   /** A HEAD: the answer's body will not be sent, so it need not be made. */
   isHead: boolean;
-  /** The SHA-256 of the caller's API key; it has the form of a key, but may still be unknown or revoked. */
+  /** The SHA-256 of the caller's API key. It has the form of a key, but may still be unknown or revoked. */
   keyDigest: Buffer;
-  /** Set by the handler once a statement of this call has found the key in use; only then it counts as used. */
+  /** Set once a statement of this call has found the key. Only then the key counts as used. */
   isKeyKnown?: boolean;
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
   body: Uint8Array;
-  /** The value of a header that came once; null when it did not come; "repeated" when it came more than once. */
+  /** A header's value; null when it did not come, "repeated" when it came more than once. */
   header(name: string): string | null | typeof repeated;
-  /** Where the call comes from, as well as can be told. */
+  /** Where the call comes from, as far as we can tell. */
   address: string | null;
   /** Aborted when the caller goes away. */
   signal: AbortSignal;
@@ -21,7 +21,7 @@ export type Call = {
   facts: { workspaceId?: string; approvalId?: string; signInFailure?: string };
 };
 
-/** As much of a call as is known before its body is read. */
+/** The part of a call that is known before its body is read. */
 export type Caller = Pick<Call, "keyDigest" | "params" | "address" | "facts">;
 
 export const repeated: unique symbol = Symbol("repeated header");
@@ -31,13 +31,13 @@ export const jsonType = "application/json; charset=utf-8";
 export type Answer = {
   status: number;
   headers?: Record<string, string>;
-  /** JSON unless it says otherwise. */
+  /** JSON by default. */
   type?: string;
   /** Null for an answer without a body. */
   body: string | Uint8Array | null;
 };
 
-/** An answer that is sent while it is made. It is cancelled when the caller goes away. */
+/** An answer that is sent while it is made. It is cancelled when the caller leaves. */
 export type StreamedAnswer = Omit<Answer, "body"> & {
   type: string;
   stream: ReadableStream<Uint8Array>;

@@ -1,4 +1,4 @@
-// Answers compressed as their reader understands it.
+// Compresses answers in an encoding that the caller accepts.
 
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
@@ -10,10 +10,10 @@ export type Encoding = (typeof encodings)[number];
 
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
-/** Beyond it brotli takes several times as long for a few percent. */
+/** Above this level brotli takes several times as long for a few percent. */
 const brotliQuality = 5;
 
-/** What the caller accepts, the best first; nothing when it did not say. */
+/** The encodings the caller accepts, best first; none when it did not say. */
 export function acceptedEncodings(header: ReturnType<Call["header"]>): Encoding[] {
   if (header === null || header === repeated) return [];
   const accepted = new Map(header.toLowerCase().split(",").map(toChoice));
@@ -26,11 +26,11 @@ function toChoice(text: string): [name: string, quality: number] {
   return [name, Number(quality)];
 }
 
-/** An answer made for one caller; what many get is compressed beforehand. */
+/** For an answer to one caller. Answers that many get are compressed beforehand. */
 export async function compressed(call: Call, answer: Answer): Promise<Answer> {
   if (answer.body === null) return answer;
   const headers = { vary: "Accept-Encoding", ...answer.headers };
-  // Nobody will read it, so its length stays untold.
+  // Nobody will read the body, so its length stays unknown.
   if (call.isHead) return { type: jsonType, ...answer, headers, body: null };
   const bytes = typeof answer.body === "string" ? Buffer.from(answer.body) : answer.body;
   const [encoding] = acceptedEncodings(call.header("accept-encoding"));

@@ -19,7 +19,7 @@ declare module "fastify" {
     facts: Call["facts"];
   }
   interface FastifyContextConfig {
-    /** Missing where no route was found. */
+    /** Missing when no route matched. */
     route?: Route;
   }
 }
@@ -41,11 +41,11 @@ export function toCall(
     query: queryStart === -1 ? noQuery : new URLSearchParams(request.url.slice(queryStart)),
     body: request.body instanceof Uint8Array ? request.body : noBody,
     header: (name) => headerOf(request, name),
-    // Looked at on demand: few calls are asked for it.
+    // Made on demand: few calls need it.
     get address() {
       return addressOf(request, trustedProxies);
     },
-    // Made on demand: few calls wait long enough for their caller to go away.
+    // Made on demand: few calls wait so long that their caller may leave.
     get signal() {
       const controller = new AbortController();
       if (reply.raw.destroyed) controller.abort();
@@ -99,7 +99,7 @@ function sendHead(
   return reply.type(type).header("content-length", bytes).send();
 }
 
-/** A person who asked for a page is told in a page. */
+/** A person who asked for a page gets the answer as a page. */
 export function forReader(request: FastifyRequest, answer: Answer): Answer {
   const { route } = request.routeOptions.config;
   if (route?.method !== "GET" || route.onFault === undefined) return answer;

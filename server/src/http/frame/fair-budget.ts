@@ -1,14 +1,14 @@
-// Shares something scarce between holders: bytes in memory, or turns at heavy work. One holder gets no more than its
-// share, and holders that wait get their turns one after the other.
+// Shares a scarce resource between holders: bytes in memory, or turns at heavy work. No holder gets more than its
+// share, and waiting holders take turns.
 
 export type Lease = {
-  /** Gives back what was taken. A second call does nothing. */
+  /** Gives the amount back. A second call does nothing. */
   release(): void;
 };
 
 export type BudgetLimits = {
   total: number;
-  /** A single amount above the share is lent to a holder that has nothing else. */
+  /** A holder that has nothing else may borrow one amount above its share. */
   perHolder: number;
   waitingMax?: number;
   waitingPerHolderMax?: number;
@@ -23,7 +23,7 @@ export class FairBudget {
   readonly #queues = new Map<string, Waiting[]>();
   #held = 0;
   #waiting = 0;
-  /** Somebody waits for more than is left in all. Nobody may pass, or a large amount would starve behind small ones. */
+  /** Somebody waits for more than is left. Nobody may pass then, or large amounts would starve behind small ones. */
   #isTotalAwaited = false;
 
   constructor({ waitingMax = 0, waitingPerHolderMax = waitingMax, ...limits }: BudgetLimits) {
@@ -42,7 +42,7 @@ export class FairBudget {
     return this.#heldBy.get(holder) ?? 0;
   }
 
-  /** Whether the holder's own share stands in the way. */
+  /** Whether the holder's own share is the reason to wait. */
   isOverShare(holder: string, amount: number): boolean {
     const held = this.heldBy(holder);
     return held > 0 && held + amount > this.#limits.perHolder;
@@ -54,7 +54,7 @@ export class FairBudget {
     return !isBehind && this.#fits(holder, amount) ? this.takeAnyway(holder, amount) : null;
   }
 
-  /** For what is in memory already and cannot be refused: others are held back by it. */
+  /** For bytes that are in memory already and can't be refused: others are held back by them. */
   takeAnyway(holder: string, amount: number): Lease {
     this.#add(holder, amount);
     let isHeld = true;
@@ -68,7 +68,7 @@ export class FairBudget {
     };
   }
 
-  /** In turn. Null when too many wait already, or when `signal` ends the wait. */
+  /** Waits for its turn. Null when too many wait already, or when `signal` ends the wait. */
   async wait(holder: string, amount: number, signal: AbortSignal): Promise<Lease | null> {
     if (signal.aborted) return null;
     const taken = this.take(holder, amount);
@@ -94,12 +94,12 @@ export class FairBudget {
       queue.push(entry);
       this.#queues.set(holder, queue);
       this.#waiting += 1;
-      // Behind its holder's own entry it waits for that, not for the total.
+      // Behind its holder's own entry it waits for that entry, not for the total.
       this.#isTotalAwaited ||= queue[0] === entry && !this.isOverShare(holder, amount);
     });
   }
 
-  /** Holders that wait for their own share are passed over. */
+  /** Passes over holders that wait for their own share. */
   #grantNext(): void {
     this.#isTotalAwaited = false;
     for (const [holder, queue] of this.#queues) {
@@ -110,7 +110,7 @@ export class FairBudget {
         return;
       }
       this.#leave(holder, next);
-      // Inserted anew, at the end: the loop comes by again.
+      // Inserted again, at the end, so the loop comes by again.
       if (queue.length > 0) {
         this.#queues.delete(holder);
         this.#queues.set(holder, queue);

@@ -22,10 +22,10 @@ import { isFromOurPage, originOf } from "./same-origin.ts";
 import { isFromThisMachine } from "./this-machine.ts";
 
 export type GuardOptions = {
-  /** What people reach the service by. Asked at each call, because the port may be chosen late. */
+  /** The address people use. A function, because the port may be chosen late. */
   origin: { readonly publicUrl: string };
   rateLimit: RateLimit | null;
-  /** Proxies that are believed whom they speak for. */
+  /** Proxies whose X-Forwarded-For we trust. */
   trustedProxies: readonly Cidr[];
   /** Milliseconds since some fixed time, for the rate limit. */
   clock: () => number;
@@ -43,7 +43,7 @@ export function makeGuards(options: GuardOptions): Record<Route["access"], Guard
   };
 }
 
-/** To everybody else it looks as if nothing were there. */
+/** To everybody else it looks like an unknown path. */
 function guardThisMachine(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const { socket, httpVersion, headers } = request.raw;
   const isHere = isFromThisMachine({ address: socket.remoteAddress, httpVersion, headers });
@@ -69,7 +69,7 @@ function makeKeyGuard({ rateLimit, clock }: GuardOptions): Guard {
   };
 }
 
-/** Lets a call to a review pass when it only looks, or comes from the review page itself, and not too often. */
+/** Lets a call to a review pass if it only reads, or comes from the review page itself, within the rate. */
 function makeReviewGuard({ origin, clock, trustedProxies }: GuardOptions): Guard {
   const limiter = new ReviewLimiter();
   return (request, reply, done) => {
@@ -85,7 +85,7 @@ function makeReviewGuard({ origin, clock, trustedProxies }: GuardOptions): Guard
   };
 }
 
-/** The same for the dashboard. Whether somebody is signed in is asked afterwards, with what they ask for. */
+/** The same for the dashboard. The handler's query checks afterwards whether the caller is signed in. */
 function makeDashboardGuard({ origin }: GuardOptions): Guard {
   return (request, reply, done) => {
     reply.headers(dashboardHeaders);

@@ -1,6 +1,6 @@
-// Tells who is behind a call, for fair turns: the workspace that the same credential led to before, and until then the
-// network that the call comes from. So neither many keys or links of one workspace nor many invented keys get
-// more than one turn. Nobody gets a right by it.
+// Finds who is behind a call, for fair turns: the workspace that the same credential led to before, or until then the
+// caller's network. So neither many keys or links of one workspace nor many invented keys get more than one turn. This
+// gives nobody any right.
 
 import { hash } from "node:crypto";
 import { asHolder } from "../../database/holder.ts";
@@ -10,7 +10,7 @@ import { type Answer, type Call, type Caller, repeated, type StreamedAnswer } fr
 import type { Admission, Route } from "./route.ts";
 
 export class Holders {
-  /** By credential, the ones that were seen last at the end. */
+  /** By credential, least recently seen first. */
   readonly #workspaces = new Map<string, string>();
 
   async carryOut(route: Route, call: Call): Promise<Answer | StreamedAnswer> {
@@ -21,7 +21,7 @@ export class Holders {
     return answer;
   }
 
-  /** Looks up, before a large body is read, who sends it. */
+  /** Looks up the sender of a large body before the body is read. */
   admit(route: Route, caller: Caller): Promise<Admission> | undefined {
     const holder = this.#holderOf(credentialOf(route, caller), caller.address);
     return asHolder(holder, () => route.admit?.(caller));
@@ -33,7 +33,7 @@ export class Holders {
   }
 
   #learn(credential: string, workspaceId: string | undefined, status: number): void {
-    // Whoever still uses a revoked key must not take turns from the workspace that it was of.
+    // Calls with a revoked key must not take turns from the workspace it belonged to.
     if (status === 401) this.#workspaces.delete(credential);
     if (workspaceId === undefined) return;
     this.#workspaces.delete(credential);
@@ -44,7 +44,7 @@ export class Holders {
   }
 }
 
-/** Digests only: a memory of secrets would be one more place to lose them from. */
+/** Digests only: a memory of secrets would be one more place to leak them. */
 function credentialOf(
   { access }: Route,
   call: Caller & Partial<Pick<Call, "header">>,

@@ -1,9 +1,9 @@
-// Until the start is complete no call is served: the port is taken early, and a start can still fail.
+// Serves no call until the start is complete: the port is taken early, and a start can still fail.
 
 import { problem } from "./problems.ts";
 import type { Route } from "./route.ts";
 
-/** The process lives even while it cannot serve. */
+/** The health check answers even then. */
 const alwaysServed = "/healthz";
 
 export function onceStarted(routes: Route[], isStarted: () => boolean): Route[] {

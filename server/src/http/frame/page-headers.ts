@@ -1,5 +1,5 @@
-// What every answer to a page of ours carries. Below /review/ the address is a secret and a power, so nothing of it is
-// kept, framed, indexed, passed on or mixed with anything that is not ours. The dashboard is guarded alike.
+// The headers of our pages. Below /review/ the address itself is a secret that can decide, so nothing of it is kept,
+// framed, indexed, passed on or mixed with foreign content. The dashboard is guarded alike.
 
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -14,8 +14,8 @@ const contentSecurityPolicy = [
 ].join("; ");
 
 /**
- * Powers that no page of ours has any use for, and so nothing that slipped into it may have either. Only names that
- * browsers know: for others they do nothing but complain on the console of every page.
+ * Browser features that our pages don't use, so injected code can't use them either. Only names that browsers know: for
+ * others they just complain on the console of every page.
  */
 const deniedPowers =
   "accelerometer autoplay browsing-topics camera display-capture encrypted-media fullscreen geolocation gyroscope hid identity-credentials-get idle-detection local-fonts magnetometer microphone midi payment picture-in-picture publickey-credentials-create publickey-credentials-get screen-wake-lock serial usb xr-spatial-tracking";
@@ -37,7 +37,7 @@ export const reviewHeaders: Readonly<Record<string, string>> = {
   "permissions-policy": denied(() => true),
 };
 
-/** Its page names its own policy. Passkeys are made and used here. */
+/** The dashboard's page sets its own policy. Passkeys are made and used here. */
 export const dashboardHeaders: Readonly<Record<string, string>> = {
   ...reviewHeaders,
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -46,7 +46,7 @@ export const dashboardHeaders: Readonly<Record<string, string>> = {
   ),
 };
 
-/** The documentation is everybody's to read and to keep, and as guarded otherwise. */
+/** Anybody may read and keep the documentation. Otherwise it is guarded like the other pages. */
 export const docsHeaders: Record<string, string> = {
   ...reviewHeaders,
   "cache-control": "public, no-cache",
@@ -54,8 +54,8 @@ export const docsHeaders: Record<string, string> = {
 };
 
 /**
- * The reference's renderer makes styles as it draws, and has a font within itself. It makes HTML too, which a rule in our
- * own script lets it.
+ * The reference's renderer makes styles as it draws, and embeds a font. It also makes HTML, which a rule in our own
+ * script allows.
  */
 export function referencePolicy(nonce: string): string {
   return contentSecurityPolicy

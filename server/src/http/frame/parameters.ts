@@ -1,4 +1,4 @@
-// What a call says beside its body: ids, headers and query parameters, each checked and refused by name.
+// Parses the parts of a call beside its body: ids, headers and query parameters. A refusal names the wrong one.
 
 import { type ApprovalStatus, approvalStatuses } from "../../domain/approval/approval.ts";
 import { listLimitDefault, listLimitMax, waitSecondsMax } from "../../domain/limits.ts";
@@ -9,7 +9,7 @@ import { type Call, repeated } from "./call.ts";
 
 const idPattern = /^req_[0-9a-f]{32}$/;
 
-/** Something that cannot be an id is looked up as one that nothing has: unknown and malformed look alike. */
+/** A malformed id is looked up as one that nothing has, so it looks like an unknown one. */
 export function idOf(call: Call): string {
   const id = call.params.id ?? "";
   return idPattern.test(id) ? id : "";
@@ -82,7 +82,7 @@ function timeOf(query: URLSearchParams, name: string): Date | null | Refusal {
     : time;
 }
 
-/** Date would read the 30th of February as a day in March. */
+/** Date would turn the 30th of February into a day in March. */
 function isRealDay(text: string): boolean {
   const [year = 0, month = 0, day = 0] = text.slice(0, 10).split("-").map(Number);
   return day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
@@ -114,7 +114,7 @@ function cursorOf(query: URLSearchParams): string | null | Refusal {
       );
 }
 
-/** A query parameter that may come once. Text that PostgreSQL could not take matches nothing anyway. */
+/** A query parameter that may come once. Text that PostgreSQL refuses would match nothing anyway. */
 function single(query: URLSearchParams, name: string): string | null | Refusal {
   const values = query.getAll(name);
   if (values.length > 1) return refuse("validation_error", `${name}: must be given once.`);

@@ -10,7 +10,7 @@ export function basePathOf(publicUrl: string): string {
   return new URL(publicUrl).pathname.replace(/\/+$/, "");
 }
 
-/** The address without the path, unless it is one of ours as it stands: then the path merely has the name of a route. */
+/** The address without the base path. A route's own address stays: then the base path just has the name of a route. */
 export function withoutBasePath(
   url: string,
   basePath: string,
@@ -23,7 +23,7 @@ export function withoutBasePath(
   return rest.startsWith("/") ? rest : `/${rest}`;
 }
 
-/** A known path with a method it does not have is told which ones it has, unless only this machine may know it. */
+/** A known path with a wrong method names its methods, unless only this machine may know the path. */
 export function answerOfNoRoute(url: string, routes: Route[]): Answer {
   const [path = ""] = url.split("?");
   const methods = routes
@@ -47,7 +47,7 @@ export function matchesPath(pattern: string, path: string): boolean {
   );
 }
 
-/** A path whose escapes cannot be decoded is taken literally, so that it is as unknown as any other. */
+/** A path that can't be decoded is taken literally, so that it is as unknown as any other. */
 export function withDecodablePath(url: string): string {
   const [path = "", ...query] = url.split("?");
   try {

@@ -1,12 +1,12 @@
-// Bounds how many calls of one connection are under way. Node takes in every request that has arrived on it, and keeps
-// all of their answers until the first ones were read.
+// Limits the calls under way per connection. Node takes in every request that has arrived on it, and keeps all of their
+// answers until the first ones were read.
 
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { callsPerConnectionMax } from "../../domain/limits.ts";
 
 const underWay = new WeakMap<object, number>();
 
-/** Calls `refuse` with each call beyond them. */
+/** Calls `refuse` for each call beyond the limit. */
 export function boundPipelining(app: FastifyInstance, refuse: (reply: FastifyReply) => void): void {
   app.addHook("onRequest", (request, reply, done) => {
     const { socket } = request.raw;

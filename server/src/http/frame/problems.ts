@@ -1,4 +1,4 @@
-// Every error answer: which status a code becomes, and the one envelope around it. No other file knows.
+// Every error answer: the status of each code, and the one envelope around it. No other file knows these.
 
 import type { ErrorBody, ErrorCode } from "../../../../sdk/src/contract.ts";
 import type { Refusal, RefusalCode } from "../../domain/refusal.ts";
@@ -34,7 +34,7 @@ const statusOfCode: Record<ErrorCode | ReviewErrorCode | DashboardErrorCode, num
   unavailable: 503,
 } satisfies Record<RefusalCode | ErrorCode | ReviewErrorCode | DashboardErrorCode, number>;
 
-/** The one status that tells a reader of a page about themselves. */
+/** The only status that tells a page's reader about themselves. */
 export const tooManyStatus = statusOfCode.rate_limited;
 
 const unavailableRetrySeconds = 2;
@@ -84,7 +84,7 @@ export function rateLimited(): Answer {
   );
 }
 
-/** To the review page, which is told more than an agent, and in codes that no agent ever sees. */
+/** For the review page, which learns more than an agent, in codes that no agent ever sees. */
 export function reviewProblem(
   code: ReviewErrorCode,
   message: string,
@@ -101,7 +101,7 @@ export function crossOrigin(publicOrigin: string): Answer {
   );
 }
 
-/** To somebody who calls more often than any page of ours does. */
+/** For callers that call more often than any page of ours does. */
 export function reviewRateLimited(retryAfterSeconds: number): Answer {
   const told = reviewProblem(
     "rate_limited",
@@ -110,7 +110,7 @@ export function reviewRateLimited(retryAfterSeconds: number): Answer {
   return { ...told, headers: { "retry-after": String(retryAfterSeconds) } };
 }
 
-/** To somebody whose large request has to wait for too many others. */
+/** For callers whose large request waits behind too many others. */
 export function reviewBusy(): Answer {
   const told = reviewProblem(
     "unavailable",
@@ -119,7 +119,7 @@ export function reviewBusy(): Answer {
   return { ...told, headers: { "retry-after": String(unavailableRetrySeconds) } };
 }
 
-/** A fault as the review page should tell it. Whoever sent a decision wonders above all whether it counted. */
+/** A fault as the review page shows it. People who sent a decision want to know whether it counted. */
 export function reviewFault({ status, headers = {}, body }: Answer): Answer {
   if (status !== statusOfCode.unavailable) return { status, headers, body };
   const told = reviewProblem(
@@ -129,7 +129,7 @@ export function reviewFault({ status, headers = {}, body }: Answer): Answer {
   return { ...told, headers };
 }
 
-/** To the dashboard, which is told the field that is wrong, and in codes that no agent ever sees. */
+/** For the dashboard, which learns the wrong field, in codes that no agent ever sees. */
 export function dashboardProblem(
   refusal: Refusal<DashboardErrorCode> & { field?: string },
 ): Answer {
@@ -146,13 +146,13 @@ export function dashboardCrossOrigin(publicOrigin: string): Answer {
   return dashboardProblem({ refusal: "cross_origin", message });
 }
 
-/** To a page elsewhere that would speak to the tools: its browser says so, and programs say nothing. */
+/** For foreign pages that call the tools: their browser sends an Origin, programs send none. */
 export function mcpCrossOrigin(publicOrigin: string): Answer {
   const message = `This call comes from a web page that is not at ${publicOrigin}. Call /mcp from a program, which sends no Origin header.`;
   return dashboardProblem({ refusal: "cross_origin", message });
 }
 
-/** A fault as the dashboard should tell it. */
+/** A fault as the dashboard shows it. */
 export function dashboardFault({ status, headers = {}, body }: Answer): Answer {
   if (status !== statusOfCode.unavailable) return { status, headers, body };
   const message = "The service cannot reach its database at present. Try again in a moment.";
@@ -166,7 +166,7 @@ export function unavailable(): Answer {
   );
 }
 
-/** The database is there, but the caller has waited for it too long, or too many calls wait already. */
+/** The database works, but the caller waited for it too long, or too many calls wait already. */
 export function busy(): Answer {
   return problem(
     "unavailable",
@@ -174,7 +174,7 @@ export function busy(): Answer {
   );
 }
 
-/** To a caller with more reads of many or large requests under way than are carried out in good time. */
+/** For callers with more reads of many or large requests under way than finish in time. */
 export function tooManyReads(): Answer {
   return problem(
     "unavailable",

@@ -2,7 +2,7 @@
 
 import { decideRate, type RateDecision, type RateLimit } from "../../domain/access/rate-limit.ts";
 
-/** Keys remembered at most. A forgotten key merely starts with a full bucket. */
+/** The most keys remembered. A forgotten key just starts with a full bucket. */
 const keysMax = 50_000;
 
 export class RateLimiter {
@@ -40,7 +40,7 @@ export class RateLimiter {
     return headers;
   }
 
-  /** A map remembers the order of insertion, and every use inserts anew: the first key is the least used. */
+  /** A map keeps the order of insertion, and every use inserts again: the first key is the least recently used. */
   #forgetOldest(): void {
     const [oldest] = this.#fullAtMs.keys();
     if (oldest !== undefined) this.#fullAtMs.delete(oldest);

@@ -1,5 +1,5 @@
-// How often a review link may be called, and how often all of them from one network: a stranger with a link, or one who
-// tries links out, gets no more of the service than a busy office needs.
+// Limits the calls to one review link, and to all links from one network. A stranger with a link, or one who tries
+// links out, gets no more of the service than a busy office needs.
 
 import { hash } from "node:crypto";
 import { networkOf } from "../../domain/access/network-address.ts";
@@ -22,7 +22,7 @@ export class ReviewLimiter {
   readonly #ofLink = new RateLimiter(linkRate);
   readonly #ofNetwork = new RateLimiter(networkRate);
 
-  /** 0 when the call may be made now. */
+  /** Seconds to wait; 0 when the call may be made now. */
   secondsToWait(
     { address, token }: { address: string | null; token: string | null },
     nowMs: number,

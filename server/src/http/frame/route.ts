@@ -2,7 +2,7 @@
 
 import type { Answer, Call, Caller, StreamedAnswer } from "./call.ts";
 
-/** The name under which a caller's bytes are counted, or the answer to somebody unknown. */
+/** The name under which a caller's bytes are counted, or the answer to an unknown caller. */
 export type Admission = { holder: string } | { refused: Answer };
 
 export type Route = {
@@ -10,10 +10,10 @@ export type Route = {
   path: string;
   access: "api_key" | "review_link" | "dashboard" | "this_machine" | "anyone";
   handle: (call: Call) => Answer | Promise<Answer | StreamedAnswer>;
-  /** Less than what a request may have elsewhere. */
+  /** Below the limit of other routes. */
   bodyBytesMax?: number;
-  /** Asked before a large body is read, so that nobody unknown makes us hold one. */
+  /** Runs before a large body is read, so that no unknown caller makes us hold one. */
   admit?: (caller: Caller) => Promise<Admission>;
-  /** How an error that is nobody's choice looks here, where the plain envelope would not do. */
+  /** The shape of an unexpected error on this route, if not the plain envelope. */
   onFault?: (answer: Answer) => Answer;
 };

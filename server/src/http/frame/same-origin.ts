@@ -1,5 +1,5 @@
-// Whether a call comes from a page of our own, by what only a browser can say of itself: both headers are out of reach
-// of scripts, and each alone has been got around before.
+// Checks that a call comes from our own page, by two headers that browsers set and scripts can't. Each alone has been
+// bypassed before.
 
 import type { Call } from "./call.ts";
 

@@ -1,5 +1,5 @@
-// Who counts as sitting at this machine. Kept mails hold links that decide, so a proxy that passes the whole world on
-// from here must not count, nor a web page elsewhere whose name was made to point here.
+// Decides whether a caller sits at this machine. Kept mails hold links that decide, so a proxy here that serves the
+// whole world must not count, nor a foreign web page whose name was made to point here.
 
 import { isIP } from "node:net";
 
@@ -15,7 +15,7 @@ export function isFromThisMachine({ address, httpVersion, headers }: CallOrigin)
   return (
     address !== undefined &&
     isLoopback(address) &&
-    // Some proxies tell nothing of whom they speak for, but speak an older HTTP than any browser or tool.
+    // Some proxies don't say for whom they speak, but use an older HTTP than any browser or tool.
     httpVersion === "1.1" &&
     typeof host === "string" &&
     localHost.test(host) &&
@@ -25,11 +25,11 @@ export function isFromThisMachine({ address, httpVersion, headers }: CallOrigin)
   );
 }
 
-/** Spelled out, because what the parser of URLs makes of a header is more than what it says. */
+/** Spelled out, because the URL parser reads more into a header than it says. */
 const localHost = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]{1,5})?$/i;
 
 /**
- * A browser tells who led it here: the person (none) or our own page; nobody else has business here. It also asks to
+ * A browser tells who led it here: the person (none) or our own page. Nobody else has business here. It also asks to
  * keep the connection, which a proxy between us would not pass on.
  */
 function isOwnBrowser(initiator: string, connection: string | string[] | undefined): boolean {
@@ -37,12 +37,12 @@ function isOwnBrowser(initiator: string, connection: string | string[] | undefin
   return isOwn && /^keep-alive$/i.test(String(connection));
 }
 
-/** A page under another name that leads here was opened through a proxy that puts ours into Host. */
+/** A page under another name was opened through a proxy that puts our name into Host. */
 function isAt(url: string, host: string): boolean {
   return URL.canParse(url) && new URL(url).host === host.toLowerCase();
 }
 
-// What proxies, tunnels and the networks in front of them say of whom they speak for.
+// Headers in which proxies, tunnels and networks name the caller they forward.
 const forwardingHeaders = ["forwarded", "via", "x-scheme", "x-varnish", "max-forwards"];
 const forwardingPrefixes = `
   cdn- cf- fastly- fly- ngrok- proxy- surrogate- tailscale- x-amz x-appengine- x-arr- x-azure- x-cluster- x-envoy-

@@ -1,9 +1,9 @@
-// Heavy work one after the other, a turn for each holder.
+// Runs heavy work one piece at a time, a turn for each holder.
 
 import { turnWaitMs } from "../../domain/limits.ts";
 import type { FairBudget } from "./fair-budget.ts";
 
-/** Null when too many wait already, the wait was long, or the caller went away. */
+/** Null when too many wait already, the wait took too long, or the caller left. */
 export async function inTurn<Result>(
   turns: FairBudget,
   { holder, signal }: { holder: string; signal: AbortSignal },
@@ -16,7 +16,7 @@ export async function inTurn<Result>(
   try {
     return await work();
   } finally {
-    // Small calls that came meanwhile get their turn before the next heavy one.
+    // Small calls that arrived during this work run before the next heavy one.
     setImmediate(() => turn.release());
   }
 }

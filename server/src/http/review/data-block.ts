@@ -1,15 +1,15 @@
-// JSON for a script element: nothing in it can end the element that it stands in, nor be taken for the end of a line.
+// JSON for a script element. Nothing in it can end the element or pass for the end of a line.
 
 import { setImmediate as nextRound } from "node:timers/promises";
 
 const special = /[<>&\u2028\u2029]/;
-/** Large texts are escaped in slices of this many bytes, so that other calls get their turn between. */
+/** Large texts are escaped in slices of this many bytes, so that other calls run in between. */
 const sliceBytes = 128 * 1024;
 const escapeBytes = 6;
 const [lessThan, greaterThan, ampersand] = [0x3c, 0x3e, 0x26];
 const hexDigits = Buffer.from("0123456789abcdef");
 
-/** As bytes: replacing characters of a string one by one takes twenty times as long. */
+/** Works on bytes: replacing characters of a string one by one takes twenty times as long. */
 export async function dataBlock(data: unknown): Promise<Buffer> {
   const text = JSON.stringify(data);
   const source = Buffer.from(text);
@@ -27,7 +27,7 @@ export async function dataBlock(data: unknown): Promise<Buffer> {
   return Buffer.concat(slices);
 }
 
-/** The next place at which a character begins: no slice ends within one. */
+/** The next start of a character: no slice ends within one. */
 function characterStart(source: Buffer, from: number): number {
   let at = Math.min(from, source.length);
   while (((source[at] ?? 0) & 0xc0) === 0x80) at += 1;
@@ -54,7 +54,7 @@ function escapeSlice(source: Buffer, target: Buffer): number {
   return to;
 }
 
-/** U+2028 and U+2029, the ends of lines that JSON allows in texts. */
+/** U+2028 and U+2029, line ends that JSON allows in texts. */
 function isLineEnd(source: Buffer, at: number): boolean {
   return source[at + 1] === 0x80 && ((source[at + 2] ?? 0) & 0xfe) === 0xa8;
 }

@@ -1,5 +1,5 @@
-// The HTML around the review page: what a browser needs before our script runs, and the page's data. Whatever an agent
-// wrote stands in the data block alone.
+// The HTML around the review page: what a browser needs before our script runs, and the page's data. The agent's words
+// stand only in the data block.
 
 import { reviewOutcomeDays } from "../../domain/limits.ts";
 import { escapeHtml } from "../../domain/mail/html-text.ts";
@@ -12,7 +12,7 @@ export type PageFrame = { files: PageFiles; basePath: string };
 export async function reviewHtml(frame: PageFrame, data: ReviewPage): Promise<Buffer> {
   const { files } = frame;
   const script = `<script type="module" src="${addressOf(frame, files.script)}"></script>`;
-  // Run as soon as they are there, before the script that imports them.
+  // They run as soon as they have arrived, before the script that imports them.
   const parts = files.parts.map(
     (file) => `<script type="module" async src="${addressOf(frame, file)}"></script>\n`,
   );
@@ -30,10 +30,10 @@ export async function reviewHtml(frame: PageFrame, data: ReviewPage): Promise<Bu
   return Buffer.concat([Buffer.from(before), await dataBlock(data), Buffer.from(after)]);
 }
 
-/** Stands for the data while the page around it is written. */
+/** A placeholder for the data while the page around it is written. */
 const dataMark = "{data}";
 
-/** One page for every link that leads nowhere: who tries links out learns nothing from it. */
+/** One page for every link that leads nowhere, so that trying links out teaches nothing. */
 export function deadLinkHtml(frame: PageFrame): string {
   return noticeHtml(frame, {
     title: "This link does not work",
@@ -44,7 +44,7 @@ export function deadLinkHtml(frame: PageFrame): string {
   });
 }
 
-/** When something is wrong on our side. */
+/** For faults on our side. */
 export function faultHtml(frame: PageFrame): string {
   return noticeHtml(frame, {
     title: "The request cannot be shown just now",
@@ -55,7 +55,7 @@ export function faultHtml(frame: PageFrame): string {
   });
 }
 
-/** When the page, or another from the same network, was asked for too often. */
+/** For a page or a network that asked too often. */
 export function tooManyHtml(frame: PageFrame): string {
   return noticeHtml(frame, {
     title: "Please wait a moment",
@@ -66,7 +66,7 @@ export function tooManyHtml(frame: PageFrame): string {
   });
 }
 
-/** When many large requests are opened at the same moment. The answer says when the browser loads it again. */
+/** For many large requests that are opened at the same moment. The answer tells the browser when to load again. */
 export function busyHtml(frame: PageFrame): string {
   return noticeHtml(frame, {
     title: "Please wait a moment",

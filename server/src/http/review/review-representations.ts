@@ -1,4 +1,4 @@
-// How a review looks to its page: the fields of the contract between the two, held to it by the compiler.
+// A review as its page gets it: the fields of the contract between the two, held to it by the compiler.
 
 import type { Keyring } from "../../domain/access/keyring.ts";
 import { issueReviewTicket } from "../../domain/access/review-ticket.ts";
@@ -26,7 +26,7 @@ export function representReview(review: Review, keyring: Keyring): ReviewPage {
   };
 }
 
-/** What a link that needs a code shows before: nothing of the request. */
+/** A link that still needs its code shows nothing of the request. */
 export function representCodeQuestion({ workspaceName, reviewer }: ReviewLink): ReviewPage {
   const triesLeft = Math.max(0, reviewCodeTriesMax - reviewer.codeTries);
   return { kind: "code", workspaceName, triesLeft };

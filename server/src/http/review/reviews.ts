@@ -45,14 +45,14 @@ export type ReviewCalls = {
   keyring: Keyring;
   decideApproval: DecideApproval;
   assets: Assets;
-  /** Asked at each call: on a port that the system chose, it is known only once the service listens. */
+  /** A function, because a port that the system chooses is known only once the service listens. */
   origin: { readonly publicUrl: string };
-  /** Turns at showing and deciding large reviews, and how many of them one link may have. */
+  /** Turns for showing and deciding large reviews, and the most turns one link may have. */
   largeReviews: FairBudget;
   largeReviewsOfLink: FairBudget;
 };
 
-/** Asked before a large body is read. */
+/** Runs before a large body is read. */
 export async function admit(calls: ReviewCalls, caller: Caller): Promise<Admission> {
   const found = await reviews.weigh(calls.db, tokenDigestOf(caller));
   if (found === null) return { refused: answerOf(calls, unknownLink()) };
@@ -60,7 +60,7 @@ export async function admit(calls: ReviewCalls, caller: Caller): Promise<Admissi
   return { holder: found.workspaceId };
 }
 
-/** The page behind a link. Changes nothing: whoever follows links, follows them without consequence. */
+/** The page behind a link. It changes nothing, so programs that follow links do no harm. */
 export async function show(calls: ReviewCalls, call: Call): Promise<Answer> {
   if (call.isHead) return showHead(calls, call);
   const answer = await withReview(calls, call, async (review) => {
@@ -90,13 +90,13 @@ export function showDeadLink(calls: ReviewCalls, call: Call): Promise<Answer> {
   return compressed(call, page(404, deadLinkHtml(frameOf(calls))));
 }
 
-/** A person who opened a link is told in a page of ours, not in JSON. */
+/** A person who opened a link gets a page of ours, not JSON. */
 export function showFault(calls: ReviewCalls, { status, headers = {} }: Answer): Answer {
   const html = status === tooManyStatus ? tooManyHtml : faultHtml;
   return { ...page(status, html(frameOf(calls))), headers };
 }
 
-/** What is embedded in the page of a link that needs no code, for the code. */
+/** Answers, in exchange for the code, what the page of a link without a code has embedded. */
 export async function open(calls: ReviewCalls, call: Call): Promise<Answer> {
   const opened = await openLink(calls, call);
   if ("refused" in opened) return opened.refused;
@@ -108,7 +108,7 @@ export async function open(calls: ReviewCalls, call: Call): Promise<Answer> {
   return answer ?? reviewBusy();
 }
 
-/** The page asks as soon as it is shown and then now and then, so the first time tells that it was opened. */
+/** The page asks once it is shown and then now and then, so the first call tells that it was opened. */
 export async function status(calls: ReviewCalls, call: Call): Promise<Answer> {
   const opened = await openLink(calls, call);
   if ("refused" in opened) return opened.refused;
@@ -122,7 +122,7 @@ export async function status(calls: ReviewCalls, call: Call): Promise<Answer> {
 
 export async function decide(calls: ReviewCalls, call: Call): Promise<Answer> {
   const answer = await withReview(calls, call, async (review) => {
-    // Asked before the body is taken apart: that may be megabytes of work, which only a live link may cause.
+    // Checked before the body is parsed: that may be megabytes of work, which only a live link may cause.
     if (review === null) return answerOf(calls, unknownLink());
     const decision = parseReviewDecision(call.body);
     if (isRefusal(decision)) return problemOfRefusal(decision);
@@ -133,7 +133,7 @@ export async function decide(calls: ReviewCalls, call: Call): Promise<Answer> {
   return answer ?? reviewBusy();
 }
 
-/** Small reviews never wait; large ones are worked on in turn. Null when one would have to wait for too many others. */
+/** Small reviews never wait; large ones take turns. Null when too many others wait. */
 async function withReview(
   calls: ReviewCalls,
   call: Call,
@@ -148,7 +148,7 @@ async function withReview(
   return inLargeTurn(calls, call, async () => work(await findReview(calls.db, tokenDigest)));
 }
 
-/** One at a time, a turn for each workspace, and no link has all turns of its workspace. */
+/** One at a time, a turn for each workspace, and no link takes all turns of its workspace. */
 async function inLargeTurn(
   { largeReviews, largeReviewsOfLink }: ReviewCalls,
   call: Call,
@@ -197,7 +197,7 @@ function statusText({ keyring }: ReviewCalls, link: ReviewLink): string {
   return JSON.stringify(representStatus(link, keyring));
 }
 
-/** Whatever stands where a token would: what is no token is as unknown as any other. */
+/** Text that is no token is as unknown as any other. */
 function tokenDigestOf({ params }: Caller): Buffer {
   return digestOfReviewToken(params.token ?? "");
 }
