@@ -1,5 +1,5 @@
-// What every operator's command does around its own work: open the store, refuse what must be refused,
-// print for people or for machines, and close the store again.
+// The frame of every operator's command: opens the store, runs the command, prints for people or for machines, and
+// closes the store.
 
 import type { Command } from "commander";
 import { listMissingMigrations, migrate } from "../database/migrations.ts";
@@ -50,7 +50,7 @@ export function onStore<Args extends unknown[], Result>(
     });
 }
 
-/** The same JSON to a machine; a terminal that shows it obeys nothing in it, and hides nothing. */
+/** The same JSON to a machine. Control characters are escaped, so a terminal obeys and hides nothing. */
 function toJsonLine(value: Printed | Printed[]): string {
   return JSON.stringify(value).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     character
@@ -79,7 +79,7 @@ export async function openCommandStore(config: CommandConfig): Promise<Store> {
   return store;
 }
 
-/** The embedded database is ours to migrate; an external one is the operator's, who may run older nodes on it. */
+/** We migrate the embedded database ourselves. An external one is the operator's, who may run older nodes on it. */
 async function requireMigrations(store: Store): Promise<void> {
   if (store.kind === "embedded") {
     await migrate(store.connection);
@@ -91,13 +91,13 @@ async function requireMigrations(store: Store): Promise<void> {
   }
 }
 
-/** Standard output belongs to the command's result alone, standard error to what went wrong. */
+/** Standard output holds only the command's result. Errors go to standard error. */
 const toStandardError = {
   info: () => {},
   warn: (message: string) => void process.stderr.write(`${message}\n`),
 };
 
-/** Rows with a heading, in columns as wide as their widest cell. A cell is one line, whatever stands in it. */
+/** Rows with a heading, in columns as wide as their widest cell. A cell is always one line. */
 export function table(heading: string[], rows: string[][], whenEmpty: string): string {
   if (rows.length === 0) return whenEmpty;
   const lines = [heading, ...rows.map((row) => row.map((cell) => toTerminalText(cell)))];
@@ -114,7 +114,7 @@ export function table(heading: string[], rows: string[][], whenEmpty: string): s
     .join("\n");
 }
 
-/** Commander's parser for an option that is a whole number; the rule about its bounds is the domain's. */
+/** Commander's parser for a whole number. The domain checks its bounds. */
 export function wholeNumber(text: string): number {
   if (!/^[0-9]{1,12}$/.test(text)) throw new OperatorFault(`${text} is not a whole number`);
   return Number(text);

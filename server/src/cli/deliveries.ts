@@ -120,7 +120,7 @@ function showCommand(readConfig: ReadCommandConfig): Command {
   );
 }
 
-/** The very bytes that the endpoint gets. Mails are not shown here: they hold a link that decides. */
+/** The exact bytes that the endpoint gets. Mails aren't shown here: they hold a link that decides. */
 async function bodyOf(
   db: Database,
   { destination, event, eventAt, workspaceId, approvalId }: deliveries.Delivery,
@@ -223,7 +223,7 @@ function toLimit(text: string): number {
 
 const spanMs: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Times without an offset are UTC, as everything that is printed is. */
+/** Times without an offset are UTC, like all printed times. */
 function toTime(text: string): Date {
   const [, amount = "", unit = ""] = /^([0-9]{1,6})([mhd])$/.exec(text) ?? [];
   const ms = spanMs[unit];
@@ -239,7 +239,7 @@ function toTime(text: string): Date {
 const isoTime =
   /^(\d{4}-\d{2}-\d{2})([T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?(Z|[+-]\d{2}:\d{2})?$/;
 
-/** To Date the 30th of February is the 2nd of March. */
+/** Date would turn the 30th of February into the 2nd of March. */
 function isDay(text: string): boolean {
   const day = new Date(`${text}T00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);

@@ -1,4 +1,4 @@
-// How a delivery is told to people and to machines, and how a command waits for one to be tried.
+// Describes a delivery to people and to machines, and waits for its first attempt.
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { Database } from "../database/database.ts";
@@ -6,12 +6,12 @@ import * as deliveries from "../storage/deliveries/deliveries.ts";
 import type { Printed } from "./command.ts";
 
 const watchStepMs = 50;
-/** Within this time a worker that runs has begun. */
+/** A running worker has begun within this time. */
 const beginWithinMs = 3_000;
-/** An attempt has ended by then, whatever the receiver does. */
+/** Every attempt has ended by then. */
 const endWithinMs = 13_000;
 
-/** Waits for the first attempt of a delivery to end, unless nobody begins it. */
+/** Waits for the first attempt to end, unless no worker begins it. */
 export async function watchDelivery(db: Database, id: string): Promise<deliveries.Delivery> {
   const start = performance.now();
   for (;;) {

@@ -1,4 +1,4 @@
-// What `countersign doctor` says about mail: whether it leaves at all, and whether the mail server takes us.
+// The mail checks of `countersign doctor`: whether mail leaves at all, and whether the mail server accepts us.
 
 import { isLoopbackUrl } from "../domain/access/public-url.ts";
 import { parseSmtpUrl } from "../domain/mail/smtp-url.ts";

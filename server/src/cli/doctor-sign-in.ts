@@ -1,5 +1,5 @@
-// What `countersign doctor` says about the company's own sign-in, where one is set up: whether the identity provider is
-// there, and is the one that OIDC_ISSUER names.
+// The sign-in checks of `countersign doctor`: whether the company's identity provider answers, and whether it is the
+// one that OIDC_ISSUER names.
 
 import type { OidcSettings } from "../domain/access/openid.ts";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";

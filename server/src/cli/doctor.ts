@@ -1,4 +1,4 @@
-// countersign doctor: looks at everything that a working service needs, and says what to do about the rest.
+// countersign doctor: checks everything that a working service needs, and says how to fix the rest.
 
 import { Command } from "commander";
 import type { Database } from "../database/database.ts";
@@ -37,7 +37,7 @@ export function doctorCommand(readConfig: ReadCommandConfig): Command {
 }
 
 async function examine(config: CommandConfig): Promise<Finding[]> {
-  // Before the others, because whatever keeps this process busy looks like a skew of the clocks.
+  // First, because a busy process would look like a skew of the clocks.
   const database = await examineDatabase(config);
   const [publicUrl, mail, signIn] = await Promise.all([
     examinePublicUrl(config.publicUrl),
@@ -53,7 +53,7 @@ async function examineDatabase(config: CommandConfig): Promise<Finding[]> {
     const version = await examineVersion(store.db);
     const schema = await examineMigrations(store.db);
     const clock = await examineClock(store.db);
-    // Without the schema there is nothing to look for.
+    // Without the schema there is nothing to check.
     const keys = schema.state === "ok" ? await examineSecretKeys(store) : [];
     return [version, schema, clock, ...keys];
   } catch (error) {
@@ -69,7 +69,7 @@ async function examineDatabase(config: CommandConfig): Promise<Finding[]> {
   }
 }
 
-/** Only what is wrong is worth a line. With a key missing no server starts, and one that runs cannot deliver. */
+/** Prints only problems. With a key missing no server starts, and a running one can't deliver. */
 async function examineSecretKeys({ db, keyring }: Store): Promise<Finding[]> {
   const inUse = await listSecretKeyIds(db);
   const flaw = flawOfKeyring(keyring, inUse);
@@ -101,7 +101,7 @@ async function examineMigrations(db: Database): Promise<Finding> {
     : failed("schema", `lacks ${missing.join(", ")}; run \`countersign migrate\``);
 }
 
-/** Expiry and decisions go by the database's clock alone; a skew still confuses people who compare logs. */
+/** Expiry and decisions use the database's clock alone. A skew still confuses people who compare logs. */
 async function examineClock(db: Database): Promise<Finding> {
   const before = Date.now();
   const { rows } = await db.query<{ now: Date }>("select clock_timestamp() as now");
@@ -134,7 +134,7 @@ async function examinePublicUrl(publicUrl: string): Promise<Finding> {
   }
 }
 
-/** Only what is wrong is worth a line: without https a link is readable on its way, and no decision is taken. */
+/** Prints only problems. Without https a link can be read on its way, and the page takes no decision. */
 function examineScheme(publicUrl: string): Finding[] {
   const flaw = flawOfPublicUrl(publicUrl);
   return flaw === null ? [] : [warning("https", flaw)];

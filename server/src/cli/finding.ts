@@ -1,4 +1,4 @@
-// One thing that `countersign doctor` looked at, and how it is.
+// The result of one check of `countersign doctor`.
 
 export type Finding = { check: string; state: "ok" | "warning" | "failed"; detail: string };
 

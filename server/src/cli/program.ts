@@ -19,14 +19,14 @@ export type ProgramOptions = {
   variables: readonly (readonly [name: string, meaning: string])[];
 };
 
-/** The exit code is null when a command has run, be it to its end or as a service that goes on. */
+/** The exit code is null when a command has run, to its end or as a service that continues. */
 export async function runProgram(options: ProgramOptions): Promise<{ exitCode: number | null }> {
   try {
     await buildProgram(options).parseAsync();
     return { exitCode: null };
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // A command without its sub-command has printed its help, which is what was needed.
+    // A command without a sub-command has printed its help.
     return { exitCode: error.code === "commander.help" ? 0 : error.exitCode };
   }
 }
@@ -79,7 +79,7 @@ and works whether or not the server is running.`,
   return program;
 }
 
-/** Commands that were built apart do not take over their parent's way of failing by themselves. */
+/** Commander's sub-commands don't inherit their parent's error handling. */
 function inherit(command: Command, parent: Command): void {
   command.copyInheritedSettings(parent);
   for (const child of command.commands) inherit(child, command);

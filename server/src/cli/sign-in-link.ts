@@ -1,4 +1,4 @@
-// countersign sign-in-link: lets a member in who cannot get at their mail.
+// countersign sign-in-link: lets in a member who can't reach their mailbox.
 
 import { Command } from "commander";
 import { signInUrlOf } from "../domain/access/sign-in.ts";

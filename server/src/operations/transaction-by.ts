@@ -1,7 +1,6 @@
-// Opens the transaction of a change and looks its doer up in it: since their call was let in they may have been removed
-// or given another role. Their row stays locked until the end, so that a removal waits for the change or the change for
-// the removal. Locks are taken in one order, so that nobody waits in a circle: the workspace, where a change must see
-// what the one before has done; then the doer; then what is changed.
+// Opens the transaction of a change and looks up the person who makes it: since their call was admitted they may have
+// been removed or given another role. Their row stays locked to the end. Locks are always taken in one order, against
+// deadlocks: the workspace, if changes must see each other; then the person; then the changed row.
 
 import { type Database, inTransaction, type Transaction } from "../database/database.ts";
 import { type ChangeRefusal, isRefusal, type Refusal, refuse } from "../domain/refusal.ts";
@@ -10,7 +9,7 @@ import { isAtLeast } from "../domain/workspace/role.ts";
 import * as members from "../storage/people/members.ts";
 import * as workspaces from "../storage/workspaces/workspaces.ts";
 
-/** For changes that may be made side by side. The operator may make them all. */
+/** For changes that may run side by side. The operator may make them all. */
 export async function inTransactionBy<Result>(
   db: Database,
   { actor, workspaceId }: Doer,
@@ -28,7 +27,7 @@ export type Turn = {
   doer: members.Member | null;
 };
 
-/** For changes of one workspace that are made one after the other: what it has at most is counted, and owners are. */
+/** For changes of one workspace that run one after the other, because they count something, such as its owners. */
 export async function inTurnBy<Result>(
   db: Database,
   workspaceId: string,
@@ -43,7 +42,7 @@ export async function inTurnBy<Result>(
   });
 }
 
-/** Every change takes an admin; where owners alone may, the change itself asks for one. */
+/** Every change needs at least an admin. A change that only owners may make checks that itself. */
 async function lockDoer(
   tx: Transaction,
   who: { workspaceId: string; email: string },

@@ -1,5 +1,5 @@
-// Looks whether a company's identity provider is there and is the one that was set up, for whoever has to find out why
-// nobody can sign in with it. Nobody is signed in, and no secret is sent.
+// Checks that a company's identity provider answers and is the one that was set up, for operators who must find out why
+// nobody can sign in. It signs nobody in and sends no secret.
 
 import { ClientError } from "openid-client";
 import type { OidcSettings } from "../domain/access/openid.ts";
@@ -11,7 +11,7 @@ export type IssuerAnswer =
   /** No connection, or none that can be trusted. The code is the system's, such as ENOTFOUND. */
   | { outcome: "unreachable"; code: string | null }
   | { outcome: "timed_out" }
-  /** What stands there is no document of OpenID Connect. Null when its status was as it should be. */
+  /** The answer there is no OpenID Connect document. Null when its status was fine. */
   | { outcome: "no_document"; status: number | null }
   | { outcome: "other_issuer"; issuer: string }
   | { outcome: "incomplete"; missing: readonly string[] };

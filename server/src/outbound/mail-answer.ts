@@ -1,9 +1,9 @@
-// What became of a try to hand a mail over: from the words and codes of the mail server, or of the connection to it,
-// to one outcome of the closed list, and to the start of the answer as it may be kept.
+// Turns a mail server's answer, or a failed connection, into one outcome of the closed list and an excerpt that may be
+// kept.
 
 import type { MailOutcome } from "../domain/shown/attempt.ts";
 
-/** What is read of nodemailer's errors: everything, because it is nobody's promise that it is there. */
+/** The fields we read of nodemailer's errors. All are optional, because nobody promises them. */
 type MailFault = {
   code?: unknown;
   /** The code that a system error had before nodemailer gave it its own. */
@@ -45,21 +45,21 @@ export function answerOfFault(fault: unknown): string | null {
   return typeof response === "string" ? response : null;
 }
 
-/** What an answer must not carry into a log: the password in any of its forms, and the message. */
+/** Secrets that an answer must not carry into a log: the password in any form, and the message. */
 export type Confidential = { secrets: readonly string[]; message: string };
 
-/** The start of an answer as it may be kept. Servers quote what they refuse, such as a link with its token. */
+/** The start of an answer, safe to keep. Servers quote what they refuse, such as a link with its token. */
 export function keepable(answer: string | null, { secrets, message }: Confidential): string | null {
   if (answer === null) return null;
   let text = answer.slice(0, 2 * responseBytesMax).replaceAll("\0", "\uFFFD");
   for (const secret of secrets) text = text.replaceAll(secret, "[…]");
   const bytes = Buffer.from(withoutEchoes(text.toWellFormed(), message));
   if (bytes.length <= responseBytesMax) return bytes.toString();
-  // A character that was cut in the middle is left out.
+  // A character that was cut in half is dropped.
   return new TextDecoder().decode(bytes.subarray(0, responseBytesMax), { stream: true });
 }
 
-/** So many characters in a row are no coincidence, and fewer of a review link's 43 give nothing away. */
+/** This many equal characters in a row are no coincidence, and fewer of a review link's 43 give nothing away. */
 const echoCharactersMin = 20;
 
 function withoutEchoes(text: string, message: string): string {
@@ -72,7 +72,7 @@ function withoutEchoes(text: string, message: string): string {
   return kept;
 }
 
-/** How many characters from here on stand in the message as well; 0 when they are too few to count. */
+/** How many characters from here on are also in the message; 0 when too few to count. */
 function echoLength(text: string, at: number, message: string): number {
   let length = echoCharactersMin;
   if (at + length > text.length || !message.includes(text.slice(at, at + length))) return 0;

@@ -1,5 +1,5 @@
-// Talks to a company's identity provider by OpenID Connect and says how it went. The provider is looked up when the
-// first person signs in, and again after it could not be reached, so that it may be away when the service starts.
+// Talks to a company's identity provider by OpenID Connect and reports how it went. The provider is looked up at the
+// first sign-in, and again after a failure, so that it may be away when the service starts.
 
 import {
   AuthorizationResponseError,
@@ -64,7 +64,7 @@ async function addressOf(configuration: Configuration, flow: OidcFlow): Promise<
   return url.href;
 }
 
-/** Some providers put everything into the signed token, others tell the address, or more of it, only when asked. */
+/** Some providers put everything into the signed token; others give the address, or parts of it, only when asked. */
 async function claimsOf(
   configuration: Configuration,
   flow: OidcFlow,
@@ -107,7 +107,8 @@ export async function discover(
     {
       timeout: timeoutMs / 1_000,
       [customFetch]: fetchBounded,
-      // The signature of a token that came straight from the provider may be left unchecked; here it never is.
+      // OpenID Connect allows to skip the signature of a token that came straight from the provider; we always check
+      // it.
       execute: [
         enableNonRepudiationChecks,
         // Only an issuer on this machine may be set up without TLS.
@@ -116,7 +117,7 @@ export async function discover(
     },
   );
   const body = configuration.serverMetadata();
-  // For some addresses of Microsoft the library would go on, and then take the word of everybody's directory.
+  // For some Microsoft addresses the library would continue, and then trust every company's directory.
   if (new URL(body.issuer).href !== url.href) {
     const error = new ClientError("the provider calls itself another issuer", { cause: { body } });
     throw Object.assign(error, { code: "OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED" });
@@ -124,7 +125,7 @@ export async function discover(
   return configuration;
 }
 
-/** In the body where the provider takes it there: in a header, providers disagree about how it is escaped. */
+/** In the body if the provider takes it there: in a header, providers disagree about escaping. */
 function authenticateWith(clientSecret: string): ClientAuth {
   const inBody = ClientSecretPost(clientSecret);
   const inHeader = ClientSecretBasic(clientSecret);
@@ -149,7 +150,7 @@ const fetchBounded: CustomFetch = async (url, { body, ...options }) => {
   return new Response(hasBody ? Buffer.concat(chunks) : null, { status, statusText, headers });
 };
 
-/** Made at the first call, by one of those who call at once, and kept. After a failure the next call tries again. */
+/** Made at the first call, shared by concurrent calls, and kept. After a failure the next call tries again. */
 function keptOnceMade<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | null = null;
   return () => {
@@ -170,7 +171,7 @@ async function told<Value>(talk: () => Promise<Value>): Promise<Value | OidcFail
 }
 
 const silences = ["OAUTH_TIMEOUT", "OAUTH_ABORT"];
-/** What is said instead of a document of OpenID Connect. */
+/** The answer was something else than an OpenID Connect document. */
 const nonsense = [
   "OAUTH_RESPONSE_IS_NOT_CONFORM",
   "OAUTH_RESPONSE_IS_NOT_JSON",
@@ -186,12 +187,12 @@ function failureOf(error: unknown): OidcFailed {
     const isAway = code !== null && [...silences, ...nonsense].includes(code);
     return oidcFailed(isAway ? "unreachable" : "not_valid", code);
   }
-  // What fetch throws when a connection fails, or breaks off.
+  // Errors that fetch throws when a connection fails or breaks off.
   if (error instanceof TypeError) return oidcFailed("unreachable");
   return oidcFailed("not_valid");
 }
 
-/** The error's code as OAuth has it, and nothing else that somebody may have written there. */
+/** OAuth's error code, and nothing else that a stranger may have written there. */
 function word(code: string): string | null {
   return /^[a-z_]{1,40}$/.test(code) ? code : null;
 }

@@ -1,5 +1,5 @@
-// Turns the host of a webhook URL into the addresses that may be connected to, or says why there are none.
-// The caller must connect to these very addresses: asked again, a hostile name server answers something else.
+// Turns the host of a webhook URL into the addresses that may be connected to, or says why there are none. The caller
+// must connect to exactly these: asked again, a hostile name server answers something else.
 
 import { lookup, Resolver } from "node:dns/promises";
 import { once } from "node:events";
@@ -26,7 +26,7 @@ export type ResolvedHost =
   | { kind: "name_not_resolved" }
   | { kind: "address_not_allowed"; address: string; flaw: AddressFlaw };
 
-/** Where names are looked up: with the system's name servers and the system's own lookup, except in tests. */
+/** Where names are looked up: the system's name servers and its own lookup, except in tests. */
 export type NameSources = {
   /** Such as 127.0.0.1:5353. */
   dnsServers?: readonly string[];
@@ -54,13 +54,13 @@ export async function resolveHost(
   }
 }
 
-/** The IP address that a URL's hostname is, without brackets; null when it is a name. */
+/** The IP address in a URL's hostname, without brackets; null when it is a name. */
 export function literalOf(hostname: string): string | null {
   const bare = hostname.replace(/^\[(.*)\]$/, "$1");
   return isIP(bare) === 0 ? null : bare;
 }
 
-/** Tells an operator why a webhook URL may not be registered, or null when it may. */
+/** Says why a webhook URL may not be registered; null when it may. For operators. */
 export async function examineWebhookUrl(
   url: string,
   policy: AddressPolicy,
@@ -73,8 +73,8 @@ export async function examineWebhookUrl(
 }
 
 /**
- * Tells a member of a workspace the same of an address that the URL itself names. A name is not looked up for them: the
- * answer, and the time it takes, would tell which names there are inside. Every attempt looks.
+ * The same for members, but only about an address in the URL itself. Names aren't looked up for them: the answer, and
+ * its time, would tell which names exist inside our network. Every attempt looks them up.
  */
 export async function examineMembersWebhookUrl(
   url: string,
@@ -86,7 +86,7 @@ export async function examineMembersWebhookUrl(
     : null;
 }
 
-/** A name that does not resolve at present may do so later, and every attempt looks again. */
+/** A name that doesn't resolve now may do so later, and every attempt looks again. */
 async function findForbidden(
   hostname: string,
   policy: AddressPolicy,
@@ -97,7 +97,7 @@ async function findForbidden(
   return resolved.kind === "address_not_allowed" ? resolved : null;
 }
 
-/** One forbidden answer condemns the name: a mixture is how a public name is made to lead inside. */
+/** One forbidden address condemns the name: attackers mix them to lead a public name inside. */
 function vet(found: string[], policy: AddressPolicy): ResolvedHost {
   if (found.length === 0) return { kind: "name_not_resolved" };
   for (const address of found) {
@@ -120,17 +120,17 @@ async function findAddresses(
   return lookUpInTurn(() => (sources.lookUpInSystem ?? lookUpInSystem)(hostname), signal);
 }
 
-/** What a hostname says by itself; null when somebody must be asked. */
+/** The answer that a hostname gives by itself; null when a server must be asked. */
 function ownAddressesOf(hostname: string): string[] | null {
   const literal = literalOf(hostname);
   if (literal !== null) return [literal];
-  // These are this machine by definition (RFC 6761), whatever a name server would say.
+  // By definition these are this machine (RFC 6761), even if a name server disagrees.
   return /(?:^|\.)localhost\.?$/.test(hostname) ? ["127.0.0.1", "::1"] : null;
 }
 
 /**
- * Asks from this thread. The system's lookup would hold one of the process's four worker threads for as long as
- * a hostile name server likes, and four such names would stall everybody's.
+ * Asks from this thread. The system's lookup would hold one of the process's four worker threads for as long as a
+ * hostile name server likes, and four such names would stall all lookups.
  */
 async function askNameServers(
   hostname: string,
@@ -162,7 +162,7 @@ async function askNameServers(
 /** The name is not there, has no address, or there is no name server at all on this machine. */
 const unknownCodes = ["ENOTFOUND", "ENODATA", "ECONNREFUSED"];
 
-/** One family's addresses do when the other's question failed: only to what is known a connection is made. */
+/** If one family's question failed, the other's addresses are enough: we connect only to known addresses. */
 function combine(answers: PromiseSettledResult<string[]>[]): string[] | "unknown" {
   const addresses = answers.flatMap((each) => (each.status === "fulfilled" ? each.value : []));
   const isUnknown = answers.every(
@@ -171,13 +171,13 @@ function combine(answers: PromiseSettledResult<string[]>[]): string[] | "unknown
   return isUnknown ? "unknown" : addresses;
 }
 
-/** Knows what name servers do not: /etc/hosts, search domains, names of the local network. */
+/** Knows names that name servers don't: /etc/hosts, search domains, the local network. */
 async function lookUpInSystem(hostname: string): Promise<string[]> {
   const found = await lookup(hostname, { all: true });
   return found.sort((a, b) => a.family - b.family).map(({ address }) => address);
 }
 
-/** A lookup cannot be cancelled: who gives up leaves it behind, and its turn lasts as long as it does. */
+/** A lookup can't be cancelled. A caller who gives up leaves it behind, and its turn lasts as long as it runs. */
 async function lookUpInTurn(look: () => Promise<string[]>, signal: AbortSignal): Promise<string[]> {
   if (!(await takeTurn(signal))) return [];
   const found = look()
@@ -186,7 +186,7 @@ async function lookUpInTurn(look: () => Promise<string[]>, signal: AbortSignal):
   return Promise.race([found, once(signal, "abort").then(() => [])]);
 }
 
-// Worker threads belong to the process, so the turns at them are counted for the process.
+// Worker threads belong to the process, so the turns are counted per process.
 let turnsTaken = 0;
 const waiting = new Set<() => void>();
 
@@ -205,7 +205,7 @@ function takeTurn(signal: AbortSignal): Promise<boolean> {
   });
 }
 
-/** Hands the turn to who has waited longest. */
+/** Hands the turn to the longest waiting. */
 function endTurn(): void {
   const [next] = waiting;
   if (next === undefined) {

@@ -1,5 +1,5 @@
-// Hands mails to the mail server. A mail is one message to one recipient; its bytes are made once, here, so that a mail
-// that is sent again, or shown, is the same to the byte. How a try ended is a value: nothing here throws.
+// Hands mails to the mail server. A mail is one message to one recipient. Its bytes are made once, here, so that a
+// resent or shown mail is the same to the byte. The outcome is a value: nothing here throws.
 
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
@@ -22,7 +22,7 @@ export type MailMessage = MailContent & {
   /** The message that this one follows, or null. */
   references: string | null;
   date: Date;
-  /** The codes that its text tells the reader in confidence, beside each link. */
+  /** The codes in its text, beside each link: they are secret. */
   reviewCodes: readonly string[];
 };
 
@@ -35,9 +35,9 @@ export type MailAnswer = {
 export type MailTimeouts = {
   connectionMs: number;
   greetingMs: number;
-  /** Of silence, on a connection that stands. */
+  /** The longest silence on an open connection. */
   socketMs: number;
-  /** Of the whole, with the wait for a free lane. */
+  /** The whole attempt, including the wait for a free lane. */
   overallMs: number;
 };
 
@@ -49,18 +49,18 @@ const defaultTimeouts: MailTimeouts = {
 };
 
 const messagesPerConnectionMax = 100;
-/** An encoded word has at most 75 characters, and the name of the header stands on the first line as well. */
+/** An encoded word has at most 75 characters, and the first line also holds the header's name. */
 const encodedWordCharactersMax = 52;
 
 export type MailSenderOptions = {
-  /** As parseSmtpUrl understands it. */
+  /** As parsed by parseSmtpUrl. */
   smtpUrl: string;
   from: Mailbox;
   timeouts?: Partial<MailTimeouts>;
 };
 
 type Transport = ReturnType<typeof openTransport>;
-/** One kept connection, for one mail at a time, so that giving up on a mail ends that mail alone. */
+/** One kept connection, for one mail at a time, so that giving up on a mail ends only that mail. */
 type Lane = { transport: Transport };
 
 export class MailSender {
@@ -111,14 +111,14 @@ export class MailSender {
     return { outcome, responseStart, durationMs: performance.now() - startMs };
   }
 
-  /** Mails under way are given up. */
+  /** Gives up mails under way. */
   close(): void {
     this.#isClosed = true;
     for (const { transport } of this.#lanes) transport.close({ force: true });
   }
 
   async #attempt(message: MailMessage, expiry: Expiry): Promise<Outcome> {
-    // The address was checked when it came in. A second look costs nothing, and a second recipient would cost much.
+    // The address was checked when it came in. A second check is cheap, and a second recipient would be costly.
     if (flawOfEmailAddress(message.to) !== null) return { outcome: "refused", answer: null };
     const lane = await this.#takeLane(expiry);
     if (lane === null) return { outcome: "timed_out", answer: null };
@@ -149,7 +149,7 @@ export class MailSender {
     this.#waiting.push(resolve);
     const lane = await Promise.race([promise, expiry.passed]);
     if (lane !== timeIsUp) return lane;
-    // A lane that came in the same moment would otherwise be nobody's for ever.
+    // Otherwise a lane that was freed in the same moment would be lost for ever.
     if (!this.#waiting.includes(resolve)) this.#releaseLane(await promise);
     this.#waiting = this.#waiting.filter((each) => each !== resolve);
     return null;
@@ -167,7 +167,7 @@ export class MailSender {
 
   #confidential(message: MailMessage | null) {
     const { credentials } = this.#server;
-    // That a server names the recipient is welcome: it is what an operator looks for.
+    // A server may name the recipient: operators look for it.
     const words = message === null ? "" : `${message.subject}\n${message.text}`;
     const codes = message?.reviewCodes ?? [];
     return {
@@ -181,7 +181,7 @@ export class MailSender {
   }
 }
 
-/** The very bytes of a mail, as they are sent. */
+/** The exact bytes of a mail. */
 export async function buildRawMail(message: MailMessage, from: Mailbox): Promise<Buffer> {
   const { to, subject, text, html, messageId, references, date } = message;
   const following = references === null ? {} : { references, inReplyTo: references };
@@ -194,11 +194,11 @@ export async function buildRawMail(message: MailMessage, from: Mailbox): Promise
     messageId,
     date,
     ...following,
-    // Machines shall not answer, and those that would are asked in the two ways they know.
+    // Asks machines not to answer, in the two ways they know.
     headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" },
     encoding: "quoted-printable",
     newline: "win",
-    // By default it is random. This one cannot stand in the message, because it depends on all of it.
+    // Random by default. This one can't occur in the message, because it depends on all of it.
     baseBoundary: hash("sha256", JSON.stringify([messageId, text, html])).slice(0, 32),
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -207,7 +207,7 @@ export async function buildRawMail(message: MailMessage, from: Mailbox): Promise
     .build();
 }
 
-/** What looks like an encoded word would be decoded by the reader's program, and could bring in what was made visible. */
+/** Text like an encoded word would be decoded by the mail program and could bring back what we made visible. */
 function withoutEncodedWords(subject: string): string {
   return subject.includes("=?") ? encodeWord(subject, "Q", encodedWordCharactersMax) : subject;
 }
@@ -250,7 +250,7 @@ function openTransport(server: SmtpServer, timeouts: MailTimeouts) {
     pool: true,
     maxConnections: 1,
     maxMessages: messagesPerConnectionMax,
-    // A kept connection may have died in the meantime. Then the mail, of which nothing was sent, takes a new one.
+    // A kept connection may have died since. Nothing of the mail was sent then, so it takes a new one.
     maxRequeues: 1,
   });
 }
@@ -288,7 +288,7 @@ function signIn(connection: SMTPConnection, { credentials }: SmtpServer): Promis
   });
 }
 
-/** As it is typed, and as the ways to sign in send it. */
+/** The password as typed, and as each way to sign in sends it. */
 function formsOfPassword({ user, password }: { user: string; password: string }): string[] {
   const encoded = [password, `\0${user}\0${password}`].map((text) =>
     Buffer.from(text).toString("base64"),

@@ -1,5 +1,5 @@
-// Sends one webhook and says how it went, whatever the receiver does: everything it may take, time, bytes and
-// connections, is bounded here. Whether and when to try again is the worker's affair.
+// Sends one webhook and reports how it went. It bounds everything a receiver may take: time, bytes and connections. The
+// worker decides whether and when to try again.
 
 import http from "node:http";
 import https from "node:https";
@@ -24,9 +24,9 @@ export type WebhookAnswer = {
   outcome: WebhookOutcome;
   /** Null when no answer began. */
   status: number | null;
-  /** What of the answer's body came, up to a bound; null when no answer began. */
+  /** The start of the answer's body, up to a bound; null when no answer began. */
   responseStart: string | null;
-  /** What a 429 or 503 asks for. Not bounded. */
+  /** The Retry-After of a 429 or 503. Not bounded. */
   retryAfterSeconds: number | null;
   durationMs: number;
 };
@@ -40,12 +40,12 @@ export type WebhookSenderOptions = {
   names?: NameSources;
 };
 
-/** Without a reason, Node would make an exception with its stack for each webhook that is over. */
+/** Without a reason, Node would make an exception with its stack for each finished webhook. */
 const isOver = new Error("this webhook is over");
 
 export class WebhookSender {
   readonly #options: WebhookSenderOptions;
-  // Agents of our own know of no proxy, whatever the environment says; Node's global ones may.
+  // Our own agents ignore proxies in the environment; Node's global ones may not.
   readonly #kept = makeAgents({ keepAlive: true });
   readonly #fresh = makeAgents({ keepAlive: false });
   #isClosed = false;
@@ -75,7 +75,7 @@ export class WebhookSender {
     }
   }
 
-  /** Ends what is under way as a lost connection. */
+  /** Ends deliveries under way as lost connections. */
   close(): void {
     this.#isClosed = true;
     for (const agents of [this.#kept, this.#fresh]) {
@@ -85,12 +85,12 @@ export class WebhookSender {
   }
 
   async #deliver(dispatch: Dispatch): Promise<Ending> {
-    // Node connects to a literal address without asking `lookup`, so it is vetted beforehand.
+    // Node connects to a literal address without calling `lookup`, so we check it before.
     const literal = literalOf(dispatch.target.hostname);
     if (literal !== null && this.#options.policy.flawOf(literal) !== null) return neverSent;
     const first = await new Exchange(dispatch, this.#options, this.#kept).ended;
-    // A receiver may close an idle connection at the very moment it is used again. That is no failure of the
-    // receiver's, and a delivery may arrive twice, so another connection gets a chance, but never an idle one.
+    // A receiver may close an idle connection at the very moment we use it again. That isn't its failure, and
+    // deliveries may arrive twice, so we retry once on another connection, never an idle one.
     if (!first.wasConnectionStale || this.#isClosed) return first;
     return new Exchange(dispatch, this.#options, this.#fresh).ended;
   }
@@ -102,7 +102,7 @@ function makeAgents({ keepAlive }: { keepAlive: boolean }): Agents {
   const options = {
     keepAlive,
     maxFreeSockets: webhookIdleSocketsMax,
-    // Node closes an idle connection after this; to a busy one it does nothing.
+    // Node closes an idle connection after this. A busy one isn't affected.
     timeout: webhookIdleTimeoutMs,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: webhookAddressTimeoutMs,
@@ -168,7 +168,7 @@ class Exchange {
     this.#request.end(dispatch.body);
   }
 
-  /** Gives Node the vetted addresses and no others, so what it connects to is what was vetted. */
+  /** Gives Node only the vetted addresses, so it connects to nothing else. */
   #makeLookup({ signal }: Dispatch, { policy, names = {} }: WebhookSenderOptions): LookupFunction {
     return async (hostname, { all }, callback) => {
       const resolved = await resolveHost(hostname, policy, { signal, sources: names });
@@ -208,7 +208,7 @@ class Exchange {
     response.on("close", () => this.#judge(response));
   }
 
-  /** Beyond the bound nothing is read: the rest is the receiver's to keep. */
+  /** Nothing is read beyond the bound. */
   #keep(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
@@ -217,13 +217,13 @@ class Exchange {
 
   #fail(error: NodeJS.ErrnoException): void {
     this.#failure ??= outcomeOfError(error, this.#isSecuring);
-    // What came of an answer is judged when it closes.
+    // An answer is judged when it closes.
     if (this.#response === null) this.#finish(this.#failure);
   }
 
   /**
-   * An answer that breaks off is lost, except where it came before we had sent everything: such a receiver hangs
-   * up on what we still send, and has said what it had to say.
+   * A broken answer is lost, unless it came before we had sent everything: such a receiver hangs up while we still
+   * send, and its answer is complete.
    */
   #judge(response: http.IncomingMessage): void {
     const isEarly = !this.#request.writableFinished && this.#failure !== "broken_response";
@@ -274,14 +274,14 @@ function openRequest(
   return https.request({
     ...options,
     agent: agents.https,
-    // An address is no server name; the certificate is then checked for the address.
+    // An address is no server name. The certificate is then checked for the address.
     servername: literal === null ? target.hostname.replace(/\.$/, "") : "",
     rejectUnauthorized: true, // even where the environment would have it otherwise
     ca,
   });
 }
 
-/** Others, such as 101, would change the protocol or are unheard of. */
+/** Others, such as 101, would change the protocol or are unknown. */
 const knownInterimStatuses = [100, 102, 103];
 
 function outcomeOfStatus(status: number | null): WebhookOutcome {
@@ -297,16 +297,16 @@ function outcomeOfError({ code = "" }: NodeJS.ErrnoException, isSecuring: boolea
   return isTls ? "tls_failed" : "connection_failed";
 }
 
-/** What is not UTF-8 becomes U+FFFD, and so does U+0000, which PostgreSQL does not store. */
+/** Bytes that aren't UTF-8 become U+FFFD, and so does U+0000, which PostgreSQL can't store. */
 function toText(bytes: Buffer): string {
-  // A character that the bound has cut in two is left out: for a stream it would be yet to come.
+  // A character that the bound cut in two is dropped: a stream would still wait for its rest.
   return new TextDecoder().decode(bytes, { stream: true }).replaceAll("\0", "\ufffd");
 }
 
 function toRetryAfterSeconds({ status, retryAfter }: Ending, nowMs: number): number | null {
   if (retryAfter === null || (status !== 429 && status !== 503)) return null;
   if (/^[0-9]{1,10}$/.test(retryAfter)) return Number(retryAfter);
-  // Date.parse takes much that is no HTTP date.
+  // Date.parse accepts much that is no HTTP date.
   const timeMs = /^[A-Z][a-z]+, .* GMT$/.test(retryAfter) ? Date.parse(retryAfter) : Number.NaN;
   return Number.isNaN(timeMs) ? null : Math.max(0, Math.ceil((timeMs - nowMs) / 1000));
 }

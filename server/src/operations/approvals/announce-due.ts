@@ -1,5 +1,5 @@
-// Tells workers in other processes that something became due. Announcements take a lock on the whole database
-// when they commit, so they are never part of a create, and at most one goes out in a while.
+// Tells workers in other processes that something became due. A NOTIFY locks the whole database when it commits, so it
+// is never part of a create, and at most one goes out per interval.
 
 import type { Database } from "../../database/database.ts";
 import * as deliveries from "../../storage/deliveries/deliveries.ts";
@@ -15,7 +15,7 @@ export function makeAnnounceDue(db: Database): () => void {
       return;
     }
     isResting = true;
-    // One that is lost costs time only: workers also poll.
+    // A lost one costs only time: workers also poll.
     deliveries.announceDue(db).catch(() => {});
     setTimeout(() => {
       isResting = false;

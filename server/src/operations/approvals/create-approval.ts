@@ -1,4 +1,4 @@
-// Creates an approval: together with its event, its reviewers and its deliveries, or not at all.
+// Creates an approval together with its event, its reviewers and its deliveries, or not at all.
 
 import { createHash, randomBytes } from "node:crypto";
 import {
@@ -42,10 +42,10 @@ export type Created = { workspaceId: string; approval: Approval; isReplay: boole
 
 export type CreateApproval = (input: CreateInput) => Promise<Created | Refusal>;
 
-/** How often a batch is tried again when another node takes one of its idempotency keys meanwhile. */
+/** The most retries of a batch when another node takes one of its idempotency keys at the same time. */
 const conflictRetriesMax = 5;
 
-/** `onDue` is called after each commit: what was created is to be told to approvers and endpoints. */
+/** `onDue` is called after each commit, because approvers and endpoints are to be told. */
 export function makeCreateApproval(
   db: Database,
   keyring: Keyring,
@@ -64,8 +64,8 @@ export function makeCreateApproval(
     if (isRefusal(asked)) return (await findReplay(db, input)) ?? asked;
     const row = toRow(input, asked, keyring);
     const isLarge = input.body.length > gatheredCreateBytesMax;
-    // A large create keeps its workspace's quota locked until it is written. A small one of the same workspace would wait
-    // for it, and everybody in its batch too.
+    // A large create keeps its workspace's quota locked until it is written. A small one of the same workspace would
+    // wait for it, and so would its whole batch.
     const travelsAlone = isLarge || insertAlone.isBusyFor(currentHolder());
     const result = await (travelsAlone ? insertAlone(row) : insertGathered(row));
     if (result.kind === "created") onDue();
@@ -73,7 +73,7 @@ export function makeCreateApproval(
   };
 }
 
-/** Who is asked: the address itself, or every member of the group at this moment. */
+/** The reviewers: the address itself, or every member of the group at this moment. */
 type Asked = { approver: Approver; group: groups.Group | null; emails: string[] };
 
 async function findAsked(
@@ -138,8 +138,8 @@ function newReviewer(email: string, keyring: Keyring): creation.NewReviewer {
 }
 
 /**
- * Inserts a batch. When PostgreSQL refuses it for what a row holds, its rows go one by one, so that one bad
- * row never harms its neighbours.
+ * Inserts a batch. If PostgreSQL refuses it because of a row's content, the rows go one by one, so that one bad row
+ * never harms its neighbours.
  */
 async function insertBatch(
   db: Database,
@@ -165,8 +165,8 @@ async function insertRow(
 }
 
 /**
- * When another statement has taken an idempotency key of this one in the same moment, all of it was undone
- * and is tried again: then that key is known.
+ * If another statement takes one of our idempotency keys at the same moment, the whole batch is undone. The retry then
+ * finds that key.
  */
 async function insertRows(
   db: Database,
@@ -196,7 +196,7 @@ async function conclude(
     case "unknown_key":
       return unknownKey();
     case "quota_exceeded":
-      // The last of the quota may have gone, a moment ago, to the very request that this one repeats.
+      // The last of the quota may just have gone to the very request that this one repeats.
       return (await findReplay(db, input)) ?? quotaExceeded(result);
     case "known":
       return replay(db, result);
@@ -219,7 +219,7 @@ function quotaExceeded(result: { plan: string; monthlyLimit: number }): Refusal 
   );
 }
 
-/** Neither a group that has vanished since nor a used-up quota undoes an answer given under the same key. */
+/** An answer given under the same key stands, even if the group is gone or the quota used up by now. */
 async function findReplay(db: Database, input: CreateInput): Promise<Created | Refusal | null> {
   if (input.idempotencyKey === null) return null;
   const known = await approvals.findByIdempotencyKey(db, {

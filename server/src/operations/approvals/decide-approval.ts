@@ -1,4 +1,4 @@
-// Decides an approval on behalf of the reader of a review link: one conditional update, with its event and deliveries.
+// Decides an approval for the reader of a review link: one conditional update, with its event and deliveries.
 
 import { hash } from "node:crypto";
 import { type Database, inOneStatement } from "../../database/database.ts";
@@ -18,14 +18,14 @@ import {
   unknownLink,
 } from "./open-review.ts";
 
-/** `review` is what the link has just led to. What may have changed since is checked by the statement that decides. */
+/** `review` is what the link just led to. The deciding statement checks everything that may have changed since. */
 export type DecideApproval = (
   tokenDigest: Buffer,
   review: Review,
   decision: ReviewDecision,
 ) => Promise<{ decided: ReviewLink } | ReviewRefusal>;
 
-/** `onDue` is called after the commit: what was decided is to be told to endpoints. */
+/** `onDue` is called after the commit, because endpoints are to be told. */
 export function makeDecideApproval(
   db: Database,
   keyring: Keyring,
@@ -47,8 +47,8 @@ export function makeDecideApproval(
     );
     if (at === null) return refuseLoser(await findReviewLink(db, tokenDigest));
     onDue();
-    // Not read again: who has just decided learns the outcome even if the link has died a moment later. The time of the
-    // decision is what the database's clock said last.
+    // Not read again: the decider learns the outcome even if the link dies a moment later. The time of the decision is
+    // the database clock's last answer.
     return { decided: { ...review, state: stateOf(resolution, at), now: at } };
   };
 }
@@ -84,7 +84,7 @@ function refuseResolved(link: ReviewLink): ReviewRefusal | null {
   return { refusal: "already_resolved", message, link };
 }
 
-/** A decision counts only for what its reader was really shown, on a page of ours. */
+/** A decision counts only for the content that its reader was really shown, on a page of ours. */
 function refuseOldView(
   review: Review,
   { ticket, digest }: ReviewDecision,
@@ -106,7 +106,7 @@ function refuseOldView(
   return null;
 }
 
-/** Somebody was faster, the time is over, or the reader has just been removed from the group. */
+/** Somebody was faster, the time is over, or the reader was just removed from the group. */
 function refuseLoser(link: ReviewLink | null): ReviewRefusal {
   if (link === null) return unknownLink();
   return (

@@ -12,7 +12,7 @@ export async function expireApprovals(
   await approvalResolution.expire(inOneStatement(db), workspaceId, ids);
 }
 
-/** Reads an approval so that it is never PENDING past its time: if need be it is expired first. */
+/** Reads an approval that is never PENDING past its time: an overdue one is expired first. */
 export async function findWithExpiry(
   db: Database,
   workspaceId: string,

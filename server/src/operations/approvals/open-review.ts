@@ -1,5 +1,5 @@
-// Opens what a review link leads to, with the code where one is asked for. A write at times: whatever has run out is
-// expired first, and wrong codes are counted.
+// Opens a review link, with the code if it needs one. This may write: an overdue approval is expired first, and wrong
+// codes are counted.
 
 import { timingSafeEqual } from "node:crypto";
 import { type Database, inOneStatement } from "../../database/database.ts";
@@ -9,18 +9,18 @@ import { reviewCodeTriesMax } from "../../domain/limits.ts";
 import * as reviews from "../../storage/approvals/reviews.ts";
 import { expireApprovals } from "./expire-approvals.ts";
 
-/** An expected no to a reviewer, with what they need to go on. */
+/** An expected no to a reviewer, with what they need to continue. */
 export type ReviewRefusal =
   | { refusal: "not_found" | "link_locked"; message: string }
   | { refusal: "wrong_code"; message: string; triesLeft: number }
   | { refusal: "already_resolved" | "stale_view"; message: string; link: reviews.ReviewLink };
 
-/** All that the reader of a link may see, never PENDING past its time. Asks for no code: that is the caller's to do. */
+/** Everything the reader of a link may see, never PENDING past its time. The caller must check the code. */
 export function findReview(db: Database, tokenDigest: Buffer): Promise<reviews.Review | null> {
   return withExpiry(db, () => reviews.find(db, tokenDigest, { countsOthers: true }));
 }
 
-/** The same, but of a review with more JSON than this only what it weighs. */
+/** The same, but a review with more JSON than this comes as its size only. */
 export async function findReviewUpTo(
   db: Database,
   tokenDigest: Buffer,
@@ -49,8 +49,8 @@ async function withExpiry<Found extends reviews.ReviewLink>(
 }
 
 /**
- * Notes that the page was shown to its holder. Its script says so by its first call: following the link alone changes
- * nothing, for whoever scans mails follows links too.
+ * Notes that the page was shown to its holder. The page's script reports it with its first call. Following the link
+ * alone changes nothing, because mail scanners follow links, too.
  */
 export async function noteReviewOpened(
   db: Database,
@@ -63,9 +63,9 @@ export async function noteReviewOpened(
 export type CodeCheck = { db: Database; keyring: Keyring };
 
 /**
- * Null when the link needs no code, or the code is right. The verdict is given in the statement that counts it, under
- * the row's lock: however many guess at once, only so many are ever told that they are wrong, and then nobody is told
- * anything any more. A right code costs nothing, so that two tabs of its owner never lock each other out.
+ * Null when the link needs no code, or the code is right. The statement that counts a try also judges it, under the
+ * row's lock: however many guess at once, only so many learn that they were wrong, and then nobody learns anything. A
+ * right code isn't counted, so two tabs of its owner never lock each other out.
  */
 export async function refuseWithoutCode(
   { db, keyring }: CodeCheck,
@@ -125,7 +125,7 @@ function locked(): ReviewRefusal {
   };
 }
 
-/** Its operator has removed the key from SECRET_KEY, which shows in `doctor` as well. */
+/** The operator has removed the key from SECRET_KEY. `doctor` shows that, too. */
 function keyGone(): ReviewRefusal {
   return {
     refusal: "link_locked",

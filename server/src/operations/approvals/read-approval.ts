@@ -1,5 +1,5 @@
-// Reads approvals for the holder of an API key. A write at times: whatever has run out is expired first,
-// so that nobody ever reads PENDING past the end.
+// Reads approvals for the holder of an API key. This may write: an overdue approval is expired first, so that nobody
+// ever reads PENDING past the end.
 
 import type { Database } from "../../database/database.ts";
 import { gather } from "../../database/gathering.ts";
@@ -14,12 +14,12 @@ export type ReadApproval = (
   lookup: approvals.ApprovalLookup,
 ) => Promise<({ workspaceId: string } & approvals.FoundApproval) | Refusal>;
 
-/** Concurrent reads are gathered into one statement, which checks each caller's key on the way. */
+/** Concurrent reads are gathered into one statement, which also checks each caller's key. */
 export function makeReadApproval(db: Database): ReadApproval {
   const findGathered = gather((lookups: approvals.ApprovalLookup[]) =>
     approvals.findByKeys(db, lookups),
   );
-  // A few at a time, so that large rows never take all connections from the small ones.
+  // A few at a time, so that large rows never take all connections from small ones.
   const findAlone = gather(
     (lookups: { workspaceId: string; id: string }[]) =>
       Promise.all(lookups.map(({ workspaceId, id }) => findWithExpiry(db, workspaceId, id))),
@@ -57,7 +57,7 @@ export async function listApprovals(
     const page = await approvals.list(db, workspaceId, filter);
     const overdue = page.found.filter(({ isOverdue }) => isOverdue);
     if (overdue.length === 0) return { workspaceId, ...page };
-    // Another may run out while these are expired, so the next page is looked at just as closely.
+    // Others may run out while these are expired, so the next page is checked the same way.
     const ids = overdue.map(({ approval }) => approval.id);
     await expireApprovals(db, workspaceId, ids);
   }

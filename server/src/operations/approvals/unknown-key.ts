@@ -1,4 +1,4 @@
-// The refusal of a call whose API key is unknown or revoked. Which of the two it is, is not told.
+// The refusal of a call with an unknown or revoked API key. It doesn't tell which.
 
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 

@@ -1,4 +1,4 @@
-// Adds people to those who run a workspace, changes their role, or removes them, at the operator's word.
+// Adds, changes and removes members for the operator.
 
 import type { Database, Transaction } from "../../database/database.ts";
 import { type ChangeRefusal, refuse, refuseField } from "../../domain/refusal.ts";
@@ -30,7 +30,7 @@ export async function addMember(
     const known = await members.findByEmail(tx, input);
     if (known === null) return insertMember(tx, { ...input, role });
     if (known.joinedAt === null && !isSameSpelling(known.email, input.email)) {
-      // The operator's spelling counts, not the one that an admin has invited.
+      // The operator's spelling counts, not an admin's in an invitation.
       await members.remove(tx, known);
       return insertMember(tx, { ...input, role });
     }
@@ -38,7 +38,7 @@ export async function addMember(
   });
 }
 
-/** Also takes an invitation back. */
+/** Also revokes an invitation. */
 export async function removeMemberByEmail(
   db: Database,
   input: { workspaceId: string; email: string },
@@ -65,7 +65,7 @@ export async function insertMember(tx: Transaction, member: NewMember): Promise<
   return members.insert(tx, member);
 }
 
-/** Whoever was only invited is in from now on. */
+/** An invited person becomes a member at once. */
 async function changeKnown(
   tx: Transaction,
   known: members.Member,

@@ -1,4 +1,4 @@
-// Creates and renames approver groups and changes who is in them.
+// Creates and renames approver groups and changes their members.
 
 import type { Database, Transaction } from "../../database/database.ts";
 import { groupMembersMax, groupsPerWorkspaceMax } from "../../domain/limits.ts";
@@ -40,7 +40,7 @@ export async function createGroup(
   });
 }
 
-/** Agents go on asking it by its key. What was asked before keeps the name that it was asked under. */
+/** Agents keep using the group's key. Earlier requests keep the name they were asked under. */
 export async function renameGroup(
   db: Database,
   { id, name }: { id: string; name: string },
@@ -80,7 +80,7 @@ export async function addGroupMember(
   });
 }
 
-/** Whoever is removed can no longer decide, not even what they were asked before: so no plan stands in the way. */
+/** A removed member can no longer decide, not even earlier requests. Removing is therefore allowed on every plan. */
 export async function removeGroupMember(
   db: Database,
   id: string,
@@ -111,7 +111,7 @@ async function changeLocked(
   });
 }
 
-/** The operator may prepare groups for a plan that is still to come; members may not. */
+/** The operator may prepare groups for a coming plan; members may not. */
 async function refusePlan(
   tx: Transaction,
   { actor, workspaceId }: { actor: Actor; workspaceId: string },
@@ -125,7 +125,7 @@ async function refusePlan(
   );
 }
 
-/** No group is ever deleted, since requests name the one that they asked. */
+/** Groups are never deleted, since requests name them. */
 async function refuseMore(tx: Transaction, workspaceId: string): Promise<ChangeRefusal | null> {
   if ((await groups.count(tx, workspaceId)) < groupsPerWorkspaceMax) return null;
   return refuse(

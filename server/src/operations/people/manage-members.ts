@@ -1,6 +1,6 @@
-// Invites people to a workspace, lets them in, changes what they may do, and removes them. Only owners decide about
-// owners, and one is always left. Changes of the members of a workspace wait for each other: each sees what the last
-// has done, so that two owners who remove each other at once do not leave none.
+// Invites people to a workspace, lets them in, changes their role, and removes them. Only owners decide about owners,
+// and one always remains. Changes of one workspace's members wait for each other, so that two owners who remove each
+// other at once don't leave none.
 
 import { type Database, inTransaction, type Transaction } from "../../database/database.ts";
 import { invitationsPerDayMax, membersPerWorkspaceMax } from "../../domain/limits.ts";
@@ -15,7 +15,7 @@ import * as activity from "../../storage/workspaces/activity.ts";
 import * as workspaces from "../../storage/workspaces/workspaces.ts";
 import { inTurnBy } from "../transaction-by.ts";
 
-/** Adds somebody who has still to accept, with the mail that tells them so. */
+/** Adds a member who must still accept, with the mail that says so. */
 export async function inviteMember(
   db: Database,
   { email, role }: { email: string; role: Role },
@@ -57,7 +57,7 @@ export async function changeMemberRole(
   });
 }
 
-/** Ends their access at once: it is looked up at every call. Also takes an invitation back. */
+/** Ends their access at once: rights are looked up at every call. Also revokes an invitation. */
 export async function removeMember(
   db: Database,
   id: string,
@@ -87,8 +87,8 @@ export async function endMembership(
 type Invitation = { email: string; workspaceId: string };
 
 /**
- * Somebody who has accepted already is simply in. An invitation to another spelling may have been meant for another
- * mailbox, so it lets in only the person who has proved the very spelling that was invited.
+ * People who have accepted already are simply in. An invitation to another spelling may mean another mailbox, so it
+ * admits only the person who has proved the exact spelling that was invited.
  */
 export async function acceptInvitation(
   db: Database,
@@ -115,7 +115,7 @@ export async function declineInvitation(
   });
 }
 
-/** Everybody may go, whatever their role, except the last owner. */
+/** Anybody may leave, in any role, except the last owner. */
 export async function leaveWorkspace(
   db: Database,
   { email, workspaceId }: Invitation,
@@ -200,7 +200,7 @@ async function refuseInvitation(
   if ((await members.count(tx, workspaceId)) >= membersPerWorkspaceMax) {
     return refuse("conflict", `a workspace may have at most ${membersPerWorkspaceMax} members`);
   }
-  // Without a bound, somebody's mailbox could be filled by inviting and removing them over and over.
+  // Without a limit, repeated inviting and removing could flood a mailbox.
   const today = await activity.countOfDay(tx, { workspaceId, action: "member.invited" });
   if (today < invitationsPerDayMax) return null;
   return refuse(

@@ -1,5 +1,5 @@
-// Adds and removes the passkeys of a person, who hears of both by mail, and signs in with one. A question is used up by
-// any answer to it, right or wrong. Nothing here asks anybody but the database: of what authenticators say about themselves nothing is looked up.
+// Adds and removes a person's passkeys, mails them about both, and signs in with one. Any answer to a challenge, right
+// or wrong, uses it up. Only the database is asked: nothing that authenticators say about themselves is looked up.
 
 import type {
   AuthenticationResponseJSON,
@@ -118,12 +118,12 @@ export async function removePasskey(
 
 type PasskeyNews = { owner: PasskeyOwner; kind: PasskeyMailKind; passkeyName: string };
 
-/** In the transaction of the change: whoever added it in another's name cannot do so unheard. */
+/** In the transaction of the change, so that nobody can add a passkey in another's name without their notice. */
 async function mailOwner(
   tx: Transaction,
   { owner, kind, passkeyName }: PasskeyNews,
 ): Promise<void> {
-  // Mails travel in a workspace's queue. Who is a member nowhere cannot sign in, with or without a passkey.
+  // Mails travel in a workspace's queue. A person without a workspace can't sign in, passkey or not.
   const membership = await people.findFirstMembership(tx, owner.email);
   if (membership === null) return;
   const { workspaceId, email: to } = membership;
@@ -131,7 +131,7 @@ async function mailOwner(
   await deliveries.announceDue(tx);
 }
 
-/** Asks for any passkey of this site: whoever answers is known by their answer. */
+/** Asks for any passkey of this site: the answer says whose it is. */
 export async function beginPasskeySignIn(
   db: Database,
   publicUrl: string,
@@ -154,7 +154,7 @@ export type PasskeyProof = {
   response: AuthenticationResponseJSON;
 };
 
-/** The address of whoever has proved to hold one of their passkeys. Null tells nobody what was wrong. */
+/** The address of the person who proved to hold one of their passkeys. Null tells nobody what was wrong. */
 export async function proveByPasskey(
   db: Database,
   { publicUrl, challengeId, response }: PasskeyProof,
@@ -174,7 +174,7 @@ export async function proveByPasskey(
 
 type WebAuthn = Awaited<ReturnType<typeof loadWebAuthn>>;
 
-/** At the first call, and before any transaction: loading the library takes time and memory, which only its users pay. */
+/** Loaded at the first call, before any transaction: the library takes time and memory, which only its users pay. */
 async function loadWebAuthn() {
   const [library, { COSEALG, decodeAttestationObject, isoBase64URL }] = await Promise.all([
     import("@simplewebauthn/server"),
@@ -184,14 +184,14 @@ async function loadWebAuthn() {
     ...library,
     decodeAttestationObject,
     isoBase64URL,
-    /** What every authenticator has one of. By itself the library would prefer one that Node has as an experiment. */
+    /** Every authenticator supports it. By itself the library would prefer an algorithm that is experimental in Node. */
     supportedAlgorithmIDs: [COSEALG.EdDSA, COSEALG.ES256, COSEALG.RS256],
   };
 }
 
 type NewCredential = { response: RegistrationResponseJSON; asked: Asked; publicUrl: string };
 
-/** Null when it is not what was asked for. The library says so by throwing, and its words are for nobody here. */
+/** Null when it isn't the answer we asked for. The library says so by throwing, and nobody here needs its words. */
 async function credentialOf(
   webAuthn: WebAuthn,
   { response, asked, publicUrl }: NewCredential,
@@ -205,7 +205,7 @@ async function credentialOf(
       supportedAlgorithmIDs: webAuthn.supportedAlgorithmIDs,
       requireUserVerification: true,
     });
-    // The library compares neither: an id that browsers would not send is one that the index may not take.
+    // The library doesn't compare the two ids, and the index may refuse one that no browser would send.
     return registrationInfo?.credential.id === response.id ? registrationInfo.credential : null;
   } catch {
     return null;
@@ -213,8 +213,8 @@ async function credentialOf(
 }
 
 /**
- * None was asked for, and browsers then send none, or at most a signature by the new key itself. For other kinds the
- * library would ask for lists of revoked certificates, at addresses that a certificate names.
+ * We ask for no attestation, so browsers send none, or at most a signature by the new key itself. For other kinds the
+ * library would fetch lists of revoked certificates, from addresses that a certificate names.
  */
 function isPlainAttestation(
   { decodeAttestationObject, isoBase64URL }: WebAuthn,
@@ -231,7 +231,7 @@ type Proof = {
   publicUrl: string;
 };
 
-/** The authenticator's counter, or null when it has not proved anything. */
+/** The authenticator's counter, or null when it proved nothing. */
 async function counterOf(
   webAuthn: WebAuthn,
   { response, asked, passkey, publicUrl }: Proof,

@@ -1,5 +1,5 @@
-// Signing in by a company's identity provider, from the moment when the browser leaves for it until it comes back: once,
-// within minutes by the database's clock, and in the browser that left.
+// Remembers a sign-in at a company's identity provider, from the redirect until the browser returns: once, within
+// minutes by the database's clock, and only in the browser that left.
 
 import { randomBytes } from "node:crypto";
 import { type Database, inOneStatement } from "../../database/database.ts";
@@ -12,7 +12,7 @@ type OidcDetail = { nonce: string; codeVerifier: string; browserDigest: string }
 
 export type BegunOidc = { state: string; nonce: string; codeVerifier: string };
 
-/** `browserToken` is the secret that the browser keeps in a cookie: only it can finish what it began. */
+/** `browserToken` is the secret in the browser's cookie: only that browser can finish what it began. */
 export async function beginOidcFlow(db: Database, browserToken: string): Promise<BegunOidc> {
   const nonce = randomBytes(secretBytes).toString("base64url");
   const codeVerifier = randomBytes(secretBytes).toString("base64url");
@@ -25,7 +25,7 @@ export async function beginOidcFlow(db: Database, browserToken: string): Promise
   return { state, nonce, codeVerifier };
 }
 
-/** Null when this browser waits for no such answer, or has had it. To another browser it stays unanswered. */
+/** Null when this browser waits for no such answer, or had it already. Other browsers leave it unanswered. */
 export async function takeOidcFlow(
   db: Database,
   { state, browserToken }: { state: string; browserToken: string },

@@ -1,5 +1,5 @@
-// Signing in: mails a code, takes it or a one-time link, and begins a session. Whether an address belongs to anybody is
-// told to nobody who has not shown that the mailbox is theirs.
+// Signing in: mails a code, takes it or a one-time link, and begins a session. Nobody learns whether an address belongs
+// to a member without proving that the mailbox is theirs.
 
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { type Database, inTransaction, type Transaction } from "../../database/database.ts";
@@ -22,19 +22,19 @@ import * as signInSecrets from "../../storage/people/sign-in-secrets.ts";
 export type Browser = {
   userAgent: string | null;
   address: string | null;
-  /** Of the session that the browser has had until now; null when it has none. */
+  /** The browser's session until now; null when it has none. */
   tokenDigest: Buffer | null;
 };
 export type StartedSession = { token: string; sessionId: string };
 
-/** Whether a mail is on its way: not to strangers, and not more often than anybody signs in. */
+/** Says whether a mail is on its way: strangers get none, and nobody gets more than people need to sign in. */
 export async function mailSignInCode(
   db: Database,
   keyring: Keyring,
   typed: string,
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
-    // Never to the address as it was typed: another spelling may be another mailbox.
+    // Never to the address as typed: another spelling may be another mailbox.
     const membership = await people.findFirstMembership(tx, typed);
     if (membership === null) return false;
     const { workspaceId, email } = membership;
@@ -70,7 +70,7 @@ export async function signInByCode(
   });
 }
 
-/** The token of a link that signs somebody in once. */
+/** The token of a link that signs a member in once. */
 export async function makeSignInLink(
   db: Database,
   keyring: Keyring,
@@ -104,7 +104,7 @@ export async function signInByLink(
 
 export type SessionStart = { email: string; method: sessions.SignInMethod } & Browser;
 
-/** For somebody who has proved elsewhere who they are. Null when they are a member nowhere. */
+/** For people who proved their identity elsewhere. Null when they are in no workspace. */
 export async function startSession(
   db: Database,
   start: SessionStart,
@@ -112,16 +112,16 @@ export async function startSession(
   return inTransaction(db, (tx) => insertSession(tx, start));
 }
 
-/** Takes the place of the session that this browser has had: nobody would ever end that one. */
+/** Replaces the browser's earlier session, which nobody would ever end. */
 async function insertSession(
   tx: Transaction,
   { email, method, userAgent, address, tokenDigest }: SessionStart,
 ): Promise<StartedSession | null> {
   const membership = await people.findFirstMembership(tx, email);
   if (membership === null) return null;
-  // A code proves the mailbox that it was sent to, which may no longer be the one that codes are for.
+  // A code proves the mailbox it was sent to, which may no longer be the one that gets codes.
   if (method === "code" && !isSameSpelling(membership.email, email)) return null;
-  // The operator, or the company's directory, says how a person is spelled whom nobody knows yet; no invitation does.
+  // Only the operator or the company's directory sets the spelling of an unknown person; an invitation doesn't.
   const person = await people.upsert(tx, email);
   if (tokenDigest !== null) await sessions.removeReplaced(tx, tokenDigest);
   const token = randomBytes(sessionTokenBytes).toString("base64url");
@@ -135,7 +135,7 @@ async function insertSession(
   return { token, sessionId };
 }
 
-/** Now and then, so that its owner sees when a session was last used. */
+/** Written now and then, so that the owner sees when a session was last used. */
 export async function noteVisit(
   db: Database,
   { sessionId, isStale }: sessions.Visitor,

@@ -1,5 +1,5 @@
-// The trial: what the very first start of an empty service makes for the person at its terminal, and how that ends when
-// the service goes public.
+// The trial: the workspace, owner and key that the first start of an empty service makes for the person at its
+// terminal, and their end when the service goes public.
 
 import { type Database, inTransaction, type Transaction } from "../../database/database.ts";
 import { digestOfApiKey } from "../../domain/access/api-key.ts";
@@ -20,8 +20,8 @@ export const firstOwnerEmail = "owner@localhost";
 export type FirstSecrets = { key: string; signInToken: string };
 
 /**
- * Makes a workspace, its owner, the given key and a sign-in link, all or nothing. Null when there is a workspace already.
- * The caller makes the key, so a second try knows a first one whose commit was not heard of.
+ * Makes a workspace, its owner, the given key and a sign-in link, all or nothing. Null when there is a workspace
+ * already. The caller makes the key, so that a retry recognises a first try whose commit was not confirmed.
  */
 export async function runFirst(
   db: Database,
@@ -55,7 +55,7 @@ async function insertFirstWorkspace(tx: Transaction, key: string): Promise<void>
   await insertKey(tx, { workspaceId, name: "First key", key });
 }
 
-/** A workspace that the first owner was removed from, and whether anybody else owns it. */
+/** A workspace that the first owner was removed from, and whether it has another owner. */
 export type EndedTrial = { workspaceId: string; hasOwner: boolean };
 
 /**

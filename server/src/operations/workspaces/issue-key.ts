@@ -1,4 +1,4 @@
-// Issues and revokes API keys. The key itself leaves this file once and is stored nowhere.
+// Issues and revokes API keys. The key itself leaves this file once and is never stored.
 
 import { randomBytes } from "node:crypto";
 import type { Database, Transaction } from "../../database/database.ts";
@@ -48,7 +48,7 @@ export function newKey(): string {
   return formatApiKey(randomBytes(apiKeyRandomBytes));
 }
 
-/** A key that is revoked already stays as it is. */
+/** A revoked key stays as it is. */
 export async function revokeKey(
   db: Database,
   id: string,

@@ -72,7 +72,7 @@ function changesOf(before: WorkspaceSettings, after: WorkspaceSettings): Record<
   );
 }
 
-/** Each setting as the list of what was done tells it. */
+/** Each setting as the activity shows it. */
 function tellSettings(settings: WorkspaceSettings): Record<keyof WorkspaceSettings, string> {
   return {
     name: settings.name,

@@ -1,4 +1,4 @@
-// Notes which API keys are in use, many of them in one statement.
+// Notes which API keys are in use, many in one statement.
 
 import { type Database, inOneStatement } from "../../database/database.ts";
 import { asHolder } from "../../database/holder.ts";
@@ -6,7 +6,7 @@ import * as apiKeys from "../../storage/workspaces/api-keys.ts";
 import { KeyUse } from "../../storage/workspaces/key-use.ts";
 
 export function makeKeyUse(db: Database): KeyUse {
-  // Begun by whichever call came first, and written for all.
+  // The first call starts the write, and it covers all of them.
   return new KeyUse((digests) =>
     asHolder(null, () => apiKeys.noteUse(inOneStatement(db), digests)),
   );

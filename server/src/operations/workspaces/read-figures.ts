@@ -1,6 +1,5 @@
-// Reads a workspace's figures by day. A write at times: how far a day has been counted is kept, and the next look goes
-// on from there. So a day is counted once, however often it is looked at, and one that is over and has nothing pending
-// is never counted again.
+// Reads a workspace's figures by day. This may write: it keeps how far a day was counted, and the next read continues
+// there. So each day is counted once, and a past day without pending approvals is never counted again.
 
 import { type Database, inOneStatement } from "../../database/database.ts";
 import {
@@ -16,7 +15,7 @@ import * as figures from "../../storage/approvals/figures.ts";
 
 export type FiguresOfDays = { now: Date; days: { day: string; figures: Figures }[] };
 
-/** `chooseDays` says which, by the database's time, without gaps and oldest first. */
+/** `chooseDays` picks the days by the database's time, without gaps and oldest first. */
 export async function readFigures(
   db: Database,
   workspaceId: string,
@@ -68,7 +67,7 @@ function isComplete(counted: CountedDay): boolean {
   return isOver(counted) && counted.openIds.length === 0;
 }
 
-/** A day that goes on is written now and then; one that is over when it is first counted, and when it is complete. */
+/** Today is written now and then; a past day when it is first counted, and when it is complete. */
 function isWorthKeeping(before: CountedDay | undefined, after: CountedDay): boolean {
   if (isComplete(after)) return true;
   if (isOver(after) && (before === undefined || !isOver(before))) return true;
@@ -76,13 +75,13 @@ function isWorthKeeping(before: CountedDay | undefined, after: CountedDay): bool
   return askedOf(after.figures.total) - rowsBefore >= figureRowsMin;
 }
 
-/** Counts what has become final since, and apart from it what is still open. */
+/** Counts approvals that became final since, and separately those still open. */
 async function countOn(
   db: Database,
   { workspaceId, now, counted }: { workspaceId: string; now: Date; counted: CountedDay },
 ): Promise<{ further: CountedDay; open: Figures }> {
   const { day } = counted;
-  // Never back, even if the database's clock went back meanwhile: nothing may be counted twice.
+  // Never backwards, even if the database's clock went back: nothing may be counted twice.
   const settledId = latest(counted.untilId, figures.settledId(day, now));
   const { final, open, untilId, openIds } = await figures.recount(db, workspaceId, {
     day,
