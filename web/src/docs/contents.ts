@@ -31,8 +31,8 @@ export const readers: readonly DocsReader[] = [
     about: "You write the agent that pauses before it acts.",
     pages: [
       page("docs/quickstart.md", "Quickstart", "From a clone to your first approved request."),
-      page("docs/concepts.md", "Concepts", "What a request is, and what becomes of it."),
-      page("docs/recipes.md", "Recipes", "Waiting, resuming, batching: ready to be copied."),
+      page("docs/concepts.md", "Concepts", "Requests, their states, and payloads."),
+      page("docs/recipes.md", "Recipes", "Waiting, resuming, batching: ready to copy."),
       {
         file: "sdk/README.md",
         slug: "sdk",
@@ -40,27 +40,21 @@ export const readers: readonly DocsReader[] = [
         about: "Ask, wait and gate functions from Node, Bun, Deno and Workers.",
       },
       page("docs/adapters.md", "Frameworks", "Adapters for the agent frameworks in use."),
-      page("docs/mcp.md", "MCP server", "Tools by which a model asks for an approval itself."),
+      page("docs/mcp.md", "MCP server", "Tools for models that ask for approval themselves."),
       // The name of the file is the address of the reference.
       {
         file: "docs/api.md",
         slug: "http-api",
         name: "HTTP API",
-        about: "What each call promises, and in which order things are checked.",
+        about: "Every call, its fields, and the order of its checks.",
       },
       page("docs/errors.md", "Errors", "Error by error: what it means and what to do."),
     ],
   },
   {
     name: "Receive webhooks",
-    about: "Your service is told what was decided.",
-    pages: [
-      page(
-        "docs/webhooks.md",
-        "Webhooks",
-        "What is sent, and how to verify it before you believe it.",
-      ),
-    ],
+    about: "Your service learns of each decision.",
+    pages: [page("docs/webhooks.md", "Webhooks", "The events, and how to verify them.")],
   },
   {
     name: "Operate",
@@ -76,12 +70,12 @@ export const readers: readonly DocsReader[] = [
         file: "SECURITY.md",
         slug: "security",
         name: "Security",
-        about: "What is protected and how, what is not, and how to report a hole.",
+        about: "What is protected, what isn’t, and how to report a weakness.",
       },
       page(
         "docs/performance.md",
         "Performance",
-        "How fast it is beside the best that its machine can do, and how to measure it.",
+        "How fast it is, against the best its machine can do.",
       ),
     ],
   },
@@ -90,11 +84,7 @@ export const readers: readonly DocsReader[] = [
     about: "You got a mail that asks you to decide.",
     pages: [
       page("docs/approvers.md", "For approvers", "What this mail is, and what your decision does."),
-      page(
-        "docs/reviewing.md",
-        "The review page",
-        "What is shown, and what holds while you decide.",
-      ),
+      page("docs/reviewing.md", "The review page", "What the page shows, and its guarantees."),
     ],
   },
 ];
