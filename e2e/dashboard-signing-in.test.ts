@@ -48,7 +48,7 @@ journey(
       await page.getByRole("link", { name: "Continue with Acme" }).click();
       const told = page.getByRole("alert");
       await told.getByText("Your company’s sign-in didn’t work.").waitFor();
-      await told.getByText(/Try it again, or ask for a code by mail/).waitFor();
+      await told.getByText(/Try again, or sign in with a code by mail/).waitFor();
     }
     await inspect(page, "dashboard-company-refused", withCompany);
     assert.equal(await countSessions(there, email), 0);
@@ -168,7 +168,7 @@ journey("a passkey signs in without any mail, until it is removed", noPasskey, a
   await page.getByText(email).first().waitFor();
   await button(page, "Remove My laptop").click();
   await goAhead(page, "Remove passkey");
-  await page.getByText("You have none yet.").waitFor();
+  await page.getByText("No passkeys yet.").waitFor();
   await button(page, "Sign out").click();
   await button(page, "Use a passkey").click();
   await page.getByRole("alert").waitFor();

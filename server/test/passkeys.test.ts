@@ -378,7 +378,7 @@ test("the owner of a passkey hears by mail that it was added and removed, and no
   assert.match(added.text, /> Phone of evil\[\.\]example <b>/);
   assert.match(
     added.text.replaceAll(/\s+/g, " "),
-    /If it was not you, sign in, remove the passkey under your account, and end all other sessions there\./,
+    /If it wasn’t you, sign in, remove the passkey under your account, and end all other sessions there\./,
   );
   assert.ok(added.text.includes(`${testPublicUrl}/app/account`));
   assert.ok(!added.html.includes("<b>"));

@@ -9,12 +9,12 @@ import { router } from "./router.tsx";
 import { onSignedOut } from "./service/api.ts";
 import { queryClient } from "./service/queries.ts";
 import { leaveFor } from "./session/signing.ts";
-// The review page's styles first: what it shows of a request is shown here in the same frames.
+// The review page's styles come first: the dashboard shows a request in the same frames.
 import "../look/tokens.css";
 import "../review/review.css";
 import "./dashboard.css";
 
-// Dialogs stop the page behind them from scrolling with a style element, which the page's policy wants to know.
+// Dialogs lock the scrolling of the page with a style element, which needs the policy's nonce.
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce;
 if (nonce !== undefined && nonce !== "") setNonce(nonce);
 

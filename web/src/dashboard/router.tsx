@@ -160,7 +160,7 @@ declare module "@tanstack/react-router" {
   }
 }
 
-/** Mostly a page whose code is gone since a new version was put in place: loading again brings the new one. */
+/** Usually a page whose code is gone after an upgrade: reloading brings the new one. */
 function PageFailed({ error }: ErrorComponentProps) {
   return <Problem error={error} onRetry={() => location.reload()} />;
 }

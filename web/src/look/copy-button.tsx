@@ -14,7 +14,7 @@ export function CopyButton({ label, text, isWide = false }: CopyButtonProps) {
     const timer = setTimeout(() => setCopied(false), saidForMs);
     return () => clearTimeout(timer);
   }, [isCopied]);
-  // Without encryption browsers have no clipboard for pages.
+  // Without encryption pages have no clipboard.
   if (!("clipboard" in navigator)) return null;
   const copy = () => {
     navigator.clipboard.writeText(text()).then(

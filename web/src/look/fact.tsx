@@ -1,10 +1,10 @@
-// One fact of a list of them: what it is called, and what it is.
+// One fact of a list: its name and its value.
 
 import type { ReactNode } from "react";
 
 type FactProps = {
   name: string;
-  /** For whoever is led to it from elsewhere on the page. */
+  /** The target of links from elsewhere on the page. */
   id?: string;
   children: ReactNode;
 };

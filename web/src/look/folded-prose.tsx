@@ -20,7 +20,7 @@ export function FoldedProse({ id, className, children }: FoldedProseProps) {
     if (element === null || isOpen) return;
     const measure = () => setHiddenLines(hiddenLinesOf(element));
     measure();
-    // Other widths and other font sizes break lines elsewhere.
+    // Other widths and font sizes break lines elsewhere.
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     return () => observer.disconnect();

@@ -1,9 +1,9 @@
-// Looks at JSON text as the reader of its strings would, where the rules for words meet the spelling of escapes.
+// Finds marks in JSON text as a reader of its strings would, despite the escapes.
 
 import { stringEnd } from "../../../server/src/domain/shown/json-tree.ts";
 import { type Segment, segmentsOf } from "../../../server/src/domain/shown/text/visible-text.ts";
 
-/** The letter of an escape such as \\n is no letter of the word behind it. As long as the text itself. */
+/** The letter of an escape such as \\n isn't a letter of the next word. As long as the text itself. */
 export function withoutEscapes(text: string): string {
   if (!text.includes("\\")) return text;
   return text.replace(/\\(?:u[0-9a-fA-F]{4}|[\x20-\x7e])/g, (escaped) =>
@@ -12,8 +12,8 @@ export function withoutEscapes(text: string): string {
 }
 
 /**
- * The segments of JSON text: escapes are text, exactly as they are spelled. Each string is looked at alone, so that it
- * is told the same here as where it stands by itself.
+ * The segments of JSON text. Escapes are text, exactly as spelled. Each string is examined alone, so that it gets the
+ * same marks here as by itself.
  */
 export function jsonSegmentsOf(text: string): Segment[] {
   const segments: Segment[] = [];
@@ -47,7 +47,7 @@ function push(segments: Segment[], text: string): void {
   }
 }
 
-/** Two slashes that are spelled \\/\\/ are no four. */
+/** Two slashes spelled \\/\\/ aren't four. */
 export function isEscapedSlashes(segment: Segment, spelled: string): boolean {
   const isSlashes =
     segment.kind === "marked" && segment.mark.kind === "leads" && segment.mark.by === "slashes";

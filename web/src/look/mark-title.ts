@@ -1,4 +1,4 @@
-// What a mark says when somebody asks for more: on hover, and to assistive technology.
+// The words of a mark on hover, and for assistive technology.
 
 import { codeAndName, type Marked, wordsOf } from "../../../server/src/domain/shown/text/marks.ts";
 import { words } from "./words.ts";

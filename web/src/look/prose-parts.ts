@@ -1,12 +1,12 @@
-// Cuts prose that runs from right to left into words, which its readers read in their own order, and into numbers, paths
-// and addresses, each of which must keep its own.
+// Cuts right-to-left prose into words, which keep their reading order, and into numbers, paths and addresses, each of
+// which must keep its own.
 
 import type { Segment } from "../../../server/src/domain/shown/text/visible-text.ts";
 import { isPath, numbersIn } from "../../../server/src/domain/shown/text/writing-order.ts";
 
 export type ProsePart = { segments: Segment[]; isToken: boolean };
 
-/** What stands together without a space is looked at together, because an address may be in several segments. */
+/** Text without spaces is examined as a whole, because an address may span several segments. */
 export function prosePartsOf(segments: readonly Segment[]): ProsePart[] {
   const parts: ProsePart[] = [];
   let together: Segment[] = [];

@@ -1,4 +1,4 @@
-// The frame around what somebody else wrote. Nothing of ours ever stands inside one, so text cannot dress up as us.
+// The frame around others' words. Nothing of ours ever stands inside one, so their text can't pose as ours.
 
 import type { ReactNode } from "react";
 

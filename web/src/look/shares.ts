@@ -1,7 +1,7 @@
-// Parts of a whole in per cent. They are read together, so they must add up to 100, and a part that exists must not
-// read as nothing.
+// Parts of a whole in percent. They are read together, so they must add up to 100, and an existing part must not read
+// as nothing.
 
-/** Whole per cent by the largest remainder: what rounding down leaves over goes to those who lost most by it. */
+/** Whole percent by the largest remainder: the rest after rounding down goes to the parts that lost most. */
 export function percentagesOf(values: readonly number[]): number[] {
   const total = values.reduce((sum, value) => sum + value, 0);
   if (total === 0) return values.map(() => 0);
@@ -23,7 +23,7 @@ export function describeShare(percent: number, value: number, total: number): st
   return `${percent}%`;
 }
 
-/** The numbers stand in English words, and are grouped like them. */
+/** The numbers stand in English sentences, so they are grouped the English way. */
 export function describeCount(count: number): string {
   return String(count).replace(/\B(?=(?:[0-9]{3})+$)/g, ",");
 }

@@ -13,7 +13,7 @@ const shapes: Record<ApprovalStatus, string> = {
 
 type StatusMarkProps = {
   status: ApprovalStatus;
-  /** Said of a pending request where the reader is not the one who is asked. */
+  /** The word for a pending request when the reader isn't its approver. */
   pendingWord?: string;
 };
 

@@ -1,5 +1,5 @@
-// A stranger's words as text nodes, with a named chip for everything that cannot be seen. Isolated, so that no letter
-// of theirs can move one of ours.
+// A stranger's words as text nodes, with a named chip for everything invisible. Isolated, so that their letters can't
+// move ours.
 
 import { Fragment, type ReactNode } from "react";
 import { isSaid, type Marked, wordsOf } from "../../../server/src/domain/shown/text/marks.ts";
@@ -18,9 +18,9 @@ import { words } from "./words.ts";
 type VisibleProps = {
   text: string;
   isMultiLine?: boolean;
-  /** Then the text will be executed: its pieces stand from left to right in the order in which they are stored. */
+  /** The text will be executed: its pieces stand from left to right in their stored order. */
   isValue?: boolean;
-  /** Then the text is JSON, which is a value as well. */
+  /** The text is JSON, which is a value as well. */
   isJson?: boolean;
 };
 
@@ -38,7 +38,7 @@ export function Visible({
   return <Foreign direction="rtl">{prosePartsOf(segments).map(showProsePart)}</Foreign>;
 }
 
-/** Words of others that were made visible before, such as a path, in the order in which they are stored. */
+/** Others' words that were made visible before, such as a path, in their stored order. */
 export function InOrder({ text }: { text: string }) {
   return <Foreign direction="ltr">{inStoredOrder([{ kind: "text", text }])}</Foreign>;
 }
@@ -51,7 +51,7 @@ function Foreign({ direction, children }: { direction: "ltr" | "rtl"; children: 
   );
 }
 
-/** Stands behind a value, outside of its quotes: what runs the other way is told. */
+/** Says, behind a value and outside of its quotes, that it holds right-to-left text. */
 export function OrderNote({ text }: { text: string }) {
   if (!mixesDirections(text)) return null;
   return (
@@ -65,7 +65,7 @@ function showAll(segments: readonly Segment[]): ReactNode[] {
   return segments.map((segment, at) => <Fragment key={at}>{showSegment(segment)}</Fragment>);
 }
 
-/** Words that run from right to left stand in frames of their own, each where it is stored. */
+/** Right-to-left words stand in frames of their own, each at its stored place. */
 function inStoredOrder(segments: readonly Segment[]): ReactNode[] {
   const shown: ReactNode[] = [];
   let frame: ReactNode[] = [];
@@ -80,14 +80,14 @@ function inStoredOrder(segments: readonly Segment[]): ReactNode[] {
     frame = [];
   };
   segments.forEach((segment, at) => {
-    // What joins two letters, or parts two words, belongs to both of them.
+    // A character that joins two letters, or separates two words, belongs to both.
     if (isJoint(segment) && frame.length > 0 && startsRightToLeft(segments[at + 1])) {
       frame.push(<Fragment key={frame.length}>{showSegment(segment)}</Fragment>);
       return;
     }
     if (segment.kind !== "text") {
       close();
-      // Some that join nothing turn what follows; here they turn nothing.
+      // Some that join nothing would turn the following text; here they turn nothing.
       shown.push(
         isJoint(segment) ? (
           <bdi key={shown.length}>{showSegment(segment)}</bdi>
@@ -121,7 +121,7 @@ function startsRightToLeft(segment: Segment | undefined): boolean {
   return segment?.kind === "text" && piecesInOrder(segment.text)[0]?.direction === "rtl";
 }
 
-/** A number, a path or an address in such prose is a value: nothing around it moves it, and nothing in it moves. */
+/** In such prose, a number, path or address is a value: nothing around it moves it, and nothing in it moves. */
 function showProsePart({ segments, isToken }: ProsePart, at: number): ReactNode {
   if (!isToken) return <Fragment key={at}>{showAll(segments)}</Fragment>;
   return (
@@ -185,7 +185,7 @@ function MarkedText({ marked }: { marked: Marked }) {
 }
 
 function classOf({ text, mark, isQuiet }: Marked): string {
-  // However many marks a letter has, they reach no other line.
+  // However many marks a letter has, they don't reach another line.
   const isTall = mark.kind === "pile" || /[\p{Mn}\p{Me}]{3}/u.test(text);
   return `${isQuiet ? "faint-word" : "suspect"}${isTall ? " clipped" : ""}`;
 }

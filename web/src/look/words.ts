@@ -1,4 +1,4 @@
-// Every word the review page says in its own voice, in one place. What agents and approvers wrote is never in here.
+// All words of the review page's own voice, in one place. Words of agents and approvers are never in here.
 
 import { othersWaitingMax } from "../../../server/src/domain/shown/field-limits.ts";
 import type { ReviewOutcome } from "../../../server/src/wire/review-contract.ts";
@@ -113,13 +113,13 @@ export const words = {
   attention: "Before you decide",
   unopened: (count: number) =>
     `${number(count)} ${count === 1 ? "value is" : "values are"} folded and not opened yet. Approve waits for that.`,
-  // Behind these stands a place, which may be called by the agent's own words and is quoted then.
+  // A place follows, which may have the agent's own name and is quoted then.
   hidden: (count: number) =>
     `${number(count)} hidden ${count === 1 ? "character" : "characters"} in `,
   longSpace: "A long stretch of white space in ",
   edgeSpace: { before: "White space at the edge of ", after: (spaces: string) => ` (${spaces})` },
   twins: { before: "Two names that look alike", in: " in ", colon: ": ", and: " and " },
-  /** Warnings about the agent's words. Behind these stands what the agent wrote, or the place, and is quoted then. */
+  /** Warnings about the agent's words. The agent's words or the place follow, quoted. */
   found: {
     direction: (count: number) =>
       `${number(count)} hidden ${count === 1 ? "character turns" : "characters turn"} the text around in `,
@@ -307,7 +307,7 @@ export const words = {
     showExact: "Show the exact time in UTC",
   },
 
-  /** What stands on the agent's words, when somebody asks for more. */
+  /** More about a mark on the agent's words, on demand. */
   marked: {
     titles: {
       mixes: (scripts: string) => `This word mixes ${scripts} letters.`,
@@ -340,7 +340,7 @@ export const words = {
   },
 } as const;
 
-/** Where counting stops, there may be more. */
+/** Counting stops at a limit, so there may be more. */
 function countUpTo(count: number, max: number): string {
   return count < max ? number(count) : `${number(max)} or more`;
 }
@@ -354,7 +354,7 @@ function lettersOf(scripts: string, count: number): string {
   return count === 1 ? `one letter is ${kind}` : `${number(count)} letters are ${kind}`;
 }
 
-/** The words are English, and so are the numbers in them. To make an Intl.NumberFormat takes a phone 60 ms. */
+/** The words are English, and so are the numbers in them. Making an Intl.NumberFormat takes a phone 60 ms. */
 function number(count: number): string {
   return String(count).replace(/\B(?=(?:[0-9]{3})+$)/g, ",");
 }

@@ -1,4 +1,4 @@
-// The person who is signed in: who they are, their passkeys, where they are signed in, and the way out.
+// The signed-in person: their address, passkeys, sessions and workspaces, and the way to sign out.
 
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";

@@ -1,4 +1,4 @@
-// A browser's name for itself in words that its owner knows. A guess for recognition, and nothing to rely on.
+// Names a browser in words that its owner recognises. It is a guess and nothing to rely on.
 
 const browsers: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bEdgA?\/|\bEdgiOS\//, "Edge"],
@@ -19,7 +19,7 @@ const systems: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bLinux\b/, "Linux"],
 ];
 
-/** "Firefox on Linux"; what is known of it when that is less. */
+/** "Firefox on Linux", or as much of it as is known. */
 export function browserName(userAgent: string | null): string {
   if (userAgent === null) return "Unknown browser";
   const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1];

@@ -1,4 +1,4 @@
-// The passkeys of whoever is signed in: add one, remove one.
+// The passkeys of the signed-in person: add one, remove one.
 
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
 import type { Passkey } from "../../../../server/src/wire/dashboard-sign-in.ts";

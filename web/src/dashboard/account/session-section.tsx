@@ -1,4 +1,4 @@
-// Every browser that is signed in as this person, and how to end what one does not recognise.
+// The sessions of the signed-in person, each with a button that ends it.
 
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
 import type { Session, SignInMethod } from "../../../../server/src/wire/dashboard-sign-in.ts";

@@ -1,4 +1,4 @@
-// Every try of a delivery, newest first: when, how it ended in words, how long it took, and what came back.
+// The attempts of a delivery, newest first: time, outcome in words, duration and response.
 
 import type { Delivery, DeliveryAttempt } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Quote } from "../../look/quote.tsx";
@@ -41,7 +41,7 @@ function Attempt({ kind, attempt }: AttemptProps) {
       </div>
       <p>{finishedAt === null ? "Under way …" : outcomeSentence(kind, attempt)}</p>
       {responseStart !== null && responseStart !== "" && (
-        // Why it failed mostly stands there.
+        // The response usually says why it failed.
         <details className="fold attempt-response" open={!isSuccess(attempt.outcome)}>
           <summary>Response</summary>
           <Quote

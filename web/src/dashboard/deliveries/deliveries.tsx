@@ -1,4 +1,4 @@
-// Everything that was sent because of the request: webhooks first, because they are what usually needs a look.
+// The deliveries of a request. Webhooks come first, because they usually need the look.
 
 import type { Delivery, RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 import { DeliveryItem } from "./delivery-item.tsx";

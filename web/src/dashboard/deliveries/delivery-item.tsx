@@ -1,4 +1,4 @@
-// One delivery of a request: where it stands at a glance, and everything about it once it is opened.
+// One delivery of a request: its state at a glance, and all details once it is opened.
 
 import { Link } from "@tanstack/react-router";
 import { useId, useState } from "react";

@@ -10,7 +10,7 @@ const shapes: Record<DeliveryState, string> = {
   skipped: "M3.5 8h9",
 };
 
-/** Green is for what a person approved; what arrived is merely in order. */
+/** Green is for approvals by people. A delivery that arrived is merely in order. */
 const tones: Record<DeliveryState, string> = {
   due: "status-pending",
   delivered: "",

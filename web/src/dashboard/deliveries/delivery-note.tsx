@@ -1,4 +1,4 @@
-// Where a delivery stands, in a sentence: how often it was tried, how that ended, and what comes next.
+// A delivery's state in a sentence: attempts, outcome, and the next attempt.
 
 import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
 import { When } from "../parts/when.tsx";

@@ -1,4 +1,4 @@
-// One delivery: where it stands, every attempt with what came back, and exactly what is sent.
+// One delivery: its state, every attempt with its response, and the exact request.
 
 import { Link, useParams } from "@tanstack/react-router";
 import type { DeliveryDetail } from "../../../../server/src/wire/dashboard-contract.ts";

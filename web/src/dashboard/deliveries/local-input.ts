@@ -1,6 +1,6 @@
-// The field for a date and a time speaks the reader's own time, without a zone; the service speaks UTC.
+// Converts between the date and time field, which has the reader's time without a zone, and the service's UTC.
 
-/** To the minute below, so that what happened at this moment is not left out. */
+/** Rounded down to the minute, so that an event of this minute is not left out. */
 export function toLocalInput(iso: string): string {
   const at = new Date(iso);
   const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000);

@@ -1,4 +1,4 @@
-// How an attempt of a delivery went, as a sentence that says what happened and, where somebody can do something, what.
+// The outcome of an attempt as a sentence: what happened and, if somebody can act, what to do.
 
 import type {
   AttemptOutcome,

@@ -1,4 +1,4 @@
-// Sends a delivery once more. Nothing is lost by it: receivers know what they have seen by its id.
+// Sends a delivery again. That is safe: receivers recognise it by its id.
 
 import { useMutation } from "@tanstack/react-query";
 import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";

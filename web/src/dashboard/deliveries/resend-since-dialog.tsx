@@ -1,4 +1,4 @@
-// Sends again everything that did not arrive since a moment: by default all of it.
+// Resends every delivery that didn't arrive since a given time; by default all of them.
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-// Exactly what is sent to an endpoint on every attempt: address, headers, and the body with a button that copies it.
+// The exact request of every attempt to an endpoint: address, headers, and the body with a copy button.
 
 import { useMemo } from "react";
 import type { DeliveryDetail } from "../../../../server/src/wire/dashboard-contract.ts";
@@ -38,7 +38,7 @@ export function SentRequest({ request: { url, headers, body } }: SentRequestProp
   );
 }
 
-/** What the service signs is JSON. Should it ever not be, it is shown as it is. */
+/** The service signs JSON. Anything else is shown as it is. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);

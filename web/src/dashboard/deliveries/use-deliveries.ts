@@ -6,7 +6,7 @@ import { send } from "../service/api.ts";
 import { queryFor } from "../service/queries.ts";
 
 const name = "GET /workspaces/:workspaceId/deliveries";
-/** What is on its way changes by itself, and only that. */
+/** Only deliveries on their way change by themselves. */
 const pollMs = 3_000;
 /** One delivery is read again while it is on its way, with its attempts. */
 const oneRefreshMs = 4_000;

@@ -9,7 +9,7 @@ export const stateWords: Record<DeliveryState, string> = {
   skipped: "Skipped",
 };
 
-/** Mails are named for what they are about; events by the names that receivers know. */
+/** Mails are named by their purpose; events by the names that receivers know. */
 export function mailTitle(event: string): string {
   switch (event) {
     case "request.created":

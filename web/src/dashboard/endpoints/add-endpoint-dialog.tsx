@@ -1,4 +1,4 @@
-// Adds an endpoint and shows its secret this once. While it is shown, only its own button closes the dialog.
+// Adds an endpoint and shows its secret once. While it is shown, only its own button closes the dialog.
 
 import { useMutation } from "@tanstack/react-query";
 import { type ReactElement, useState } from "react";

@@ -1,4 +1,4 @@
-// Changes where an endpoint is and which events it gets. Its secret stays the same.
+// Changes an endpoint's address and events. Its secret stays the same.
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";

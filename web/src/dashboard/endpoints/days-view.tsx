@@ -1,4 +1,4 @@
-// The last days of an endpoint: how much arrived and how fast it answered, as numbers with a picture beside each.
+// The last days of an endpoint: delivered share and response time, each as a number with a picture.
 
 import { describeCount } from "../../look/shares.ts";
 import { describeDuration } from "../../look/time/duration.ts";

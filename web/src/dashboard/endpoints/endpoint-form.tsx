@@ -1,4 +1,4 @@
-// The two things one chooses for an endpoint: where, and which events. Used to add one and to change one.
+// The fields of an endpoint, its address and its events. Adding and changing use the same form.
 
 import { useId, useState } from "react";
 import type { EventKind } from "../../../../sdk/src/contract.ts";

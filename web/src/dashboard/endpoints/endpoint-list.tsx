@@ -1,4 +1,4 @@
-// The endpoints of a workspace: where events go, which ones, and whether they arrive.
+// The endpoints of a workspace: address, events and state.
 
 import { Link } from "@tanstack/react-router";
 import type { Endpoint } from "../../../../server/src/wire/dashboard-contract.ts";
@@ -49,7 +49,7 @@ export function EndpointList({ endpoints, workspaceId }: EndpointListProps) {
   );
 }
 
-/** Since when it is in the state that is shown beside it. */
+/** The start of the state that is shown beside it. */
 function sinceOf({ disabledAt, failingSince, createdAt }: Endpoint): string {
   return disabledAt ?? failingSince ?? createdAt;
 }

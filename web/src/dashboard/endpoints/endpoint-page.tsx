@@ -1,4 +1,4 @@
-// One webhook endpoint: how it is doing, what it gets, a test, its last days, and what did not arrive.
+// One webhook endpoint: its state, events, a test, its last days, and its deliveries.
 
 import { Link, useParams } from "@tanstack/react-router";
 import type { EndpointDetail } from "../../../../server/src/wire/dashboard-contract.ts";

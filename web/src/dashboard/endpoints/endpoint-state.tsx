@@ -1,4 +1,4 @@
-// What is the matter with an endpoint, and what to do about it. Nothing is said while it works.
+// Says why an endpoint fails or is disabled, and what to do. Shows nothing while it works.
 
 import type { Endpoint } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../look/visible-text.tsx";

@@ -1,4 +1,4 @@
-// Webhook endpoints: where events are sent, and whether they arrive.
+// The page of all webhook endpoints.
 
 import { Button } from "../parts/button.tsx";
 import { PageHead } from "../parts/page-head.tsx";

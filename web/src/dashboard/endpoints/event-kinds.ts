@@ -1,8 +1,8 @@
-// The kinds of events that an endpoint can ask for, each with what it tells.
+// The kinds of events that an endpoint can choose, each with its meaning.
 
 import type { EventKind } from "../../../../sdk/src/contract.ts";
 
-/** A record, so that the compiler misses no kind. In the order in which they happen. */
+/** A record, so that the compiler finds a missing kind. In the order in which they happen. */
 const meanings: Record<EventKind, string> = {
   "request.created": "An agent asked, and its approvers are being mailed",
   "request.approved": "A person approved, perhaps with an edited payload",
@@ -15,7 +15,7 @@ export const eventKinds: readonly { kind: EventKind; meaning: string }[] = Objec
   meanings,
 ).map(([kind, meaning]) => ({ kind: kind as EventKind, meaning }));
 
-/** Every kind is kept as null, so that kinds which are added later are sent, too. */
+/** "Every kind" is stored as null, so that kinds added later are sent, too. */
 export function describeKinds(kinds: readonly EventKind[] | null): string {
   if (kinds === null) return "Every event";
   if (kinds.length === 0) return "No event";

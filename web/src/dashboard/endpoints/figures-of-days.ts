@@ -1,4 +1,4 @@
-// What the days of an endpoint add up to: how much arrived, and how long an answer took.
+// Sums up the days of an endpoint: the share that arrived, and the response time.
 
 import type { EndpointDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 
@@ -9,9 +9,9 @@ export type EndpointFigures = {
   failed: number;
   /** From 0 to 1; null when nothing was sent. */
   successRate: number | null;
-  /** The middle one of the days' medians, each weighed by its attempts. */
+  /** The weighted median of the days' medians; each day weighs as much as its attempts. */
   medianMs: number | null;
-  /** The slowest day's, because it is that one which runs into the time limit. */
+  /** The slowest day's, because that day runs into the time limit. */
   worstP90Ms: number | null;
 };
 

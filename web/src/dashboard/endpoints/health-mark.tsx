@@ -1,4 +1,4 @@
-// How an endpoint is doing, as a shape and a word, never as a colour alone.
+// The health of an endpoint as a shape and a word, never as a colour alone.
 
 import type { Endpoint } from "../../../../server/src/wire/dashboard-contract.ts";
 

@@ -1,4 +1,4 @@
-// Gives an endpoint a new secret, shown this once, after saying what becomes of the old one.
+// Gives an endpoint a new secret and shows it once. The dialog says when the old one ends.
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-// A signing secret, shown once, and how a receiver checks with it that a webhook is ours.
+// Shows a signing secret once, with instructions to verify a webhook.
 
 import { CopyBox } from "../forms/copy-box.tsx";
 import { DialogActions } from "../forms/dialog.tsx";

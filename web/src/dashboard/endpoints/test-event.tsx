@@ -1,4 +1,4 @@
-// Sends a test event and shows how it went, as soon as the first attempt is over.
+// Sends a test event and shows the outcome of its first attempt.
 
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -58,7 +58,7 @@ function TestResult({ workspaceId, deliveryId }: { workspaceId: string; delivery
     refetchInterval: ({ state: { data } }) => (data !== undefined && isOver(data) ? false : pollMs),
   });
   const isDone = delivery.data !== undefined && isOver(delivery.data);
-  // The attempt counts among the endpoint's own, in its days and in its lists.
+  // The attempt also counts in the endpoint's days and lists.
   useEffect(() => {
     if (!isDone) return;
     void refresh(

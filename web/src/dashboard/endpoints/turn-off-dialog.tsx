@@ -1,4 +1,4 @@
-// Disables an endpoint, with a reason that everybody who looks at it later can read.
+// Disables an endpoint, with a reason that others can read later.
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-// Enables an endpoint again. Nothing is lost by it, so nothing is asked.
+// Enables an endpoint again. That is safe, so it needs no confirmation.
 
 import { useMutation } from "@tanstack/react-query";
 import { Button } from "../parts/button.tsx";

@@ -1,4 +1,4 @@
-// An address that breaks where its parts end, not in the middle of a word.
+// A URL that wraps between its parts, not inside a word.
 
 import { Fragment } from "react";
 import { Visible } from "../../look/visible-text.tsx";

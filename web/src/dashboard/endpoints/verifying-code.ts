@@ -1,4 +1,4 @@
-// What a receiver runs to know that a webhook is ours, ready to be copied. docs/webhooks.md says the rest.
+// Code that verifies a webhook, ready to copy. docs/webhooks.md explains it.
 
 export const verifyingCode = `import { createHmac, timingSafeEqual } from "node:crypto";
 

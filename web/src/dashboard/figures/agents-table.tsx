@@ -1,4 +1,4 @@
-// Which agents asked, how often, and what became of it. The bars share one scale, so that their lengths compare.
+// Requests and outcomes by agent. The bars share one scale, so that their lengths compare.
 
 import { Link } from "@tanstack/react-router";
 import type { Overview } from "../../../../server/src/wire/dashboard-contract.ts";

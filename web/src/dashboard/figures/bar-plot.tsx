@@ -1,5 +1,5 @@
-// The picture itself: upright bars from zero, stacked, with round marks at the side and names beneath. Whoever points
-// at a bar is told which, and says so beside the picture.
+// The picture itself: upright bars from zero, stacked, with round marks at the side and names beneath. Pointing at a
+// bar selects it, and the legend then shows its numbers.
 
 import { labelledAt } from "./scale.ts";
 import { type BarRow, partValue, type Series, totalOf } from "./series.ts";
@@ -9,10 +9,10 @@ const height = 208;
 const above = 20;
 const below = 24;
 const plotHeight = height - above - below;
-/** About: fonts differ, and numbers are bold. Rather too much, so that what stands at an edge is never cut off. */
+/** Approximate: fonts differ, and numbers are bold. Rather too much, so that nothing at an edge is cut off. */
 const letterWidth = 8;
 const barWidthMax = 36;
-/** Beneath this a bar's own number would touch its neighbour's; then only the highest has one. */
+/** Below this width a bar's number would touch its neighbour's; then only the highest bar has one. */
 const roomPerNumber = 30;
 
 type BarPlotProps = {
@@ -21,7 +21,7 @@ type BarPlotProps = {
   ticks: readonly number[];
   format: (value: number) => string;
   width: number;
-  /** Said instead of the picture to those who are read to. */
+  /** Screen readers read this instead of the picture. */
   description: string;
   pointedAt: number | null;
   onPoint: (at: number | null) => void;
@@ -46,7 +46,7 @@ export function BarPlot(props: BarPlotProps) {
       height={height}
       role="img"
       aria-label={description}
-      // A finger leaves as soon as it is lifted; what it pointed at stays until it points elsewhere.
+      // A finger leaves as soon as it is lifted; its bar stays selected until the next touch.
       onPointerLeave={({ pointerType }) => {
         if (pointerType === "mouse") onPoint(null);
       }}
@@ -134,7 +134,7 @@ function Stack({ row, series, name, toY, x, width }: StackProps) {
     const bottom = toY(below);
     below += value;
     if (value <= 0) return null;
-    // Half a pixel is left to the line around it, and one to the part beneath; what is there is never invisible.
+    // The outline takes half a pixel and the part beneath one. An existing part is never invisible.
     const height = Math.max(1, bottom - toY(below) - 1);
     return (
       <ToneRect
@@ -159,7 +159,7 @@ function numbered(totals: readonly number[], pitch: number): number[] {
 
 type AxisName = { at: number; name: string; middle: number };
 
-/** Of a bar that stands for a week, the axis names the first day. */
+/** The axis names the first day of a bar that stands for a week. */
 function axisNames(rows: readonly BarRow[], left: number, width: number): AxisName[] {
   const pitch = (width - left) / Math.max(1, rows.length);
   const names = rows.map(({ label }) => label.split(" – ")[0] ?? label);
@@ -172,13 +172,13 @@ function axisNames(rows: readonly BarRow[], left: number, width: number): AxisNa
   }));
 }
 
-/** The middle of a word, moved where the word would stand over the edge. */
+/** The middle of a word, moved so that it doesn't cross the edge. */
 function inside(middle: number, text: string, left: number, right: number): number {
   const half = (text.length * letterWidth) / 2;
   return Math.max(left + half, Math.min(right - half, middle));
 }
 
-/** Where a word stands: over the middle, or with its end at the edge that it would stand over. */
+/** Centred, or aligned with the edge that the word would cross. */
 function placeOf(middle: number, text: string, left: number, right: number) {
   const half = (text.length * letterWidth) / 2;
   if (middle + half >= right) return { x: right, textAnchor: "end" } as const;

@@ -1,5 +1,4 @@
-// The numbers behind a picture of bars, as a table with the newest first: always there for those who are read to, for
-// everybody on demand.
+// The numbers behind a picture of bars, as a table, newest first. Screen readers always get it, others on demand.
 
 import { type BarRow, partValue, type Series, totalOf } from "./series.ts";
 
@@ -17,7 +16,7 @@ export function BarTable({ label, rows, series, format, isShown }: BarTableProps
     <section
       className={isShown ? "bar-table" : "sr-only"}
       aria-label={`${label}, as a table`}
-      // Long tables scroll in their place, and what scrolls must be reachable by key.
+      // Long tables scroll in place, and a scrolling area must be reachable by keyboard.
       {...(isShown ? { tabIndex: 0 } : {})}
     >
       <table>

@@ -13,7 +13,7 @@ import "./bars.css";
 
 /** A bar narrower than this shows neither its pattern nor its place. */
 const pitchMin = 7;
-/** What the axis takes, about. */
+/** Roughly the width of the axis. */
 const axisWidth = 40;
 
 type BarsProps = {
@@ -23,7 +23,7 @@ type BarsProps = {
   format?: (value: number) => string;
   /** Round marks for values up to this one. */
   ticks?: (max: number) => number[];
-  /** False where values cannot be added up, such as medians: then no total is said and every row keeps its bar. */
+  /** False if values can't be added up, such as medians: then there is no total, and every row keeps its bar. */
   isAdditive?: boolean;
 };
 
@@ -86,7 +86,7 @@ export function Bars(props: BarsProps) {
       </div>
       <BarTable
         {...{ label, rows, series }}
-        // A day without a median has none; it is not one of zero.
+        // A day without a median has none; it isn't zero.
         format={(value) => (value === 0 && !isAdditive ? "–" : format(value))}
         isShown={isTable}
       />

@@ -1,4 +1,4 @@
-// UTC days as people write them. Days of the service are UTC days, so no zone of the reader may move them.
+// UTC days as people write them. The service's days are UTC days, so the reader's zone must not shift them.
 
 const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 const monthsInFull =

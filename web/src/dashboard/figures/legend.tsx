@@ -1,11 +1,11 @@
-// What the parts of a picture are called and how much each is: the numbers beside the picture.
+// The legend of a picture: the name and the number of each part.
 
 import type { Look, Series } from "./series.ts";
 import { TonePatterns, ToneRect, usePatternName } from "./tone-pattern.tsx";
 
 type LegendProps = {
   series: readonly Series[];
-  /** What the numbers are of: everything, or the bar that is pointed at. */
+  /** The subject of the numbers: the whole period, or the bar that is pointed at. */
   of: string;
   partValue: (name: string) => number;
   format: (value: number) => string;

@@ -1,4 +1,4 @@
-// The four ends of requests as shares: the number, how many that are, and a bar from nothing to all.
+// The four outcomes as shares: percent, count, and a bar from 0 to 100 %.
 
 import type { Shares } from "../../../../server/src/wire/dashboard-contract.ts";
 import { describeCount } from "../../look/shares.ts";

@@ -9,7 +9,7 @@ import type { BarPart } from "./series.ts";
 export type Outcome = {
   status: Exclude<ApprovalStatus, "PENDING">;
   count: number;
-  /** Of those that ended; what still waits says nothing yet. */
+  /** The share among ended requests; waiting ones say nothing yet. */
   share: string;
   note: string;
   parts: BarPart[];
@@ -18,7 +18,7 @@ export type Outcome = {
 export function outcomesOf(shares: Shares): { ended: number; outcomes: Outcome[] } {
   const { approved, edited, rejected, expired, cancelled } = shares;
   const parts = partsOf(shares);
-  // The others stay, as nothing, so that a part looks alone as it looks among them.
+  // The others stay, with zero, so that a part looks the same alone as among them.
   const only = (...wanted: string[]) =>
     parts.map((part) => (wanted.includes(part.name) ? part : { ...part, value: 0 }));
   const ends = [
@@ -39,7 +39,7 @@ export function outcomesOf(shares: Shares): { ended: number; outcomes: Outcome[]
   };
 }
 
-/** Every request of the time by what became of it, in the order of all pictures. */
+/** Every request of the period by outcome, in the order of all pictures. */
 export function partsOf(shares: Shares): BarPart[] {
   const { approved, edited, rejected, expired, cancelled, pending } = shares;
   return [
@@ -52,7 +52,7 @@ export function partsOf(shares: Shares): BarPart[] {
   ];
 }
 
-/** The share of approvals among what ended, as the table of agents says it. */
+/** The share of approvals among ended requests, for the table of agents. */
 export function approvedShare({ approved, rejected, expired, cancelled }: Shares): string | null {
   const others = rejected + expired + cancelled;
   if (approved + others === 0) return null;

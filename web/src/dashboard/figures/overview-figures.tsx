@@ -1,4 +1,4 @@
-// The figures of a workspace over a time, from the most urgent to the most detailed.
+// The figures of a workspace over a period, from the most urgent to the most detailed.
 
 import type { Overview } from "../../../../server/src/wire/dashboard-contract.ts";
 import { describeDuration } from "../../look/time/duration.ts";
@@ -12,7 +12,7 @@ import { TimeTile } from "./time-tile.tsx";
 import { WaitingTile } from "./waiting-tile.tsx";
 import "./overview.css";
 
-/** With fewer days of decisions a picture over time would show less than the number above. */
+/** With fewer days of decisions, a picture over time would show less than the number above. */
 const daysForTrend = 3;
 
 type OverviewFiguresProps = { workspaceId: string; overview: Overview };

@@ -1,5 +1,4 @@
-// The overview: how the workspace is doing, at a glance. A workspace that has yet to see its first decision is shown
-// the first steps.
+// The overview of a workspace at a glance. Before its first decision, a workspace shows the first steps.
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { FirstSteps } from "../first-steps/first-steps.tsx";
@@ -14,7 +13,7 @@ import { OverviewFigures } from "./overview-figures.tsx";
 import { type Period, PeriodSwitch, periodOf } from "./period-switch.tsx";
 import "./overview.css";
 
-/** Figures are looked at, not watched. */
+/** People look at figures, they don't watch them. */
 const lookAgainMs = 30_000;
 
 export function OverviewPage() {
@@ -82,7 +81,7 @@ function OverviewPending() {
   );
 }
 
-/** Shows the last figures until those of another period are there. */
+/** Shows the last figures until those of another period have arrived. */
 function useOverview(workspaceId: string, days: Period) {
   const input = { params: { workspaceId }, query: { days } };
   return useQuery({

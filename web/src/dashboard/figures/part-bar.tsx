@@ -1,5 +1,5 @@
-// One bar that lies down, divided into parts, from zero to `of`. It stands beside its number and says nothing of its
-// own, so that it is hidden from those who are read to.
+// One horizontal bar, divided into parts, from zero to `of`. It stands beside its number and adds nothing, so it is
+// hidden from screen readers.
 
 import type { BarPart } from "./series.ts";
 import { seriesOf } from "./series.ts";
@@ -9,7 +9,7 @@ const height = 12;
 
 type PartBarProps = {
   parts: BarPart[];
-  /** What the whole width is. */
+  /** The value of the whole width. */
   of: number;
   /** Values with a line across the bar. */
   marks?: number[];

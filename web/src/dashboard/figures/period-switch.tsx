@@ -1,4 +1,4 @@
-// Which span of time the figures are of. Links, because the span stands in the address.
+// Chooses the period of the figures. Links, because the period is in the address.
 
 import { Link } from "@tanstack/react-router";
 

@@ -5,7 +5,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** What people count time by; a mark at 16.7 minutes would be round for nobody. */
+/** Units in which people count time: a mark at 16.7 minutes would be round for nobody. */
 const durationSteps = [
   ...[1, 2, 5, 10, 15, 30].map((count) => count * second),
   ...[1, 2, 5, 10, 15, 30].map((count) => count * minute),
@@ -13,7 +13,7 @@ const durationSteps = [
   ...[1, 2, 7, 14, 28].map((count) => count * day),
 ];
 
-/** How many marks there are above zero, at most. */
+/** The most marks above zero. */
 const stepsMax = 4;
 
 /** Marks from zero to the first one that no value exceeds. Counts are whole, so their marks are. */
@@ -35,13 +35,13 @@ function ticksBy(step: number, max: number): number[] {
 }
 
 /**
- * Which names along an axis are written, given where each would stand and how wide it is, so that none touches the
- * next. The last always is: it is now.
+ * Chooses which names along an axis are written, from their places and widths, so that none touches the next. The last
+ * one always is: it is now.
  */
 export function labelledAt(middles: readonly number[], widths: readonly number[]): number[] {
   const places: number[] = [];
   let free = Number.POSITIVE_INFINITY;
-  // Evenly from the end, by the step that the widest needs.
+  // Evenly from the end, by the step that the widest name needs.
   const pitch = ((middles.at(-1) ?? 0) - (middles[0] ?? 0)) / Math.max(1, middles.length - 1);
   const step = pitch <= 0 ? 1 : Math.max(1, Math.ceil(Math.max(0, ...widths) / pitch));
   for (let at = middles.length - 1; at >= 0; ) {

@@ -1,5 +1,5 @@
-// What stacked bars show: rows of named parts. Which look each part has, what the totals are, and how many days share
-// a bar where there is no room for one each.
+// The data of stacked bars: rows of named parts, the look of each part, the totals, and how many days share a bar if
+// there is no room for one each.
 
 export type Tone = "good" | "bad" | "neutral" | "attention";
 export type BarPart = { name: string; value: number; tone: Tone };
@@ -36,10 +36,10 @@ export function partValue({ parts }: BarRow, name: string): number {
   return parts.find((part) => part.name === name)?.value ?? 0;
 }
 
-/** Weeks are what people know; beyond them the group only grows by doubling. */
+/** People know weeks; beyond them the group only grows by doubling. */
 const daysPerWeek = 7;
 
-/** How many rows share a bar, so that there are at most so many bars. */
+/** The number of rows that share a bar, so that there are at most so many bars. */
 export function groupSize(rows: number, barsMax: number): number {
   if (rows <= barsMax) return 1;
   let size = daysPerWeek;
@@ -47,7 +47,7 @@ export function groupSize(rows: number, barsMax: number): number {
   return size;
 }
 
-/** Counted from the end, so that the newest bar is a full one and only the oldest may be short. */
+/** Counted from the end, so that the newest bar is complete and only the oldest may be short. */
 export function groupRows(rows: readonly BarRow[], size: number): BarRow[] {
   if (size <= 1) return [...rows];
   const groups: BarRow[] = [];

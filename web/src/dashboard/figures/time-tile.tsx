@@ -1,4 +1,4 @@
-// A time that decisions took, as a bar on a scale that it shares with its neighbour.
+// A time to decision, as a bar on a scale that it shares with its neighbour.
 
 import { describeDuration } from "../../look/time/duration.ts";
 import { PartBar } from "./part-bar.tsx";

@@ -1,10 +1,10 @@
-// How the parts of a picture look. No part differs from another by colour alone: each has a pattern of its own, which
-// stays when colours are taken away.
+// The looks of the parts of a picture. Parts never differ by colour alone: each has its own pattern, which stays
+// visible without colours.
 
 import { useId } from "react";
 import type { Look } from "./series.ts";
 
-/** A name for patterns that no other picture on the page has; ids of React hold letters that an address may not. */
+/** A pattern name that no other picture on the page has; React's ids hold letters that a URL may not. */
 export function usePatternName(): string {
   return `tones${useId().replaceAll(/[^\w-]/g, "_")}`;
 }
@@ -73,7 +73,7 @@ const upright: PatternShape = { size: 4, turn: 0, lines: "M1.5 0V4" };
 const dotted: PatternShape = { size: 4, turn: 0, lines: "M1 2h2" };
 const hollow: PatternShape = { size: 8, turn: 0, lines: "" };
 
-/** A tone's first look is its own among all first looks; the later ones keep clear of them. */
+/** The patterns of each tone, in the order of their use. Good and neutral both begin solid: series.ts tells them apart. */
 const patterns: Record<Look["tone"], [PatternShape, ...PatternShape[]]> = {
   good: [full, slantedBack, dotted],
   bad: [slanted, full, dotted],

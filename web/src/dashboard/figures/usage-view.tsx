@@ -1,4 +1,4 @@
-// Plan and usage: this month against what is included and the cap, and every day of this month and the last.
+// Plan and usage: this month against the included volume and the cap, and every day of this month and the last.
 
 import type { Usage } from "../../../../server/src/wire/dashboard-contract.ts";
 import { describeCount } from "../../look/shares.ts";
@@ -90,7 +90,7 @@ function ThisMonth({ usage }: { usage: Usage }) {
   );
 }
 
-/** Named where it lies: the bar's end, or the line across it. */
+/** Named by its place: the end of the bar, or the line across it. */
 function Limit({ name, value, isEnd }: { name: string; value: number; isEnd: boolean }) {
   return (
     <li>

@@ -1,4 +1,4 @@
-// This month against what the plan includes and the cap: the parts of one bar, and one sentence about what is left.
+// This month against the included volume and the cap: the parts of one bar, and a sentence about the rest.
 
 import type { Usage } from "../../../../server/src/wire/dashboard-contract.ts";
 import { describeCount } from "../../look/shares.ts";
@@ -6,7 +6,7 @@ import { dayAfterMonth } from "./days.ts";
 import type { BarPart } from "./series.ts";
 
 export type UsageBar = {
-  /** What the whole bar is; null where nothing limits. */
+  /** The value of the whole bar; null if nothing limits it. */
   of: number | null;
   parts: BarPart[];
 };

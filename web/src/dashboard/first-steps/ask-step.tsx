@@ -1,4 +1,4 @@
-// The second step: the line that asks, and the request once it has arrived.
+// The second step: the command that asks, and the request once it has arrived.
 
 import { Link } from "@tanstack/react-router";
 import type { IssuedKey, Workspace } from "../../../../server/src/wire/dashboard-contract.ts";

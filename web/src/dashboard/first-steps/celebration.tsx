@@ -1,4 +1,4 @@
-// The end of the first steps: what just happened, calmly, and where to go from here.
+// The end of the first steps: what just happened, and where to go next.
 
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";

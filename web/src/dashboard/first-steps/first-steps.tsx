@@ -1,4 +1,4 @@
-// The guide of an empty workspace: three steps, at whose end somebody has approved their own first request.
+// The guide of an empty workspace: three steps to the first approved request.
 
 import { useState } from "react";
 import type { IssuedKey, Workspace } from "../../../../server/src/wire/dashboard-contract.ts";

@@ -1,4 +1,4 @@
-// Remembers, in this browser only, in which workspaces the first steps were put away.
+// Remembers, in this browser only, in which workspaces the first steps are hidden.
 
 import { useState } from "react";
 import { recall, remember } from "../session/browser-memory.ts";

@@ -1,4 +1,4 @@
-// The first step: a key to ask with, made right here, because the line of the next step needs its text.
+// The first step: makes a key right here, because the command of the next step needs its text.
 
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
@@ -16,7 +16,7 @@ const keyName = "First steps";
 type KeyStepProps = {
   workspaceId: string;
   place: Place;
-  /** The key that was made on this page; nobody else can show it. */
+  /** The key that was made on this page. Nothing else can show it. */
   issued: IssuedKey | null;
   onIssued: (issued: IssuedKey) => void;
   canChange: boolean;
@@ -76,7 +76,7 @@ export function KeyStep({ workspaceId, place, issued, onIssued, canChange }: Key
   );
 }
 
-/** The button that made it is gone, so the focus goes on to what it made. */
+/** The button that made it is gone, so the focus moves to the key. */
 function NewKey({ text }: { text: string }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => place.current?.focus(), []);

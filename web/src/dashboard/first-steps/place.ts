@@ -1,5 +1,5 @@
-// Where somebody stands in the first steps. Derived from what the workspace holds and from nothing else, so that
-// loading the page again, or coming back tomorrow, finds the same place.
+// The reader's place in the first steps. It is derived only from the workspace's data, so that a reload, or coming back
+// tomorrow, finds the same place.
 
 import type {
   ApiKey,
@@ -13,7 +13,7 @@ export const requestsMax = 3;
 export type Place =
   /** There is no key to ask with. */
   | { kind: "key" }
-  /** There is one. `lapsed` asked before and ended without a decision. */
+  /** There is a key. `lapsed` is an earlier request that ended without a decision. */
   | { kind: "ask"; key: ApiKey; lapsed: RequestRow | null }
   | { kind: "approve"; request: RequestRow }
   | { kind: "done"; request: RequestRow }
@@ -33,14 +33,14 @@ export function placeOf({ keys, page }: Held): Place {
   return key === undefined ? { kind: "key" } : { kind: "ask", key, lapsed: items[0] ?? null };
 }
 
-/** The newest of them: lists are newest first. */
+/** The first one is the newest: lists are newest first. */
 function withStatus(items: readonly RequestRow[], status: RequestRow["status"]): RequestRow | null {
   return items.find((item) => item.status === status) ?? null;
 }
 
 export type StepState = "done" | "now" | "later";
 
-/** The three steps' states, in order. */
+/** The states of the three steps, in order. */
 export function stepStates(place: Place): [StepState, StepState, StepState] {
   switch (place.kind) {
     case "key":

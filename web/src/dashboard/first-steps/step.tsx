@@ -1,4 +1,4 @@
-// One of the steps: its number or a check, its name, a word for its state, and what there is to do.
+// One step: its number or a check, its name, its state in a word, and the task.
 
 import type { ReactNode } from "react";
 import type { StepState } from "./place.ts";

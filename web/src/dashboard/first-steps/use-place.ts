@@ -1,11 +1,11 @@
-// Reads where somebody stands in the first steps, and looks again by itself while something is awaited.
+// Reads the place in the first steps, and reads it again while something is awaited.
 
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { queryFor, refresh } from "../service/queries.ts";
 import { type Place, placeOf } from "./place.ts";
 
-/** Often enough to feel immediate beside a terminal, seldom enough to be nothing to the service. */
+/** Often enough to feel immediate beside a terminal, seldom enough to cost the service nothing. */
 const lookAgainMs = 2_000;
 
 type Reading = { place: Place | null; error: unknown; retry: () => void };
@@ -26,7 +26,7 @@ export function usePlace(workspaceId: string): Reading {
       ? null
       : placeOf({ keys: keys.data.keys, page: requests.data });
 
-  // What the rest of the page shows follows from the same requests.
+  // The rest of the page shows the same requests.
   const kind = place?.kind;
   useEffect(() => {
     if (kind !== "approve" && kind !== "done") return;

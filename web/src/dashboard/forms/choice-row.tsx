@@ -1,4 +1,4 @@
-// A few choices in a row, one of which is chosen: what a list is narrowed to.
+// A row of choices, one of which is chosen, such as the filter of a list.
 
 type ChoiceRowProps<Value> = {
   label: string;

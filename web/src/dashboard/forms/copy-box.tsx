@@ -1,4 +1,4 @@
-// A value to take away, with a button that copies it to the letter.
+// A value with a button that copies it to the letter.
 
 import { useEffect, useRef, useState } from "react";
 import { Visible } from "../../look/visible-text.tsx";
@@ -8,7 +8,7 @@ import { Icon } from "../parts/icon.tsx";
 type CopyBoxProps = {
   label: string;
   text: string;
-  /** Shown this once: the box says so. */
+  /** The value is shown only once, and the box says so. */
   isSecret?: boolean;
 };
 
@@ -25,7 +25,7 @@ export function CopyBox({ label, text, isSecret = false }: CopyBoxProps) {
   }, [isCopied]);
   const copy = async () => {
     setMarked(false);
-    // Without encryption browsers have no clipboard for pages: then it is marked, ready for the keyboard.
+    // Without encryption pages have no clipboard. Then the text is selected, ready for the keyboard.
     try {
       await navigator.clipboard.writeText(text);
       setCopied(true);

@@ -1,5 +1,5 @@
-// The form inside a dialog: its questions, what went wrong with it as a whole, and the two buttons at its end. Sent
-// once, however often one presses.
+// The form inside a dialog: its fields, the error of the whole form, and the two buttons. It is sent once, no matter
+// how often one presses.
 
 import type { FormEvent, ReactNode } from "react";
 import { Button } from "../parts/button.tsx";
@@ -8,11 +8,11 @@ import { Problem } from "../states/problem.tsx";
 import { DialogActions } from "./dialog.tsx";
 
 type DialogFormProps = {
-  /** The call that it makes: whether it is under way, and why it failed. */
+  /** The form's call: whether it is under way, and why it failed. */
   sending: { isPending: boolean; error: unknown };
-  /** Those whose errors are said beside them. */
+  /** Fields that show their own errors. */
   fields: readonly string[];
-  /** Names the deed. */
+  /** Names the action. */
   submitLabel: string;
   isDanger?: boolean;
   onSubmit: () => void;

@@ -1,4 +1,4 @@
-// Windows over the page, on Radix's: the focus goes in, stays in and comes back, Escape closes, the rest is inert.
+// Dialogs, on Radix's: the focus goes in, stays in and comes back, Escape closes, the rest is inert.
 
 import * as AlertDialog from "@radix-ui/react-alert-dialog";
 import * as RadixDialog from "@radix-ui/react-dialog";
@@ -10,13 +10,13 @@ import { Problem } from "../states/problem.tsx";
 type DialogProps = {
   title: ReactNode;
   description?: ReactNode;
-  /** One button that opens it; none when `open` is given. */
+  /** The button that opens it; none if `open` is given. */
   trigger?: ReactNode;
   open?: boolean;
   onOpenChange?: (isOpen: boolean) => void;
-  /** A click beside it or Escape does not close it: for a secret that is shown once. */
+  /** A click outside or Escape doesn't close it: for a secret that is shown once. */
   isSticky?: boolean;
-  /** Nothing closes it: what it sends is on its way, and the answer must find somebody who reads it. */
+  /** Nothing closes it while its call is under way, because somebody must read the answer. */
   isBusy?: boolean;
   children: ReactNode | ((close: () => void) => ReactNode);
 };
@@ -61,24 +61,24 @@ export function Dialog(props: DialogProps) {
   );
 }
 
-/** The buttons at the end of a dialog, the one that goes ahead last. */
+/** The buttons at the end of a dialog, the confirming one last. */
 export function DialogActions({ children }: { children: ReactNode }) {
   return <div className="window-actions">{children}</div>;
 }
 
 type ConfirmDialogProps = {
   title: ReactNode;
-  /** What will happen, in a sentence. */
+  /** Says in a sentence what will happen. */
   description: ReactNode;
-  /** Names the deed: "Revoke key", never "OK". */
+  /** Names the action: "Revoke key", never "OK". */
   confirmLabel: string;
-  /** Closes the dialog and changes nothing. Name it otherwise where the deed itself is to cancel. */
+  /** Closes the dialog and changes nothing. Set it if the action itself is to cancel. */
   dismissLabel?: string;
   isDanger?: boolean;
   trigger?: ReactNode;
   open?: boolean;
   onOpenChange?: (isOpen: boolean) => void;
-  /** Closes when it is done; what it throws is shown inside. */
+  /** The dialog closes when it is done, and shows what it throws. */
   onConfirm: () => Promise<unknown>;
   /** More to fill in, such as a reason. */
   children?: ReactNode;
@@ -135,7 +135,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
 
 type Opening = Pick<DialogProps, "open" | "onOpenChange">;
 
-/** Open by its own memory, or by its owner's. */
+/** The dialog keeps its own state, or its owner does. */
 function useOpen({ open, onOpenChange }: Opening): [boolean, (isOpen: boolean) => void] {
   const [isOpen, setOpen] = useState(false);
   return [

@@ -1,9 +1,9 @@
-// One question of a form: its label, what helps to answer it, and what is wrong with the answer.
+// One field of a form: its label, a hint, and its error.
 
 import { type ComponentProps, type ReactNode, useId } from "react";
 import { Visible } from "../../look/visible-text.tsx";
 
-/** What a control needs so that its label, hint and error are read with it. */
+/** Props of a control, so that its label, hint and error are read with it. */
 export type ControlProps = {
   id: string;
   "aria-describedby": string | undefined;

@@ -10,7 +10,7 @@ type MenuProps = {
 };
 
 export function Menu({ trigger, children }: MenuProps) {
-  // Known here, so that the place it floats in is looked for when it opens: before, there may be none yet.
+  // Kept here, so that the container is looked for when the menu opens: before, there may be none yet.
   const [isOpen, setOpen] = useState(false);
   return (
     <Dropdown.Root modal={false} open={isOpen} onOpenChange={setOpen}>
@@ -24,7 +24,7 @@ export function Menu({ trigger, children }: MenuProps) {
   );
 }
 
-/** A menu floats over the page, and is still a part of it for those who walk from landmark to landmark. */
+/** A menu floats over the page, but landmark navigation must still find it in the page. */
 function landmark(): HTMLElement {
   return document.getElementById("main") ?? document.body;
 }

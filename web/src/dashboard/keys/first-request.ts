@@ -1,14 +1,14 @@
-// The line that creates a first request: complete, so that it runs as it is pasted.
+// The command that creates a first request, complete and ready to paste.
 
-/** Where the line takes the key from when its text is not known. */
+/** The command reads the key from here if its text isn't known. */
 export const keyVariable = "COUNTERSIGN_API_KEY";
 
 type FirstRequest = {
-  /** What requests are created at. */
+  /** The base address of the API. */
   apiUrl: string;
-  /** Null when its text is not known (any more): then the shell puts it in. */
+  /** Null if its text isn't known (any more): then the shell inserts it. */
   key: string | null;
-  /** Who is asked: whoever reads this, so that they can approve it themselves. */
+  /** The approver: the reader themselves, so that they can approve it. */
   notify: string;
 };
 
@@ -30,7 +30,7 @@ export function curlOfFirstRequest({ apiUrl, key, notify }: FirstRequest): strin
   ].join(" \\\n");
 }
 
-/** In single quotes a shell reads nothing but the closing one, and an address may hold one. */
+/** Inside single quotes a shell interprets only the closing quote, and an address may hold one. */
 function inShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

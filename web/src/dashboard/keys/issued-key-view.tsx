@@ -1,4 +1,4 @@
-// A new key, shown once, with a line to paste that creates a first request with it.
+// A new key, shown once, with a command that creates a first request with it.
 
 import type { IssuedKey } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../look/visible-text.tsx";

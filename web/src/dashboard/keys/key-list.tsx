@@ -1,4 +1,4 @@
-// The keys of a workspace: those that work, and folded away those that were revoked, whose names stand in the activity.
+// The keys of a workspace: active ones, and, folded, revoked ones, because the activity names them.
 
 import type { ApiKey } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../look/visible-text.tsx";
@@ -7,7 +7,7 @@ import { RevokeKey } from "./revoke-key.tsx";
 
 type KeyListProps = {
   keys: readonly ApiKey[];
-  /** More keys were revoked than are among these. */
+  /** There are more revoked keys than in this list. */
   isMore: boolean;
   workspaceId: string;
   canChange: boolean;

@@ -1,4 +1,4 @@
-// API keys: which there are, when each was last used, a new one, and an end to one.
+// API keys: list them with their last use, create one, revoke one.
 
 import { Button } from "../parts/button.tsx";
 import { PageHead } from "../parts/page-head.tsx";

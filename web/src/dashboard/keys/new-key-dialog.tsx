@@ -1,5 +1,5 @@
-// Creates a key and shows it this once. While it is shown, nothing but the one button closes the dialog: a stray
-// click or Escape would lose it for good.
+// Creates a key and shows it once. While it is shown, only the one button closes the dialog: a stray click or Escape
+// would lose the key for good.
 
 import { useMutation } from "@tanstack/react-query";
 import { type ReactElement, useState } from "react";

@@ -1,4 +1,4 @@
-// Revokes a key, after saying which one and what follows at once.
+// Revokes a key. The dialog names it and says what follows at once.
 
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
 import type { ApiKey } from "../../../../server/src/wire/dashboard-contract.ts";

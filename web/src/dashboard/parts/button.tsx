@@ -12,7 +12,7 @@ export type ButtonProps = ComponentProps<"button"> & {
 export function Button({ variant, isBusy = false, isSmall = false, ...rest }: ButtonProps) {
   const { className, onClick, children, disabled = false, type = "button", ...props } = rest;
   const isOff = isBusy || disabled;
-  // Not the browser's own "disabled": it would take the focus away from whoever uses a keyboard.
+  // Not the browser's "disabled", which would take the focus from keyboard users.
   const press = (event: MouseEvent<HTMLButtonElement>) => {
     if (isOff) event.preventDefault();
     else onClick?.(event);

@@ -1,4 +1,4 @@
-// JSON that few readers need: a line that says what it is, and everything once it is opened.
+// JSON that few readers need: a line that names it, and the whole once it is opened.
 
 import { useState } from "react";
 import { JsonView } from "./json-view.tsx";

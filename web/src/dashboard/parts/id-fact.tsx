@@ -1,4 +1,4 @@
-// The id of what a page is about, among its facts, with a button that copies it.
+// The id among the facts of a page, with a copy button.
 
 import { CopyButton } from "../../look/copy-button.tsx";
 

@@ -1,4 +1,4 @@
-// JSON that is only read: the review page's readable view, and the exact text one press away.
+// Read-only JSON: the review page's readable view, and the exact text one press away.
 
 import { useId, useMemo, useState } from "react";
 import type { JsonChange } from "../../../../server/src/domain/shown/json-diff.ts";
@@ -15,7 +15,7 @@ import { ValueRow } from "../../payload/value-row.tsx";
 type JsonViewProps = {
   title: string;
   text: string;
-  /** What an edit changed in it, marked in place. */
+  /** The changes of an edit, marked in place. */
   changes?: readonly JsonChange[];
   isSubordinate?: boolean;
 };
@@ -29,7 +29,7 @@ export function JsonView({
   const [isRaw, setRaw] = useState(false);
   const headingId = useId();
   const Heading = isSubordinate ? "h3" : "h2";
-  // Several bodies can be open at once, and a landmark must be one of its name.
+  // Several bodies can be open at once, and a landmark's name must be unique.
   const Frame = isSubordinate ? "div" : "section";
   return (
     <Frame className="payload" {...(isSubordinate ? {} : { "aria-labelledby": headingId })}>

@@ -6,7 +6,7 @@ import { useMembershipOrNone } from "../session/membership.ts";
 
 type PageHeadProps = {
   title: ReactNode;
-  /** For the tab, where the title is more than a text. */
+  /** The title of the tab, if `title` isn't plain text. */
   documentTitle?: string;
   subtitle?: ReactNode;
   actions?: ReactNode;

@@ -1,4 +1,4 @@
-// A request's state as the review page shows it, for somebody who need not be the one who is asked.
+// A request's state as the review page shows it, for readers who may not be the approver.
 
 import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";
 import { StatusMark } from "../../look/status-mark.tsx";

@@ -7,7 +7,7 @@ type TabsProps<Id extends string> = {
   tabs: readonly { id: Id; label: ReactNode }[];
   value: Id;
   onChange: (id: Id) => void;
-  /** What the chosen tab shows. */
+  /** The content of the chosen tab. */
   children?: ReactNode;
 };
 

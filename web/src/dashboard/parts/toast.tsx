@@ -1,4 +1,4 @@
-// A short word that something was done. It goes by itself, stops nobody, and is read aloud politely.
+// A short message that something was done. It disappears by itself, blocks nothing, and is read aloud politely.
 
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useState } from "react";
 import { Icon, type IconName } from "./icon.tsx";

@@ -1,4 +1,4 @@
-// A moment in the reader's own words, and on demand the exact one in UTC.
+// A time in the reader's own words, and on demand the exact one in UTC.
 
 import { useSyncExternalStore } from "react";
 import { toExactTime } from "../../look/time/exact-time.ts";
@@ -10,7 +10,7 @@ type WhenProps = {
   at: string;
   /** "3 minutes ago" instead of day and time. */
   isRelative?: boolean;
-  /** No button of its own: inside a link or another button. */
+  /** No button of its own, for use inside a link or another button. */
   isPlain?: boolean;
 };
 
@@ -31,14 +31,14 @@ const listeners = new Set<() => void>();
 let now = Date.now();
 let timer: ReturnType<typeof setInterval> | null = null;
 
-/** One clock for all moments of a page: it runs while somebody looks at one. */
+/** One clock for all times on a page. It runs while one of them is shown. */
 function useMinute(): number {
   return useSyncExternalStore(subscribe, () => now);
 }
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  // What has just happened must not lie ahead of a clock that ticks seldom.
+  // A new event must not lie ahead of a clock that ticks seldom.
   if (Date.now() - now > staleMs) now = Date.now();
   timer ??= setInterval(tick, tickMs);
   return () => {

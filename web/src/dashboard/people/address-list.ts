@@ -9,7 +9,7 @@ export function addressesOf(text: string): string[] {
   });
 }
 
-/** What a group may be called by agents, made from its name, for as long as nobody typed one. */
+/** A group's key, suggested from its name until somebody types one. */
 export function keyOfName(name: string): string {
   return name
     .normalize("NFKD")

@@ -1,4 +1,4 @@
-// Changes what a member may do.
+// Changes the role of a member.
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
@@ -27,7 +27,7 @@ export function ChangeRoleDialog({ workspaceId, member, ownRole }: ChangeRoleDia
         body: { role },
       }),
     onSuccess: async (changed) => {
-      // One's own role decides what the shell offers.
+      // The reader's own role decides what the shell offers.
       await refresh(
         "GET /workspaces/:workspaceId/members",
         ...(member.isYou ? (["GET /me", "GET /workspaces/:workspaceId"] as const) : []),

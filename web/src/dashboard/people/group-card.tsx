@@ -1,4 +1,4 @@
-// One group: how agents address it, and who is in it.
+// One group: its key for agents, and its members.
 
 import { useId } from "react";
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
@@ -12,9 +12,9 @@ import { RenameGroupDialog } from "./rename-group-dialog.tsx";
 type GroupCardProps = {
   workspaceId: string;
   group: Group;
-  /** May rename it and add people: that takes a plan with groups. */
+  /** May rename it and add members: that needs a plan with groups. */
   canExtend: boolean;
-  /** May take people out, which is never a question of the plan. */
+  /** May remove members, which every plan allows. */
   canRemove: boolean;
 };
 

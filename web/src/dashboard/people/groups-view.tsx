@@ -1,4 +1,4 @@
-// Approver groups: several people of whom one decides. Agents address a group by its key.
+// Approver groups: several people are asked, and one decides. Agents address a group by its key.
 
 import type { Group } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../look/visible-text.tsx";

@@ -1,4 +1,4 @@
-// Invites somebody by their address, in a role. They join when they sign in and accept.
+// Invites a person by their address, in a role. They join when they sign in and accept.
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-// The way out of a workspace, for everybody in it. The service keeps the last owner.
+// Lets a member leave the workspace. The service keeps the last owner.
 
 import { Visible } from "../../look/visible-text.tsx";
 import { ConfirmDialog } from "../forms/dialog.tsx";
@@ -12,7 +12,7 @@ export function LeaveWorkspace() {
   const isOnly = useMe().workspaces.length === 1;
   const leave = async () => {
     await call("POST /me/workspaces/:workspaceId/leave", { params: { workspaceId } });
-    // Loads the page anew, so that nothing that was read of it stays in its memory.
+    // Reloads the page, so that nothing of the workspace stays in memory.
     location.assign(`${basePath}/app`);
   };
   return (

@@ -1,4 +1,4 @@
-// Who runs this workspace, in which role, and who was invited and has not come yet.
+// The members of this workspace with their roles, and open invitations.
 
 import type { Member, Role } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../look/visible-text.tsx";
@@ -87,7 +87,7 @@ function Arrival({ member }: { member: Member }) {
   );
 }
 
-/** The service has the last word; this only spares people a button that it would refuse. */
+/** The service has the last word. This only hides buttons that it would refuse. */
 function mayChange(role: Role, member: Member): boolean {
   return role === "owner" || (role === "admin" && member.role !== "owner");
 }

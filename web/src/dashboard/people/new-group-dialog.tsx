@@ -1,4 +1,4 @@
-// Creates a group: its name, the key that agents write, and who is in it.
+// Creates a group: its name, its key for agents, and its members.
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,4 +1,4 @@
-// People: who runs this workspace, and the groups of approvers that agents can ask.
+// People: the members of this workspace, and the approver groups that agents can ask.
 
 import { PageHead } from "../parts/page-head.tsx";
 import { Tabs } from "../parts/tabs.tsx";

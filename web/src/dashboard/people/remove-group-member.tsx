@@ -1,4 +1,4 @@
-// Takes an address out of a group, after saying what that does to requests they were asked already.
+// Removes an address from a group. The dialog says what happens to their pending requests.
 
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
 import type { Group } from "../../../../server/src/wire/dashboard-contract.ts";

@@ -1,4 +1,4 @@
-// The choice of a role, each with what it may do. An admin makes nobody an owner.
+// The choice of a role, each with its rights. An admin can't make anybody an owner.
 
 import { useId } from "react";
 import type { Role } from "../../../../server/src/wire/dashboard-contract.ts";

@@ -1,4 +1,4 @@
-// What each role may do, in a sentence each.
+// The rights of each role, in a sentence each.
 
 import { roleName, roleSentence, rolesInOrder } from "../session/roles.ts";
 

@@ -1,4 +1,4 @@
-// Who is asked: an address, or a group by its name.
+// The approver: an address, or a group's name.
 
 import type { RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../look/visible-text.tsx";

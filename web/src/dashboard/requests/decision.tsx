@@ -1,4 +1,4 @@
-// What became of the request: who decided it and when, their note, and what they changed.
+// The outcome of a request: who decided and when, their note, and their changes.
 
 import type { JsonChange } from "../../../../server/src/domain/shown/json-diff.ts";
 import type { RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";

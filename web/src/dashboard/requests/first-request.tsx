@@ -1,4 +1,4 @@
-// What an empty list says: how the first request comes about, with a command that can be pasted.
+// The empty list: explains how to make the first request, with a command to paste.
 
 import { Link } from "@tanstack/react-router";
 import { CopyBox } from "../forms/copy-box.tsx";

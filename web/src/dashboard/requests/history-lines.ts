@@ -1,5 +1,5 @@
-// The history of a request as the lines of its timeline. When many people are asked, what happened to them in the same
-// way and one after the other is one line, which can be opened.
+// The history of a request as the lines of its timeline. When many people are asked, equal consecutive entries become
+// one line, which can be opened.
 
 import type { HistoryEntry } from "../../../../server/src/wire/dashboard-contract.ts";
 
@@ -7,7 +7,7 @@ export type HistoryLine =
   | { kind: "entry"; entry: HistoryEntry }
   | { kind: "several"; entries: [HistoryEntry, ...HistoryEntry[]] };
 
-/** Two of a kind are as short as the line that would stand for them. */
+/** Two entries are as short as the line that would replace them. */
 const severalMin = 3;
 
 export function linesOf(history: readonly HistoryEntry[]): HistoryLine[] {

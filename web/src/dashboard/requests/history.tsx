@@ -1,4 +1,4 @@
-// What happened to the request, oldest first, as a timeline.
+// The history of a request as a timeline, oldest first.
 
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";

@@ -1,11 +1,11 @@
-// The rows of a list that lives: what is loaded anew meets what the reader already has, and nothing that they read
-// moves away because something newer came in on top.
+// The rows of a live list: merges newly loaded pages with the rows on the screen, so that nothing moves away from the
+// reader because something newer came in on top.
 
 type Row = { id: string };
 
 /**
- * What is shown after the loaded pages were read again. Within their reach they are right: what is no longer in them
- * is gone. Rows further down were pushed out by newer ones, and stay until the reader asks for more.
+ * The rows after the loaded pages were read again. Within their reach the pages are right: rows that are missing there
+ * are gone. Rows further down were pushed out by newer ones, and stay until the reader asks for more.
  */
 export function mergeRows<R extends Row>(
   before: readonly R[],
@@ -16,12 +16,12 @@ export function mergeRows<R extends Row>(
   if (isEnd || last === undefined) return [...fresh];
   const ids = new Set(fresh.map(({ id }) => id));
   const reach = before.findIndex(({ id }) => id === last.id);
-  // Nothing in common: so much is new that what was there before would leave a gap.
+  // Nothing in common: so much is new that keeping the old rows would leave a gap.
   if (reach === -1) return [...fresh];
   return [...fresh, ...before.slice(reach + 1).filter(({ id }) => !ids.has(id))];
 }
 
-/** How many rows came in on top since the reader saw `newestSeen`. */
+/** The number of rows that came in on top since the reader saw `newestSeen`. */
 export function countNew(rows: readonly Row[], newestSeen: string | null): number {
   if (newestSeen === null) return 0;
   return Math.max(

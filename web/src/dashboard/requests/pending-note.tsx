@@ -1,4 +1,4 @@
-// How many requests wait for somebody, and how long the oldest has waited. Pressing it shows just those.
+// The number of pending requests, and how long the oldest has waited. Pressing it shows only those.
 
 import { useEffect, useState } from "react";
 import type { PendingNow } from "../../../../server/src/wire/dashboard-contract.ts";
@@ -39,7 +39,7 @@ export function PendingNote({ pending, reading, isChosen, onChoose }: PendingNot
   );
 }
 
-/** The service's time: what it said, and what has passed here since. */
+/** The service's time: its last answer, plus the time since then here. */
 function useNow(reading: PendingNoteProps["reading"]): number {
   const [, setTicks] = useState(0);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Who asks whom, and by when.
+// The facts of a request: agent, approver, times.
 
 import type { RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Fact } from "../../look/fact.tsx";

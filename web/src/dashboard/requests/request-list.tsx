@@ -1,4 +1,4 @@
-// The rows, what waits above them, and the way to more.
+// The rows of the list, the button for new ones above them, and the button for more.
 
 import { useEffect, useRef } from "react";
 import { LoadMore } from "../states/load-more.tsx";
@@ -14,7 +14,7 @@ export function RequestList({ workspaceId, list }: RequestListProps) {
   const rowsElement = useRef<HTMLOListElement>(null);
   const isLettingIn = useRef(false);
   useEffect(() => {
-    // The button is gone with what it let in; the focus goes to the first of it.
+    // The button is gone once it has let rows in; the focus moves to the first of them.
     if (arrivals.waiting > 0 || !isLettingIn.current) return;
     isLettingIn.current = false;
     rowsElement.current?.querySelector("a")?.focus({ preventScroll: true });

@@ -1,4 +1,4 @@
-// One request, read from top to bottom like a story: what was asked, what became of it, and what was sent because of it.
+// One request, from top to bottom: what was asked, the outcome, and the deliveries.
 
 import { Link, useParams } from "@tanstack/react-router";
 import { useMemo } from "react";

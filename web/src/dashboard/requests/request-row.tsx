@@ -1,4 +1,4 @@
-// One request in the list. The whole row leads to it; its name is what the agent wants to do.
+// One request in the list. The whole row is a link, named by the agent's summary.
 
 import { Link } from "@tanstack/react-router";
 import { memo } from "react";

@@ -1,4 +1,4 @@
-// What the agent asked for, in the order in which an approver reads it.
+// The agent's request, in the order in which an approver reads it.
 
 import { useMemo } from "react";
 import { diffJson } from "../../../../server/src/domain/shown/json-diff.ts";

@@ -1,4 +1,4 @@
-// Every request of the workspace, newest first and alive: new ones appear by themselves. The filter is in the address.
+// All requests of the workspace, newest first. New ones appear by themselves. The filter is in the address.
 
 import { useEffect, useMemo } from "react";
 import { Button } from "../parts/button.tsx";

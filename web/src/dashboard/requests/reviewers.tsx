@@ -1,4 +1,4 @@
-// Everybody who was asked, and whether they have opened the request.
+// The reviewers, and whether each has opened the request.
 
 import type { RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../look/visible-text.tsx";

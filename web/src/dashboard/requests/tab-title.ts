@@ -1,4 +1,4 @@
-// What the agent wants to do as the title of a tab: its first words, in quotation marks because they are not ours.
+// The title of a tab: the first words of the summary, in quotation marks because they aren't ours.
 
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
 

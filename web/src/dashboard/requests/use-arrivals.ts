@@ -1,12 +1,12 @@
-// What comes in on top of a list while somebody reads it. At the top of the page new rows are let in at once; further
-// down they wait behind a button, so that nothing moves.
+// New rows of a list that somebody reads. At the top of the page they appear at once; further down they wait behind a
+// button, so that nothing moves.
 
 import { type RefObject, useEffect, useRef, useState } from "react";
 import type { RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
 import { countNew } from "./live-rows.ts";
 
 export type Arrivals = {
-  /** Stands where the list begins, and says whether that is in sight. */
+  /** Marks the start of the list and tells whether it is in sight. */
   top: RefObject<HTMLDivElement | null>;
   shown: readonly RequestRow[];
   waiting: number;
@@ -14,7 +14,7 @@ export type Arrivals = {
   letIn: () => void;
 };
 
-/** `listKey` names the list: another one has no new rows, only other ones. */
+/** `listKey` names the list: another list has no new rows, only other ones. */
 export function useArrivals(rows: readonly RequestRow[], listKey: string): Arrivals {
   const top = useRef<HTMLDivElement>(null);
   const isAtTop = useInSight(top);

@@ -1,4 +1,4 @@
-// The list of requests, alive: read again every few seconds while somebody looks, page by page as they ask for more.
+// The live list of requests: read again every few seconds while it is visible, page by page.
 
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useMemo, useRef } from "react";
@@ -14,19 +14,19 @@ import { mergeRows } from "./live-rows.ts";
 
 const name = "GET /workspaces/:workspaceId/requests";
 const refreshMs = 4_000;
-/** With this many pages on the screen to read again is no small thing any more. */
+/** With this many pages, reading them again is expensive. */
 const manyPages = 3;
 const refreshManyMs = 20_000;
 
 export type LiveRequests = {
   rows: readonly RequestRow[];
-  /** Names the list that the rows are of: workspace and filter. */
+  /** Names the list of these rows: workspace and filter. */
   listKey: string;
   pending: PendingNow | null;
-  /** The service's clock when it answered last, and our own then. */
+  /** The service's clock at its last answer, and our own at that moment. */
   reading: { now: number; at: number } | null;
   isLoading: boolean;
-  /** The rows are still those of the filter before. */
+  /** The rows still belong to the previous filter. */
   isOutdated: boolean;
   error: unknown;
   retry: () => void;

@@ -30,21 +30,21 @@ type BodyPart<Name extends CallName> = DashboardApi[Name] extends { body: infer 
   ? { body: Body }
   : { body?: never };
 
-/** What a call takes: the ids in its path, its query, its body. */
+/** The input of a call: the ids in its path, its query, its body. */
 export type InputOf<Name extends CallName> = ParamsPart<Name> & QueryPart<Name> & BodyPart<Name>;
 
-/** Left out where there is nothing that must be given. */
+/** Optional if nothing is required. */
 export type CallInput<Name extends CallName> =
   Record<never, never> extends InputOf<Name> ? [input?: InputOf<Name>] : [input: InputOf<Name>];
 
 /** Why a call failed. The message is a sentence for the person who reads it. */
 export class ApiError extends Error {
   readonly code: DashboardErrorCode;
-  /** The field of the form that is wrong, where one is. */
+  /** The wrong field of the form, if there is one. */
   readonly field: string | null;
   /** 0 when no answer came. */
   readonly status: number;
-  /** How long to wait before trying again, where the service said so. */
+  /** How long to wait before a retry, if the service said so. */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -71,7 +71,7 @@ const unreadable = "The service’s answer could not be read. Try again in a mom
 
 let leaveSignedOut: () => void = () => {};
 
-/** What to do when the session is over. Told here, because whoever calls cannot know. */
+/** Runs when the session is over. Set here, because callers can't know. */
 export function onSignedOut(leave: () => void): void {
   leaveSignedOut = leave;
 }
@@ -83,7 +83,7 @@ export async function call<Name extends CallName>(
   return send(name, input ?? {}, null);
 }
 
-/** Like `call`, for whoever may lose interest in the answer. */
+/** Like `call`, for callers who may lose interest in the answer. */
 export async function send<Name extends CallName>(
   name: Name,
   input: Partial<InputOf<Name>>,
@@ -107,14 +107,14 @@ export async function send<Name extends CallName>(
   throw error;
 }
 
-/** The sentence about one field of a form, when the service found that field wrong. */
+/** The sentence about one field of a form, if the service found that field wrong. */
 export function fieldError(error: unknown, field: string): string | null {
   return error instanceof ApiError && isAtField(error.field, field)
     ? fieldSentence(error.message)
     : null;
 }
 
-/** The error, unless it is already said beside one of these fields. */
+/** The error, unless one of these fields shows it already. */
 export function otherError(error: unknown, fields: readonly string[]): unknown {
   return fields.some((field) => fieldError(error, field) !== null) ? null : error;
 }

@@ -1,5 +1,5 @@
-// What the service says about one field of a form begins with the field's name in the contract ("name: must be …").
-// Beside the field, that name has been said already.
+// Turns the service's message about a field ("name: must be …") into a sentence beside that field, where its name is
+// visible already.
 
 export function fieldSentence(message: string): string {
   const words = message.replace(/^[\w.]+: /, "");
@@ -8,7 +8,7 @@ export function fieldSentence(message: string): string {
   return /^\S+(?:@|:\/\/)/.test(said) ? said : said.charAt(0).toUpperCase() + said.slice(1);
 }
 
-/** The service names a place in a list, too: `members.2` is told at `members`. */
+/** The service also names places in a list: `members.2` is shown at `members`. */
 export function isAtField(told: string | null, field: string): boolean {
   return told === field || (told?.startsWith(`${field}.`) ?? false);
 }

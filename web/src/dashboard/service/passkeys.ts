@@ -1,4 +1,4 @@
-// Asks the browser for a passkey, and says in a sentence why it gave none.
+// Asks the browser for a passkey, and says in a sentence why it failed.
 
 import {
   browserSupportsWebAuthn,
@@ -39,7 +39,7 @@ export async function addPasskey(name: string): Promise<Passkey> {
   return call("POST /me/passkeys/finish", { body: { challengeId, response, name } });
 }
 
-/** By the names that the standard gives to failures. */
+/** By the standard's names of failures. */
 function toProblem(fault: unknown, sentences: Record<string, string>): ApiError {
   const name = fault instanceof Error ? fault.name : "";
   const sentence = sentences[name] ?? "The browser could not use a passkey here.";

@@ -1,11 +1,11 @@
-// Calls that read, kept and refreshed by the query library. A call's name and input are its key, so what is shown on
-// two pages is asked for once, and `invalidate` by name reaches every page that shows it.
+// Reading calls, cached and refreshed by the query library. A call's name and input are its key, so two pages share one
+// call, and `invalidate` by name reaches every page that shows it.
 
 import { QueryClient, queryOptions, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { type AnswerOf, ApiError, type CallInput, type CallName, send } from "./api.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 
-/** How long an answer counts as fresh when one comes back to a page. */
+/** How long an answer counts as fresh when the reader comes back to a page. */
 const freshMs = 10_000;
 const retriesMax = 2;
 
@@ -13,7 +13,7 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: freshMs,
-      // A browser that believes to be offline would wait in silence: the call fails and says so.
+      // A browser that thinks it is offline would wait silently. So the call fails and says so.
       networkMode: "always",
       retry: (failures, error) => failures < retriesMax && isPassing(error),
       retryDelay: (failures, error) =>
@@ -41,14 +41,14 @@ export function useCall<Name extends CallName>(
 
 const activity: CallName = "GET /workspaces/:workspaceId/activity";
 
-/** Reads again whatever is shown of these calls, whichever their input, and the activity: each change stands there. */
+/** Reads these calls again, with any input, and the activity, because every change appears there. */
 export async function refresh(...names: CallName[]): Promise<void> {
   await Promise.all(
     [...names, activity].map((name) => queryClient.invalidateQueries({ queryKey: [name] })),
   );
 }
 
-/** What the service refused stays refused; what did not reach it, or came too often, may work in a moment. */
+/** A refused call stays refused. A call that didn't reach the service, or came too often, may work in a moment. */
 function isPassing(error: Error): boolean {
   if (!(error instanceof ApiError)) return true;
   return error.status === 0 || error.status >= 500 || error.code === "rate_limited";

@@ -1,4 +1,4 @@
-// How long to wait before a call is made again: as long as the service says, or twice as long each time.
+// The delay before a retry: as long as the service says, or twice as long each time.
 
 const firstDelayMs = 1_000;
 const delayMsMax = 30_000;
@@ -8,7 +8,7 @@ export function retryDelayMs(failures: number, retryAfterMs: number | null): num
   return Math.min(retryAfterMs ?? firstDelayMs * 2 ** failures, delayMsMax);
 }
 
-/** What Retry-After says, when it says so in seconds. */
+/** Retry-After, if it is in seconds. */
 export function toRetryAfterMs(header: string | null): number | null {
   return header !== null && /^[0-9]{1,6}$/.test(header) ? Number(header) * 1_000 : null;
 }

@@ -1,5 +1,5 @@
-// What a browser keeps for one: in the tab while it is open, or on the device. It may refuse to keep anything; then
-// whoever asks finds nothing, and nothing else is lost.
+// Small values that the browser keeps, for the tab or on the device. It may refuse to keep anything; then reads find
+// nothing, and nothing else is lost.
 
 type Where = "tab" | "device";
 

@@ -1,5 +1,5 @@
-// The address that a code was mailed to, for as long as the tab lives: phones unload a page while its reader looks into
-// their mail, and a code without its address opens nothing.
+// The address that a code was mailed to, kept while the tab lives: phones unload a page while its reader checks their
+// mail, and a code is useless without its address.
 
 import { recall, remember } from "./browser-memory.ts";
 

@@ -1,4 +1,4 @@
-// Remembers which workspace one was in, in this browser only.
+// Remembers the last workspace, in this browser only.
 
 import type { Me } from "../../../../server/src/wire/dashboard-contract.ts";
 import { recall, remember } from "./browser-memory.ts";
@@ -12,7 +12,7 @@ export function lastWorkspace(me: Me): Me["workspaces"][number] | null {
   return last ?? me.workspaces[0] ?? null;
 }
 
-/** Where nothing is kept one begins in the first workspace. */
+/** If the browser keeps nothing, people begin in the first workspace. */
 export function rememberWorkspace(id: string): void {
   remember("device", storageKey, id);
 }

@@ -1,5 +1,4 @@
-// Who is signed in, and in which role they look at the workspace of the page. The shell provides it, so that a page
-// can rely on it being there.
+// The signed-in person, and their role in the workspace of the page. The shell provides it, so pages can rely on it.
 
 import { useParams } from "@tanstack/react-router";
 import { createContext, useContext } from "react";
@@ -17,11 +16,11 @@ export type Membership = {
   workspaceId: string;
   name: string;
   role: Role;
-  /** May change things. The service has the last word; a page merely shows no button that it would refuse. */
+  /** May change things. The service has the last word; a page only hides buttons that it would refuse. */
   canChange: boolean;
 };
 
-/** Null outside of a workspace, and in one that this person does not belong to. */
+/** Null outside of a workspace, and in one that this person doesn't belong to. */
 export function useMembershipOrNone(): Membership | null {
   const me = useContext(MeContext);
   const { workspaceId } = useParams({ strict: false });

@@ -1,4 +1,4 @@
-// Where one goes after signing in. The address says so, and anybody can write an address: only pages of ours count.
+// The page after signing in. It comes from the address, which anybody can write: only our own pages count.
 
 type Place = { origin: string; basePath: string };
 

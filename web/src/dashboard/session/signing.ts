@@ -1,4 +1,4 @@
-// Coming and going: where one is led when a session ends, and back to where one was after signing in.
+// Signing in and out: the way to the sign-in page when a session ends, and back to the former page afterwards.
 
 import type { Me } from "../../../../server/src/wire/dashboard-contract.ts";
 import { call } from "../service/api.ts";
@@ -14,12 +14,12 @@ const signInPath = `${basePath}/app/sign-in`;
 
 let isWelcome = false;
 
-/** Whether this page has let somebody in and not heard of an end since. */
+/** Whether this page has signed somebody in and has heard of no end since. */
 export function isIn(): boolean {
   return isWelcome;
 }
 
-/** Where one goes whose session is over. Null when one is there already: several calls may find out at once. */
+/** The way to the sign-in page. Null when already there: several calls may find out at once. */
 export function leaveFor(): string | null {
   isWelcome = false;
   const { pathname, search, hash } = location;
@@ -28,7 +28,7 @@ export function leaveFor(): string | null {
   return `${signInPath}?${new URLSearchParams({ next: pathname + search + hash })}`;
 }
 
-/** Keeps who it is, nothing of whoever was signed in before, and says which page comes next. */
+/** Keeps the new person, drops everything of the one before, and names the next page. */
 export function welcome(me: Me, next: string | undefined): string {
   isWelcome = true;
   forgetAddress();
@@ -38,7 +38,7 @@ export function welcome(me: Me, next: string | undefined): string {
   return nextPage(next ?? kept, place);
 }
 
-/** The company's sign-in leads away and back to the beginning: this tab remembers where one was. */
+/** The company's sign-in leads away and back to the start: this tab remembers the former page. */
 export function keepNext(next: string | undefined): void {
   if (next !== undefined) remember("tab", nextKey, next);
 }
@@ -55,7 +55,7 @@ function takeNext(): string | undefined {
   return next;
 }
 
-/** Loads the page anew, so that nothing that was read stays in its memory. */
+/** Reloads the page, so that nothing that was read stays in memory. */
 export async function signOut(): Promise<void> {
   await call("POST /sign-out");
   location.assign(signInPath);

@@ -10,7 +10,7 @@ type ActivityEntryProps = { entry: Activity; workspaceId: string };
 
 export function ActivityEntry({ entry, workspaceId }: ActivityEntryProps) {
   const { parts, rest } = sentenceOf(entry);
-  // A request is called by its summary, which are the agent's words.
+  // A request is named by its summary, which is the agent's words.
   const isOfAgent = entry.action.startsWith("request.");
   return (
     <li>

@@ -1,5 +1,5 @@
-// An entry of the activity as a sentence: who did what to which thing. What people and agents called things is a part
-// of its own, so that it is shown as their word and never read as ours.
+// An entry of the activity as a sentence: who did what to which thing. Names that people and agents chose are separate
+// parts, so that they are shown as theirs and never read as ours.
 
 import type { Activity, ActivityAction } from "../../../../server/src/wire/dashboard-activity.ts";
 
@@ -7,13 +7,13 @@ export type SentencePart = { text: string } | { name: string };
 
 export type ActivitySentence = {
   parts: SentencePart[];
-  /** What the sentence has no place for, as it was recorded. */
+  /** Recorded details that the sentence has no place for. */
   rest: { key: string; label: string; value: string }[];
 };
 
 /**
- * {subject} and {email} are names, {=role} is a plain word. What stands in square brackets is left out when the entry
- * has no such detail.
+ * {subject} and {email} are names, {=role} is a plain word. Text in square brackets is left out if the entry lacks that
+ * detail.
  */
 type Phrase = string | ((entry: Activity) => string);
 
@@ -47,7 +47,7 @@ const phrases: Record<ActivityAction, Phrase> = {
   "request.mailed_again": "sent the mails for the request {subject} again",
 };
 
-/** Details that say nothing beside the sentence. */
+/** Details that add nothing to the sentence. */
 const unsaid: readonly string[] = ["by", "count"];
 
 const labels = new Map(

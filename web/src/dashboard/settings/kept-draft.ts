@@ -1,5 +1,4 @@
-// Keeps what was typed into the settings and not saved, for as long as the tab is open: another page, another tab of
-// this page or a reload loses nothing.
+// Keeps unsaved settings while the tab is open: another page, another tab of this page or a reload loses nothing.
 
 import { useState } from "react";
 import { recall, remember } from "../session/browser-memory.ts";

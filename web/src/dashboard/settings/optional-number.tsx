@@ -1,4 +1,4 @@
-// A number that can be switched off. The number that was typed comes back when it is switched on again.
+// A number that can be switched off. The typed number comes back when it is switched on again.
 
 import { type ReactNode, useId, useState } from "react";
 import { Field } from "../forms/field.tsx";
@@ -12,7 +12,7 @@ type OptionalNumberProps = {
   onChange: (value: string | null) => void;
   switchLabel: string;
   unit: string;
-  /** What stands there when it is switched on for the first time. */
+  /** The number when it is switched on for the first time. */
   first: string;
 };
 

@@ -1,9 +1,9 @@
-// What is typed into the settings and not saved yet. Kept apart from what the service said, so that a setting which
-// somebody else changes meanwhile is neither lost nor overwritten: only what was typed is sent.
+// Unsaved settings, kept apart from the service's answer. So a setting that somebody else changes in the meantime is
+// neither lost nor overwritten: only typed fields are sent.
 
 import type { Settings } from "../../../../server/src/wire/dashboard-contract.ts";
 
-/** As the fields hold it: numbers as they are typed, and null where a setting is switched off. */
+/** As the fields hold it: numbers as typed, and null for a setting that is switched off. */
 export type SettingsForm = {
   name: string;
   expiryMinutes: string;
@@ -26,7 +26,7 @@ export function formOf(saved: Settings): SettingsForm {
   };
 }
 
-/** The fields of the draft that say something else than what is saved. */
+/** The fields of the draft that differ from the saved ones. */
 export function changedFields(saved: Settings, draft: SettingsDraft): SettingsField[] {
   const form = formOf(saved);
   return fieldsOf(form).filter((field) => field in draft && draft[field] !== form[field]);
@@ -34,7 +34,7 @@ export function changedFields(saved: Settings, draft: SettingsDraft): SettingsFi
 
 export type DraftFlaw = { field: SettingsField; message: string };
 
-/** What to send, or which field holds no number. The bounds are the service's to say. */
+/** The body to send, or the field without a number. The service checks the bounds. */
 export function changesOf(saved: Settings, draft: SettingsDraft): Partial<Settings> | DraftFlaw {
   const form = { ...formOf(saved), ...draft };
   const changes: Partial<Settings> = {};

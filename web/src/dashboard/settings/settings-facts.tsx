@@ -1,4 +1,4 @@
-// The settings for those who may look at them and not change them.
+// The settings for members who may see but not change them.
 
 import type { Workspace } from "../../../../server/src/wire/dashboard-contract.ts";
 import { describeCount } from "../../look/shares.ts";

@@ -1,4 +1,4 @@
-// The settings of a workspace: each with what it does, saved with one button. What is typed is kept until then.
+// The settings of a workspace, each with its effect, saved with one button. Typed values are kept until then.
 
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
@@ -42,7 +42,7 @@ export function SettingsForm({ workspace }: { workspace: Workspace }) {
       );
       setDraft({});
       toast("The settings are saved");
-      // The name stands in the shell, the cap beside the usage.
+      // The shell shows the name, and the usage shows the cap.
       await refresh("GET /me", "GET /workspaces/:workspaceId/usage");
     },
   });

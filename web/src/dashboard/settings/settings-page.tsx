@@ -1,4 +1,4 @@
-// Settings, plan and usage, and the activity of a workspace, each in a tab of its own.
+// Settings, plan and usage, and activity of a workspace, each in its own tab.
 
 import { UsageView } from "../figures/usage-view.tsx";
 import { PageHead } from "../parts/page-head.tsx";

@@ -1,4 +1,4 @@
-// The first tab of the settings: a form for those who may change them, the facts for everybody else.
+// The first tab of the settings: a form for members who may change them, the facts for others.
 
 import { useCall } from "../service/queries.ts";
 import { Answered } from "../states/answered.tsx";

@@ -1,4 +1,4 @@
-// Oneself: the account's page and the way out.
+// The menu of the signed-in person: the account page and signing out.
 
 import { useNavigate } from "@tanstack/react-router";
 import { Visible } from "../../look/visible-text.tsx";

@@ -1,4 +1,4 @@
-// The beginning: goes on to where one was, to the workspace one was in last, or says how to get one.
+// The start page: leads on to the former page or the last workspace, or says how to join one.
 
 import { Navigate, useRouter } from "@tanstack/react-router";
 import { useEffect, useState } from "react";

@@ -1,4 +1,4 @@
-// Workspaces that wait for an answer, above whatever page one is on.
+// Open invitations, above every page.
 
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";

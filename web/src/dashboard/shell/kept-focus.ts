@@ -1,9 +1,9 @@
-// Where the focus goes when what had it is gone: a row that was removed, a button that has done its work. Without
-// this, a keyboard would begin again at the top of the browser, and a screen reader would fall silent.
+// Moves the focus when its element disappears: a removed row, a button that has done its work. Without this, the
+// keyboard would start at the top again, and a screen reader would fall silent.
 
 import { type RefObject, useEffect } from "react";
 
-/** While the page is there, whatever vanishes in it hands the focus on: to the next row, the one before, the page. */
+/** When something in the page disappears, the focus moves to the next row, the previous one, or the page. */
 export function useKeptFocus(page: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const main = page.current;
@@ -14,13 +14,13 @@ export function useKeptFocus(page: RefObject<HTMLElement | null>): void {
     };
     const look = () => {
       if (last === null || last.element.isConnected) return;
-      // In a dialog it is on its own way; it comes back here when that closes.
+      // Inside a dialog the focus takes care of itself; it comes back here when the dialog closes.
       if (document.activeElement !== document.body) return;
       (controlBeside(last) ?? main).focus({ preventScroll: true });
     };
     const observer = new MutationObserver(look);
     main.addEventListener("focusin", remember);
-    // Dialogs stand beside the page, and what opened one may be gone before it closes.
+    // Dialogs stand beside the page, and the button that opened one may be gone before it closes.
     observer.observe(document.body, { childList: true, subtree: true });
     return () => {
       main.removeEventListener("focusin", remember);
@@ -36,7 +36,7 @@ function placeOf(element: HTMLElement): Place {
   return { element, near: [row?.nextElementSibling, row?.previousElementSibling] };
 }
 
-/** The last control of a row is what one does with it. */
+/** The last control of a row is its action. */
 function controlBeside({ near }: Place): HTMLElement | undefined {
   const row = near.find((each) => each?.isConnected);
   return [...(row?.querySelectorAll<HTMLElement>("a, button") ?? [])].at(-1);

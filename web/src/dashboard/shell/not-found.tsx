@@ -1,4 +1,4 @@
-// For addresses that lead nowhere, and for those that lead to what this person may not see: the two look alike.
+// For addresses that lead nowhere, and for pages that this person may not see: the two look alike.
 
 import { Link } from "@tanstack/react-router";
 import { PageHead } from "../parts/page-head.tsx";
@@ -18,7 +18,7 @@ export function NotFound() {
   );
 }
 
-/** Where there is no shell around it. */
+/** For use without the shell. */
 export function NotFoundAtAll() {
   return (
     <main className="main">

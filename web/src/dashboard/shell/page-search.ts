@@ -1,5 +1,5 @@
-// What a page keeps in its address: filters, tabs, spans of time. Plain words, so that an address can be read, shared
-// and typed.
+// The state of a page in its address: filters, tabs, periods. Plain words, so that an address can be read, shared and
+// typed.
 
 import { useNavigate, useSearch } from "@tanstack/react-router";
 
@@ -27,7 +27,7 @@ export function toPageSearch(search: Record<string, unknown>): PageSearch {
   return Object.fromEntries(kept);
 }
 
-/** What stands in the address, and how to change a part of it: undefined takes a name out. */
+/** The values in the address, and a function that changes some of them: undefined removes one. */
 export function usePageSearch(): [
   search: PageSearch,
   change: (changes: { [Name in keyof PageSearch]?: string | undefined }, isStep?: boolean) => void,
@@ -47,7 +47,7 @@ export function usePageSearch(): [
   ];
 }
 
-/** The router's own form writes JSON into addresses. */
+/** By default the router writes JSON into addresses. */
 export function parseSearch(text: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(text));
 }

@@ -1,4 +1,4 @@
-// What stands around every page: the places to go, the workspace one is in, and oneself.
+// The frame around every page: navigation, the current workspace, and the account menu.
 
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
@@ -40,7 +40,7 @@ export function Shell() {
   );
 }
 
-/** Then one is on the way to the sign-in page already. */
+/** By then the sign-in page is loading already. */
 function isSignedOut(error: Error): boolean {
   return error instanceof ApiError && error.code === "signed_out";
 }
@@ -48,7 +48,7 @@ function isSignedOut(error: Error): boolean {
 function Frame({ me }: { me: Me }) {
   const main = useRef<HTMLElement>(null);
   const membership = useMembershipOrNone();
-  // On the account's page the places stay those of the workspace one came from.
+  // On the account page, the navigation stays that of the former workspace.
   const workspace = membership?.workspaceId ?? lastWorkspace(me)?.id ?? null;
   const { pathname } = useLocation();
   const lastPath = useRef(pathname);
@@ -57,7 +57,7 @@ function Frame({ me }: { me: Me }) {
     if (membership !== null) rememberWorkspace(membership.workspaceId);
   }, [membership?.workspaceId]);
   useEffect(() => {
-    // Whoever cannot see that the page changed is taken to its beginning.
+    // Screen reader users are taken to the top of the new page.
     if (lastPath.current !== pathname) main.current?.focus({ preventScroll: true });
     lastPath.current = pathname;
   }, [pathname]);

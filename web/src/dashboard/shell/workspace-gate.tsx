@@ -1,4 +1,4 @@
-// Stands before every page of a workspace: whoever is not a member sees no page of it.
+// Guards every page of a workspace: only its members see them.
 
 import { Outlet } from "@tanstack/react-router";
 import { useMembershipOrNone } from "../session/membership.ts";

@@ -1,4 +1,4 @@
-// Which workspace one is in, and the way to the others.
+// The current workspace, and the way to the others.
 
 import { useNavigate } from "@tanstack/react-router";
 import type { Me } from "../../../../server/src/wire/dashboard-contract.ts";
@@ -60,7 +60,7 @@ export function WorkspaceSwitcher({ me, current }: WorkspaceSwitcherProps) {
   );
 }
 
-/** The first letter or figure; a name may begin with anything. */
+/** The first letter or digit; a name may begin with anything. */
 function initialOf(name: string): string {
   return (/[\p{L}\p{N}]/u.exec(name)?.[0] ?? "·").toLocaleUpperCase();
 }

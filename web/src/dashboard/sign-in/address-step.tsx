@@ -1,4 +1,4 @@
-// The first step: who wants to sign in, or another way than a code.
+// The first step: an address, or another way than a code.
 
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
@@ -15,7 +15,7 @@ import { Problem } from "../states/problem.tsx";
 type AddressStepProps = {
   email: string;
   onEmail: (email: string) => void;
-  /** Undefined while they are on their way. */
+  /** Undefined while loading. */
   options: SignInOptions | undefined;
   next: string | undefined;
   onSent: () => void;

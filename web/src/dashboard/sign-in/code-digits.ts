@@ -1,4 +1,4 @@
-// The six digits as people type and paste them: with blanks and dashes, or with the words around them.
+// Reads six digits as people type and paste them: with spaces and dashes, or with words around them.
 
 export const codeDigits = 6;
 

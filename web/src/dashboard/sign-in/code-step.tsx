@@ -1,4 +1,4 @@
-// The second step: the code from the mail. Six digits send themselves.
+// The second step: the code from the mail. It is sent at the sixth digit.
 
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useRef, useState } from "react";

@@ -1,4 +1,4 @@
-// Asks whoever is signed in, and has opened a one-time link, whether they want to use it.
+// Asks a signed-in person who opened a one-time link whether to use it.
 
 import { Brand } from "../../look/brand.tsx";
 import { Visible } from "../../look/visible-text.tsx";

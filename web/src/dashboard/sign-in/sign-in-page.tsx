@@ -19,7 +19,7 @@ import { LinkQuestion } from "./link-question.tsx";
 import { useOneTimeLink } from "./use-one-time-link.ts";
 import "./sign-in.css";
 
-/** What a redirect to this page may say, since it can carry no words of its own. */
+/** The problems that a redirect to this page may name, since it can't carry words. */
 const problems: Record<string, string | undefined> = {
   oidc: "Your company’s sign-in didn’t work. Try again, or sign in with a code by mail. The operator of this service finds the reason in its log.",
   too_many: "Too many tries to sign in from your network. Wait a minute, then try again.",
@@ -30,11 +30,11 @@ export function SignInPage() {
   const { next, problem, step } = useSearch({ from: "/app/sign-in" });
   const navigate = useNavigate();
   const { history } = useRouter();
-  // Whoever goes back from the dashboard to here is signed in already. A link is another matter: it asks.
+  // A person who goes back here from the dashboard is signed in already. A link is different: it asks.
   const [wasIn] = useState(() => isIn() && location.hash === "");
   const { data: options } = useCall("GET /sign-in");
   const [email, setEmail] = useState(keptAddress);
-  // A step of its own in the history: the code stays good when the page is loaded again or gone back from.
+  // The step is in the history: the code stays good after a reload or a step back.
   const isCodeSent = step === "code" && email !== "";
   const enter = (me: Me) => history.replace(welcome(me, next));
   const byLink = useOneTimeLink(enter);

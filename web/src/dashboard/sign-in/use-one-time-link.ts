@@ -1,5 +1,5 @@
-// Follows a one-time link. Whose it is shows only when it is used, so whoever is signed in is asked first: a link that
-// came from somebody else would otherwise make them work in another's name without knowing.
+// Follows a one-time link. Its owner is known only after its use, so a signed-in person is asked first: another's link
+// would otherwise make them work in that person's name without knowing.
 
 import { useMutation } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
@@ -7,12 +7,12 @@ import { useEffect, useState } from "react";
 import type { Me } from "../../../../server/src/wire/dashboard-contract.ts";
 import { ApiError, call } from "../service/api.ts";
 
-/** Somebody who is signed in, and the link that they have opened and not used yet. */
+/** A signed-in person, and the link that they have opened but not used. */
 type Question = { me: Me; token: string };
 
 export type OneTimeLink = {
   question: { me: Me; goOn: () => void } | null;
-  /** From the moment when it was opened until somebody is asked or signed in, or it failed. */
+  /** True from opening the link until the question, the sign-in or a failure. */
   isUnderWay: boolean;
   error: Error | null;
 };

@@ -1,5 +1,5 @@
-// What a call answered, once it has: its place is held until then, and what went wrong stands above. An answer that is
-// there stays while it cannot be read again, because it is more than an error.
+// Shows the answer of a call: a placeholder until it arrives, and any error above it. An older answer stays while it
+// can't be read again.
 
 import type { ReactNode } from "react";
 import { Loading } from "./loading.tsx";
@@ -10,10 +10,10 @@ type AnsweredProps<Answer> = {
     data: Answer | undefined;
     error: unknown;
     refetch: () => unknown;
-    /** Said at the end of the list, where it was asked for. */
+    /** The end of the list shows this error. */
     isFetchNextPageError?: boolean;
   };
-  /** What is loading: "Loading the keys". */
+  /** Names what is loading: "Loading the keys". */
   label: string;
   lines?: number;
   children: (answer: Answer) => ReactNode;

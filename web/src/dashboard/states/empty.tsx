@@ -1,4 +1,4 @@
-// Where a list would be and is not yet: says what comes here and what to do next.
+// An empty list: says what will appear here and what to do next.
 
 import type { ReactNode } from "react";
 

@@ -1,4 +1,4 @@
-// The end of a list: a button for more of it, and in its place a word once there is no more.
+// The end of a list: a button for more, or a word when there is no more.
 
 import { useEffect, useRef } from "react";
 import { Button } from "../parts/button.tsx";
@@ -19,7 +19,7 @@ export function LoadMore({ list, end }: LoadMoreProps) {
   const place = useRef<HTMLDivElement>(null);
   const isAsked = useRef(false);
   useEffect(() => {
-    // The button is gone with the last page; the focus stays where it was.
+    // The button disappears with the last page, so the focus stays at its place.
     if (!list.hasNextPage && isAsked.current) place.current?.focus({ preventScroll: true });
   }, [list.hasNextPage]);
   const load = () => {

@@ -1,9 +1,9 @@
-// Holds the place of what is on its way. It shows itself only when that takes a moment, and does not flicker.
+// A placeholder while something loads. It appears only after a moment, so that it doesn't flicker.
 
 type LoadingProps = {
-  /** What is loading, for those who cannot see it: "Loading the keys". */
+  /** For screen readers: "Loading the keys". */
   label: string;
-  /** As many as will be there, so that nothing jumps. */
+  /** As many lines as will be there, so that nothing jumps. */
   lines?: number;
 };
 

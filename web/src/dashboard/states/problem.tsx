@@ -1,4 +1,4 @@
-// What went wrong, in the service's own sentence, and a way to try again. Nothing stands here while nothing did.
+// An error in the service's own sentence, with a button to try again.
 
 import { Visible } from "../../look/visible-text.tsx";
 import { Button } from "../parts/button.tsx";

@@ -1,5 +1,5 @@
-// Time on the page: counted from the service's clock at the moment it answered, with the passing of time measured
-// here. The reader's clock may be wrong by years without any effect.
+// Time on the page: counted from the service's clock at its answer, with our own stopwatch since then. The reader's
+// clock may be wrong by years without any effect.
 
 import { words } from "../words.ts";
 
@@ -8,7 +8,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** What the service said, and the reading of our own stopwatch when it said so. */
+/** The service's time, and our stopwatch at that moment. */
 export type ClockReading = { now: string; stopwatchMs: number };
 
 export function serviceTime(reading: ClockReading, stopwatchMs: number): number {
@@ -27,7 +27,7 @@ export function describeLeft(leftMs: number, { isCalm = false } = {}): string {
   return words.time.left(describeSpan(leftMs));
 }
 
-/** Never longer than it is: of what is left, nobody should count on more. */
+/** Rounded down: nobody should count on more time than is left. */
 function describeSpan(ms: number): string {
   const { days, hours, minutes } = words.time;
   if (ms >= 2 * day) return days(Math.floor(ms / day));
@@ -47,7 +47,7 @@ function hoursOf(ms: number): string {
   return count === 0 ? "" : words.time.hours(count);
 }
 
-/** How long the words stay as they are; a page that wakes more often only warms the phone. */
+/** How long the words stay the same; waking more often only drains the phone. */
 export function nextChangeMs(leftMs: number, { isCalm = false } = {}): number {
   if (leftMs <= 0) return minute;
   if (leftMs <= 5 * minute + second) return isCalm ? 10 * second : (leftMs % second) + 20;

@@ -1,4 +1,4 @@
-// How long there is left, counted from the service's clock.
+// The time left, counted from the service's clock.
 
 import { useEffect, useRef, useState } from "react";
 import {

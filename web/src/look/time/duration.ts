@@ -1,5 +1,4 @@
-// How long something took or has waited, in words that are read at a glance: never more than two units, never a false
-// exactness.
+// Durations in words that are read at a glance: at most two units, and no false precision.
 
 const second = 1_000;
 const minute = 60 * second;
@@ -7,7 +6,7 @@ const hour = 60 * minute;
 
 export function describeDuration(ms: number): string {
   if (ms <= 0) return count(0, "s");
-  // Rounded before the unit is chosen, so that 59.6 seconds are a minute and never 60 seconds.
+  // Rounded before the unit is chosen, so that 59.6 seconds become a minute and never 60 seconds.
   const whole = Math.max(1, Math.round(ms));
   if (whole < second) return count(whole, "ms");
   const tenths = Math.round(ms / 100) / 10;
@@ -26,7 +25,7 @@ function join(first: string, rest: number, unit: string): string {
   return rest === 0 ? first : `${first} ${count(rest, unit)}`;
 }
 
-/** No line ends between a number and its unit. */
+/** No line break between a number and its unit. */
 function count(amount: number, unit: string): string {
   return `${amount}\u00a0${unit}`;
 }

@@ -1,4 +1,4 @@
-// A moment as the service wrote it down: to the millisecond and in UTC, wherever the reader is.
+// A time exactly as the service recorded it: in UTC, to the millisecond.
 
 export function toExactTime(at: string): string {
   return `${at.replace("T", " ").replace("Z", "")} UTC`;

@@ -1,4 +1,4 @@
-// A moment in the reader's own words, and on demand the exact one in UTC.
+// A time in the reader's own words, and on demand the exact one in UTC.
 
 import { useState } from "react";
 import { words } from "../words.ts";
@@ -7,7 +7,7 @@ import { toLocalTime } from "./local-time.ts";
 
 type InstantProps = {
   at: string;
-  /** Day and time, unless something else is said of it, such as "3 minutes ago". */
+  /** Day and time by default; or other words, such as "3 minutes ago". */
   said?: string;
 };
 

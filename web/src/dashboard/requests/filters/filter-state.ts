@@ -1,4 +1,4 @@
-// The filter of the list of requests as it stands in the address, and as people choose it.
+// The filter of the request list, as the address stores it and as people choose it.
 
 import type { ApprovalStatus } from "../../../../../sdk/src/contract.ts";
 import type { RequestFilter } from "../../../../../server/src/wire/dashboard-contract.ts";
@@ -15,7 +15,7 @@ export const statuses: readonly ApprovalStatus[] = [
 
 const keys = ["status", "agent", "approver", "from", "to", "search"] as const;
 
-/** Whatever stands in the address, as a filter: what cannot be one is left out. */
+/** Reads a filter from the address and ignores invalid parts. */
 export function filterOf(search: Readonly<Record<string, unknown>>): ChosenFilter {
   const chosen: Record<string, string> = {};
   for (const key of keys) {
@@ -36,18 +36,18 @@ export function countChosen(filter: ChosenFilter): number {
   return keys.filter((key) => filter[key] !== undefined).length;
 }
 
-/** Those that stand behind the button: status and search are always in sight. */
+/** The filters behind the button: status and search are always visible. */
 export function countBehind({ agent, approver, from, to }: ChosenFilter): number {
   return [agent, approver, from, to].filter((value) => value !== undefined).length;
 }
 
-/** A day in the reader's own zone, as an input of kind date has it: its first moment. */
+/** The first moment of a day in the reader's zone, from a date input. */
 export function startOfDay(day: string): string | undefined {
   const at = new Date(`${day}T00:00:00`);
   return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
 }
 
-/** The first moment behind the day; days need not have 24 hours. */
+/** The first moment after the day; days need not have 24 hours. */
 export function endOfDay(day: string): string | undefined {
   const at = new Date(`${day}T00:00:00`);
   if (Number.isNaN(at.getTime())) return undefined;

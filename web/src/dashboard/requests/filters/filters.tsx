@@ -1,4 +1,4 @@
-// What the list is narrowed to: search and status always in sight, the rest behind a button that says how many are set.
+// The filters of the list: search and status are always visible, the rest is behind a button that counts them.
 
 import { useId, useState } from "react";
 import type { ApprovalStatus } from "../../../../../sdk/src/contract.ts";

@@ -1,4 +1,4 @@
-// The filters that are needed less often: agent, approver and time.
+// The less frequent filters: agent, approver and time.
 
 import { useId } from "react";
 import { toVisibleText } from "../../../../../server/src/domain/shown/text/visible-text.ts";
@@ -11,7 +11,7 @@ const unnamed = "(no name)";
 type MoreFiltersProps = {
   id: string;
   filter: ChosenFilter;
-  /** Those that are loaded: what is in them can be picked instead of typed. */
+  /** The loaded rows: their names can be picked instead of typed. */
   rows: readonly RequestRow[];
   onChange: (
     changes: Partial<Record<"agent" | "approver" | "from" | "to", string | undefined>>,
@@ -27,7 +27,7 @@ export function MoreFilters({ id, filter, rows, onChange }: MoreFiltersProps) {
         hint="Exact name"
         value={agent === "" ? unnamed : (agent ?? "")}
         suggestions={[unnamed, ...namesIn(rows.map(({ agentName }) => agentName))]}
-        // A name is what the agent says it is, to the letter.
+        // An agent's name is compared to the letter.
         isTrimmed={false}
         onValue={(name) =>
           onChange({ agent: name === unnamed ? "" : name === "" ? undefined : name })

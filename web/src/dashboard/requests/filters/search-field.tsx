@@ -1,4 +1,4 @@
-// The field that searches while one types, and can be emptied with one press.
+// A field that searches while one types, with a button that clears it.
 
 import { useRef } from "react";
 import { useTyped } from "./use-typed.ts";

@@ -1,18 +1,18 @@
-// What is typed into a field whose value lives elsewhere: told after a pause, and taken over when it changes there. What
-// one types meanwhile is never overwritten by what one typed before.
+// Text in a field whose value lives elsewhere: reported after a pause, and replaced when the value changes there. An
+// older value never overwrites newer typing.
 
 import { useEffect, useRef, useState } from "react";
 
 type Typed = {
   typed: string;
   setTyped: (text: string) => void;
-  /** Tells it at once. */
+  /** Reports it at once. */
   tell: (text: string) => void;
 };
 
 type Telling = {
   pauseMs: number;
-  /** Where blanks at the ends mean nothing: then they are typed and not told. */
+  /** True if spaces at the ends mean nothing: they may be typed, but aren't reported. */
   isTrimmed: boolean;
   onTyped: (text: string) => void;
 };
@@ -22,7 +22,7 @@ export function useTyped(value: string, { pauseMs, isTrimmed, onTyped }: Telling
   const told = useRef(value);
   const latest = useRef(onTyped);
   latest.current = onTyped;
-  // Changed from elsewhere: a reset, or the way back.
+  // Changed from elsewhere: a reset, or the browser's back button.
   useEffect(() => {
     if (value === told.current) return;
     told.current = value;
