@@ -9,7 +9,7 @@ export default defineConfig({
   publicDir: false,
   build: {
     outDir: "dist/docs",
-    // What is no longer named is removed by the script that renders the pages.
+    // The script that renders the pages removes files that nothing names any more.
     emptyOutDir: false,
     manifest: "manifest.json",
     target: "es2023",

@@ -1,8 +1,8 @@
-// What somebody wants who copies a block from a terminal: the commands, without prompts and answers.
+// The commands of a terminal block, without prompts and output, for the copy button.
 
 const prompt = /^\$ /;
 
-/** All of the text when no line of it begins with a prompt. */
+/** The whole text if no line begins with a prompt. */
 export function commandsOf(text: string): string {
   const commands: string[] = [];
   let goesOn = false;

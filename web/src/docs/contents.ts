@@ -1,14 +1,14 @@
-// What stands in the documentation, in the order in which it is read: four readers, and the pages for each. A page's
-// words are a Markdown file of the repository; its title is that file's first heading.
+// The contents of the documentation in reading order: four readers, and the pages for each. A page's text is a Markdown
+// file of the repository; its title is that file's first heading.
 
 export type DocsPage = {
   /** From the root of the repository. */
   file: string;
   /** The last part of the page's address, and of that of its Markdown: /docs/quickstart, /docs/quickstart.md. */
   slug: string;
-  /** What the lists of pages call it. */
+  /** Its name in lists of pages. */
   name: string;
-  /** One sentence that says what one learns there. */
+  /** One sentence about its content. */
   about: string;
 };
 
@@ -18,7 +18,7 @@ export type DocsReader = {
   pages: readonly DocsPage[];
 };
 
-/** What the reference is called, which is no Markdown: it is drawn from the OpenAPI document. */
+/** The reference is no Markdown: it is drawn from the OpenAPI document. */
 export const reference = {
   slug: "api",
   name: "API reference",

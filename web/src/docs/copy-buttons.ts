@@ -22,7 +22,7 @@ function addButton(block: HTMLElement): void {
   say("Copy");
   button.addEventListener("click", async () => {
     const text = (code.textContent ?? "").replace(/\n$/, "");
-    // Without encryption browsers have no clipboard for pages: then it is marked, ready for the keyboard.
+    // Without encryption pages have no clipboard. Then the text is selected, ready for the keyboard.
     try {
       await navigator.clipboard.writeText(commandsOf(text));
       say("Copied");

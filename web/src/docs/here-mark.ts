@@ -1,4 +1,4 @@
-// Marks in the list of a page's sections which one is being read.
+// Marks the section that is being read in the list of a page's sections.
 
 export function markWhereOneIs(): void {
   const links = [...document.querySelectorAll<HTMLAnchorElement>(".toc a")];
@@ -31,5 +31,5 @@ export function markWhereOneIs(): void {
   mark();
 }
 
-/** A little beneath the bar: what is above it has been begun. */
+/** A little below the bar: sections above it have begun. */
 const readingLine = 120;

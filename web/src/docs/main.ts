@@ -1,4 +1,4 @@
-// What the documentation's pages do beyond being read. Without it they can be read all the same.
+// The script of the documentation's pages. They can be read without it.
 
 import "../look/tokens.css";
 import "./docs.css";

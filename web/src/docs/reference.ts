@@ -37,7 +37,7 @@ async function draw(): Promise<void> {
   }
 }
 
-/** Its list of calls is marked as what it is, so that one can go to it without seeing it. */
+/** Labels its list of calls as navigation, so that screen reader users can jump to it. */
 function nameList(place: HTMLElement): void {
   const observer = new MutationObserver(() => {
     const list = place.querySelector(".menu-content");
@@ -49,7 +49,7 @@ function nameList(place: HTMLElement): void {
   observer.observe(place, { childList: true, subtree: true });
 }
 
-/** The height of our bar, below which it places what it keeps in view. */
+/** The height of our bar: the renderer keeps things in view below it. */
 const barHeight = 56;
 
 const options = {
@@ -61,7 +61,7 @@ const options = {
   scrollYOffset: barHeight,
 };
 
-/** It looks at the system's colours once; here they are followed. */
+/** The renderer reads the system's colours once; this follows them. */
 function followColours(): void {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const follow = () => {
@@ -72,8 +72,8 @@ function followColours(): void {
 }
 
 /**
- * The page's policy lets no text become HTML unless it is said here; scripts in it are refused all the same. Nor does
- * it let a page start workers, and the renderer, told that there are none, does not try.
+ * The page's policy lets no text become HTML unless it is allowed here; scripts in it are refused all the same. The
+ * policy forbids workers, too, and the renderer, told that there are none, doesn't try.
  */
 function makeRoomForRenderer(): void {
   const { trustedTypes } = window as { trustedTypes?: TrustedTypes };

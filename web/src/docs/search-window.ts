@@ -1,5 +1,5 @@
-// The search: a window over the page, opened with its button, with "/" or with Ctrl+K. What can be found is fetched
-// when somebody first asks.
+// The search: a window over the page, opened with its button, with "/" or with Ctrl+K. Its index is fetched at the
+// first use.
 
 import { type Found, marked, type Piece, type SearchEntry, search, wordsOf } from "./search.ts";
 
@@ -18,7 +18,7 @@ export function offerSearch(): void {
   document.addEventListener("keydown", (event) => {
     const isChord = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey);
     const isSlash = event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey;
-    // The reference has a search of its own behind it.
+    // The reference has its own search.
     const isOurs = isChord ? renderer === undefined : isSlash && !isTyping(event.target);
     if (!isOurs) return;
     event.preventDefault();
@@ -91,7 +91,7 @@ function makeWindow(): SearchWindow {
     const { target } = event;
     const option = target instanceof Element ? target.closest<HTMLElement>("[data-href]") : null;
     if (option?.dataset.href === undefined) return;
-    // A section of this very page is reached without leaving it.
+    // A section of the same page is reached without leaving it.
     dialog.close();
     location.assign(option.dataset.href);
   });

@@ -1,5 +1,5 @@
-// Finds the sections of the documentation that hold all the words one typed, the best first. Small enough to look at
-// every section at every key.
+// Finds the sections of the documentation that hold all typed words, best first. Small enough to search every section
+// at every key.
 
 /** One section, as the build writes it. */
 export type SearchEntry = {
@@ -13,12 +13,12 @@ export type SearchEntry = {
 };
 
 export type Found = { entry: SearchEntry; excerpt: Piece[] };
-/** A stretch of text, and whether it is what was looked for. */
+/** A piece of text, and whether it is a match. */
 export type Piece = { text: string; isMatch: boolean };
 
 export const foundMax = 12;
 const excerptCharacters = 140;
-/** How much of an excerpt stands before the first match. */
+/** The length of an excerpt before the first match. */
 const excerptLead = 48;
 
 const weights = { headingStart: 12, heading: 8, page: 4, textStart: 2, text: 1 };
@@ -38,7 +38,7 @@ export function wordsOf(typed: string): string[] {
   return typed.toLowerCase().split(/\s+/).filter(Boolean);
 }
 
-/** 0 unless each of the words is somewhere in it. */
+/** 0 unless every word occurs in it. */
 function scoreOf({ page, heading, text }: SearchEntry, words: string[]): number {
   const [inPage, inHeading, inText] = [page, heading, text].map((part) => part.toLowerCase());
   let score = 0;
@@ -53,7 +53,7 @@ function scoreOf({ page, heading, text }: SearchEntry, words: string[]): number 
   return score;
 }
 
-/** More where a word begins with it than where it stands within one. */
+/** A match at the start of a word scores higher than one within. */
 function strength(text: string | undefined, word: string, atStart: number, within: number): number {
   const at = text?.indexOf(word) ?? -1;
   if (text === undefined || at === -1) return 0;
@@ -65,7 +65,7 @@ function excerptOf(text: string, words: string[]): Piece[] {
   const lower = text.toLowerCase();
   const places = words.map((word) => lower.indexOf(word)).filter((at) => at !== -1);
   const first = places.length === 0 ? 0 : Math.min(...places);
-  // Between words, so that none is cut in two.
+  // Cut between words.
   const start = first <= excerptLead ? 0 : text.indexOf(" ", first - excerptLead) + 1;
   const isCut = start + excerptCharacters < text.length;
   const cut = text.slice(start, start + excerptCharacters);

@@ -1,5 +1,5 @@
-// Keeps the text in the editor exactly the text that came in: CodeMirror would turn every carriage return into
-// a line feed, and what a person did not touch must not change by a byte.
+// Keeps the editor's text exactly as it came in: CodeMirror would turn every carriage return into a line feed, and
+// untouched text must not change by a byte.
 
 import { EditorState } from "@codemirror/state";
 
@@ -7,8 +7,8 @@ import { EditorState } from "@codemirror/state";
 export const exactText = EditorState.lineSeparator.of("\n");
 
 /**
- * Clipboards of Windows write CR LF for every line. In JSON that can only be white space between tokens, and a chip
- * at the end of each pasted line would look like an alarm.
+ * Windows clipboards write CR LF for every line. In JSON that can only be white space between tokens, and a chip at the
+ * end of each pasted line would look like an alarm.
  */
 export function pastedText(text: string): string {
   return text.replaceAll("\r\n", "\n");

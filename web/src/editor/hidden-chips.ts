@@ -45,8 +45,8 @@ class Chip extends WidgetType {
 }
 
 /**
- * Long runs of the whole document. They are part of the state, not of what is in view, because CodeMirror must know
- * of them to lay out the text: else a chip for a million spaces would be followed by thousands of empty lines.
+ * Long runs of the whole document. They are part of the state, not of the visible range, because CodeMirror needs them
+ * for the layout: otherwise thousands of empty lines would follow a chip for a million spaces.
  */
 const longRuns = StateField.define<DecorationSet>({
   create: (state) => Decoration.set(longRunChips(state, 0, state.doc.length)),
@@ -113,7 +113,7 @@ const shorterMarks = ViewPlugin.fromClass(
       const wordsIn = (view: EditorView) => view.plugin(plugin)?.words ?? Decoration.none;
       const isolatesIn = (view: EditorView) => view.plugin(plugin)?.isolates ?? Decoration.none;
       return [
-        // Outermost, so that what is marked inside stays inside.
+        // Outermost, so that inner marks stay inside.
         Prec.lowest(EditorView.decorations.of(isolatesIn)),
         EditorView.bidiIsolatedRanges.of(isolatesIn),
         EditorView.decorations.of(chipsIn),
@@ -126,7 +126,7 @@ const shorterMarks = ViewPlugin.fromClass(
 
 export const hiddenChips: Extension = [longRuns, shorterMarks];
 
-/** The marks within a visible range, which never reach beyond it: what is out of view has a placeholder there. */
+/** The marks within a visible range. They never reach beyond it: text out of view is a placeholder there. */
 function marksBetween(view: EditorView, from: number, to: number): HiddenMark[] {
   const { doc } = view.state;
   const marks: HiddenMark[] = [];
@@ -162,7 +162,7 @@ const isolate = {
   }),
 };
 
-/** Words that run from right to left move nothing around them, here as in the other views. */
+/** Right-to-left words don't move the text around them, here as in the other views. */
 function isolatesBetween({ state: { doc } }: EditorView, from: number, to: number) {
   const found: Range<Decoration>[] = [];
   let at = from;
@@ -183,7 +183,7 @@ function chipFor(mark: HiddenMark): Decoration {
 const suspiciousWord = Decoration.mark({ class: "suspicious-word" });
 const ordinaryWord = Decoration.mark({ class: "ordinary-word" });
 
-/** A word stays legible, and what is said about it stands behind it. */
+/** The word stays legible, and the note about it follows. */
 function wordDecorations(mark: HiddenMark): Range<Decoration>[] {
   if (mark.kind === "harmless") {
     const faint = Decoration.mark({ class: "faint", attributes: { title: mark.label } });

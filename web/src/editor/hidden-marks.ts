@@ -1,5 +1,5 @@
-// Finds what cannot be seen, or may be taken for something else, in a line of the JSON text, by the same rules as the
-// rest of the page. What a mark looks like in the editor is the business of hidden-chips.ts.
+// Finds invisible and misleading characters in a line of JSON text, by the same rules as the rest of the page.
+// hidden-chips.ts draws the marks.
 
 import { jsonDepthMax } from "../../../server/src/domain/shown/field-limits.ts";
 import { isSaid } from "../../../server/src/domain/shown/text/marks.ts";
@@ -14,8 +14,8 @@ export type HiddenMark = {
   from: number;
   to: number;
   /**
-   * A line end is the CR of a CR LF. A word can be seen, but looks like another one. What is harmless belongs where it
-   * stands, and needs no chip.
+   * A line end is the CR of a CR LF. A word is visible, but looks like another one. Harmless characters belong where
+   * they stand, and need no chip.
    */
   kind: "hidden" | "space" | "lineEnd" | "word" | "harmless";
   /** Such as "U+202E RLO", "40 spaces" or "only looks like paypal". */
@@ -23,13 +23,13 @@ export type HiddenMark = {
   isQuiet: boolean;
 };
 
-/** So much white space at the start of a line is how nested JSON is written; more of it hides what comes after. */
+/** Nested JSON has up to this much white space at the start of a line; more of it hides what follows. */
 const indentationMax = jsonDepthMax * 2;
 
-/** An emoji or a host's name that reaches into the window must be read as a whole to be understood. */
+/** An emoji or a host's name at the edge of the window must be read as a whole. */
 const marginCharacters = 300;
 
-/** Runs of one character from this length on are found by `longRunsOf`, whatever part of them is in view. */
+/** `longRunsOf` finds runs of one character from this length on, no matter which part is in view. */
 export const longRunCharacters = 1000;
 
 /**
@@ -59,10 +59,10 @@ export function hiddenMarksOf(
   return marks;
 }
 
-/** All long runs of a hidden character or of white space in a line: each is one mark, however long. */
+/** All long runs of a hidden character or of white space in a line. Each is one mark, however long. */
 export function longRunsOf(line: string): HiddenMark[] {
   const marks: HiddenMark[] = [];
-  // No long run fits between two probes, so that most of a long line need not be read.
+  // No long run fits between two probes, so most of a long line need not be read.
   const stride = longRunCharacters / 2;
   for (let probe = 0; probe < line.length; probe += stride) {
     if (!isInLongRun(line, probe)) continue;
@@ -74,7 +74,7 @@ export function longRunsOf(line: string): HiddenMark[] {
   return marks;
 }
 
-/** A sample says what the run is of: to take a run of millions apart outgrows the stack of regular expressions. */
+/** A sample tells the kind of the run: regular expressions would overflow the stack on runs of millions. */
 function longMark(line: string, from: number, to: number): HiddenMark | null {
   const [sample] = segmentsOf(line.slice(from, from + 20), { isMultiLine: true });
   if (sample?.kind !== "hidden" && sample?.kind !== "space") return null;
@@ -91,7 +91,7 @@ function labelOf(segment: Exclude<Segment, { kind: "text" }>): string {
   return chipOf(segment).slice(1, -1);
 }
 
-/** A chip counts its whole run, wherever the window begins. */
+/** A chip counts its whole run, even if the window begins inside it. */
 function startOfRun(line: string, offset: number): number {
   const least = Math.max(0, offset - longRunCharacters);
   let start = offset;
@@ -106,7 +106,7 @@ function endOfRun(line: string, offset: number): number {
   return end;
 }
 
-/** Whether the characters before and after this place may belong together: the same, both blank, or a pair. */
+/** Whether the characters around this place may belong together: the same, both blank, or a pair. */
 function isInRun(line: string, offset: number): boolean {
   const before = line.charCodeAt(offset - 1);
   const after = line.charCodeAt(offset);
@@ -121,14 +121,14 @@ function isInPairs(line: string, offset: number): boolean {
   return isLow(before) && line.codePointAt(offset - 2) === line.codePointAt(offset);
 }
 
-/** A quick look that is true in every long run, and seldom elsewhere. Two units on is the same half of a pair. */
+/** A quick check: true in every long run, and seldom elsewhere. Two units on is the same half of a pair. */
 function isInLongRun(line: string, offset: number): boolean {
   const code = line.charCodeAt(offset);
   const next = line.charCodeAt(offset + 2);
   return code === next || (isBlank(code) && isBlank(next));
 }
 
-/** The run of one character, or of white space, that this place is in. */
+/** The run of one character, or of white space, around this place. */
 function runAround(line: string, offset: number): { from: number; to: number } {
   let from = offset;
   let to = offset;

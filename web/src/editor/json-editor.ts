@@ -1,6 +1,6 @@
-// A text editor for JSON in a host element: CodeMirror, with our rules for exactness and for what cannot be seen.
-// It stands in a shadow root because there CodeMirror's styles need no <style> element, which the page's
-// Content-Security-Policy forbids. What is wrong with a text is for the page to say: it passes `lint`.
+// A JSON text editor in a host element: CodeMirror, with our rules for exactness and invisible characters. It stands in
+// a shadow root, where CodeMirror needs no <style> element, which the page's Content-Security-Policy forbids. The page
+// passes `lint`, which finds mistakes.
 
 import {
   defaultKeymap,
@@ -50,7 +50,7 @@ export type JsonEditorOptions = {
   text: string;
   /** The accessible name of the field. */
   label: string;
-  /** Called with the exact text after each change, whoever made it: typing, undo, format, setText. */
+  /** Called with the exact text after each change: typing, undo, format, setText. */
   onChange: (text: string) => void;
   lint: (text: string) => LintFinding[];
 };
@@ -70,7 +70,7 @@ export type JsonEditor = {
 
 const lintDelayMs = 200;
 
-/** To read a text of this length takes noticeably long, so the editor waits until the person pauses. */
+/** Parsing a text of this length takes noticeably long, so the editor waits for a pause. */
 const largeTextCharacters = 256 * 1024;
 const largeLintDelayMs = 600;
 
@@ -101,13 +101,13 @@ export function mountJsonEditor(options: JsonEditorOptions): JsonEditor {
 function adoptStyles(root: ShadowRoot): void {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(styles);
-  // CodeMirror puts its own sheet first, so ours has the last word.
+  // CodeMirror puts its own sheet first, so ours wins.
   root.adoptedStyleSheets = [sheet];
 }
 
 /**
- * The text comes into an editor that stands already: CodeMirror gets the size of the first text's lines wrong, and
- * would then lay out a document that is one long line, as machines write JSON, in full (seconds for 4 MiB).
+ * The text is set after the editor stands: CodeMirror misjudges the line size of its first text, and would then lay out
+ * a one-line document, as machines write JSON, in full (seconds for 4 MiB).
  */
 function open(view: EditorView, { text, onChange }: JsonEditorOptions): void {
   view.dispatch({
@@ -127,8 +127,8 @@ function extensionsFor(options: JsonEditorOptions): Extension[] {
     EditorView.clipboardInputFilter.of(pastedText),
     EditorView.contentAttributes.of({
       "aria-label": label,
-      // Nothing may put in a character that was not typed. CodeMirror says the same; this is so important to us
-      // that we do not rely on it. The last one is for a well-known browser extension.
+      // Nothing may insert a character that was not typed. CodeMirror promises the same, but this matters too much to
+      // rely on it. The last one is for a well-known browser extension.
       autocapitalize: "off",
       autocomplete: "off",
       autocorrect: "off",
@@ -136,7 +136,7 @@ function extensionsFor(options: JsonEditorOptions): Extension[] {
       writingsuggestions: "false",
       translate: "no",
       "data-gramm": "false",
-      // The text's order is that of JSON, whatever language the page or a string is in.
+      // The direction of the text is that of JSON, in any language of the page or a string.
       dir: "ltr",
     }),
     EditorView.lineWrapping,
@@ -149,7 +149,7 @@ function extensionsFor(options: JsonEditorOptions): Extension[] {
     bracketMatching(),
     history(),
     search({ top: true, literal: true }),
-    // Tab is bound to nothing, so that it leads out of the field as out of any other.
+    // Tab has no binding, so it leaves the field as in any other.
     keymap.of([
       { key: "Enter", run: breakLine },
       { key: "F8", run: nextDiagnostic },
@@ -161,7 +161,7 @@ function extensionsFor(options: JsonEditorOptions): Extension[] {
   ];
 }
 
-/** The browser's own search finds only what is drawn, and of a long text that is a part. */
+/** The browser's own search finds only drawn text, and a long text is drawn in part. */
 const searchKeys: KeyBinding[] = [
   { key: "Mod-f", run: openSearchPanel, scope: "editor search-panel" },
   { key: "F3", run: findNext, shift: findPrevious, scope: "editor search-panel" },
@@ -169,7 +169,7 @@ const searchKeys: KeyBinding[] = [
   { key: "Escape", run: closeSearchPanel, scope: "editor search-panel" },
 ];
 
-/** Indents the new line, except within a string: to indent there takes spaces away, and those are content. */
+/** Indents the new line, except within a string: there it would remove spaces, which are content. */
 function breakLine(view: EditorView): boolean {
   const { name } = syntaxTree(view.state).resolveInner(view.state.selection.main.from, -1);
   const isInString = name === "String" || name === "PropertyName";
@@ -213,7 +213,7 @@ function format(view: EditorView): void {
   });
 }
 
-/** One step of undo, joined to no typing before or after it. */
+/** One step of undo, separate from typing before and after. */
 function changeInOneStep(view: EditorView, change: TransactionSpec): void {
   view.dispatch({ ...change, annotations: isolateHistory.of("full") });
 }

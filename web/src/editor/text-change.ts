@@ -1,4 +1,4 @@
-// How one text becomes another with as little change as needed, so that the cursor stays where the person put it.
+// Turns one text into another with the smallest change, so that the cursor stays in place.
 
 export type TextChange = { from: number; to: number; insert: string };
 
@@ -22,8 +22,8 @@ export function changeBetween(before: string, after: string): TextChange {
 }
 
 /**
- * Where an offset of a JSON text is once the text is formatted: behind the same character as before.
- * Null if the two texts differ in more than white space, which formatting must never do.
+ * Maps an offset of a JSON text to the formatted text: behind the same character. Null if the texts differ in more than
+ * white space, which formatting must never do.
  */
 export function offsetAfterFormatting(
   before: string,
@@ -34,7 +34,7 @@ export function offsetAfterFormatting(
   let at = 0;
   let atAfter = 0;
   while (at < before.length || atAfter < after.length) {
-    // Inside strings both texts are the same, so a difference is always one of white space between tokens.
+    // Inside strings both texts are the same, so they differ only in white space between tokens.
     if (at < before.length && before.charCodeAt(at) === after.charCodeAt(atAfter)) {
       at += 1;
       atAfter += 1;

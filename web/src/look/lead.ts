@@ -1,4 +1,4 @@
-// Takes the reader to a part of the page: into view, and the focus with it.
+// Scrolls to a part of the page and moves the focus there.
 
 export function lead(target: string | HTMLElement | null): void {
   const element = typeof target === "string" ? document.getElementById(target) : target;

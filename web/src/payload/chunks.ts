@@ -1,4 +1,4 @@
-// Cuts the entries of a large container into chunks that take a moment to draw each, whatever the entries hold.
+// Cuts the entries of a large container into chunks that are each quick to draw.
 
 import {
   keyAt,
@@ -8,11 +8,11 @@ import {
   textAt,
 } from "../../../server/src/domain/shown/json-outline.ts";
 
-/** So many values take a few milliseconds to draw. */
+/** Drawing this many values takes a few milliseconds. */
 const valuesPerChunk = 40;
-/** A larger container is not drawn at once. Even the deepest one that branches nowhere is. */
+/** A larger container is drawn in steps. A smaller one, even if it is one deep chain, is drawn at once. */
 const valuesPerEntry = 128;
-/** A longer entry has a chunk of its own. */
+/** A longer entry gets its own chunk. */
 const charactersPerEntry = 2_000;
 const charactersPerChunk = 8_000;
 
@@ -21,11 +21,11 @@ export type Chunk = {
   value: number;
   /** The place of its first entry in the container. */
   index: number;
-  /** How many entries it has. */
+  /** The number of its entries. */
   count: number;
-  /** How many values are in it, at any depth. */
+  /** The number of values in it, at any depth. */
   size: number;
-  /** It is one entry that is too large to be drawn at once: it grows by itself. */
+  /** One entry that is too large to draw at once: it grows by itself. */
   isHeavy: boolean;
 };
 
@@ -39,7 +39,7 @@ export type ChunkList = {
 
 export type Entry = { step: string | number; value: number; text: string };
 
-/** Whether a container is so small that it needs no chunks. */
+/** Whether a container is small enough to need no chunks. */
 export function isSmall(outline: Outline, container: number): boolean {
   return nextOf(outline, container) - container <= valuesPerEntry;
 }
@@ -73,7 +73,7 @@ export function chunksOf(outline: Outline, container: number): ChunkList {
   return { outline, isObject, chunks, count: index };
 }
 
-/** The first so many entries of a chunk. */
+/** The first `count` entries of a chunk. */
 export function entriesIn(list: ChunkList, chunk: Chunk, count = chunk.count): Entry[] {
   const { outline, isObject } = list;
   let value = chunk.value;
@@ -88,7 +88,7 @@ export function entriesIn(list: ChunkList, chunk: Chunk, count = chunk.count): E
   });
 }
 
-/** The JSON of a chunk, keys included: as long as it is the same, the same is drawn. */
+/** The JSON of a chunk, with keys: equal text draws the same. */
 export function textOfChunk({ outline, isObject }: ChunkList, chunk: Chunk): string {
   const { text, keyStarts, starts, ends } = outline;
   let last = chunk.value;
@@ -96,7 +96,7 @@ export function textOfChunk({ outline, isObject }: ChunkList, chunk: Chunk): str
   return text.slice(isObject ? keyStarts[chunk.value] : starts[chunk.value], ends[last]);
 }
 
-/** How many chunks hold the first so many entries. */
+/** The number of chunks that hold the first `entryCount` entries. */
 export function chunksFor({ chunks }: ChunkList, entryCount: number): number {
   let low = 0;
   let high = chunks.length;

@@ -1,4 +1,4 @@
-// A container of the readable view: how much of it is open, the button that folds it, and the rows inside.
+// A container of the readable view: its fold button, how much of it is open, and its rows.
 
 import { type ReactNode, useLayoutEffect, useMemo, useState } from "react";
 import type { JsonChange } from "../../../server/src/domain/shown/json-diff.ts";
@@ -79,13 +79,13 @@ export function ContainerToggle({ container, name }: ToggleProps) {
 type BodyProps = {
   path: JsonPath;
   container: Container;
-  /** Those at and below this container. */
+  /** The changes at and below this container. */
   changes: readonly JsonChange[];
-  /** How a value inside looks: the rows know containers, so containers cannot know the rows. */
+  /** Draws a value inside. Passed in, because rows import containers, so containers can't import rows. */
   row: (props: RowProps) => ReactNode;
 };
 
-/** A value, its own JSON, its place in the document, and what of it was changed. */
+/** A value, its own JSON, its place in the document, and its changes. */
 export type RowProps = {
   path: JsonPath;
   text: string;
@@ -125,7 +125,7 @@ export function ContainerBody({ path, container, changes, row }: BodyProps) {
   );
 }
 
-/** What of a container is not shown yet, and how to show it. */
+/** The folded rest of a container, and the button that shows it. */
 function Rest({ container: { value, list, count, show } }: { container: Container }) {
   const tree = useTree();
   const left = list.count - count;
@@ -142,7 +142,7 @@ function Rest({ container: { value, list, count, show } }: { container: Containe
         type="button"
         className="button"
         onClick={(event) => {
-          // It goes when nothing remains; the focus stays with the list.
+          // The button disappears when nothing remains; the focus stays with the list.
           lead(event.currentTarget.closest("li"));
           show(list.count);
         }}

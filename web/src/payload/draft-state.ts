@@ -1,4 +1,4 @@
-// What an edited document amounts to: nothing, some changes, or something that cannot be approved and why.
+// The state of an edited document: unchanged, changed, or not approvable and why.
 
 import { diffJson, type JsonChange } from "../../../server/src/domain/shown/json-diff.ts";
 import { scanJsonValue } from "../../../server/src/domain/shown/json-text.ts";
@@ -7,7 +7,7 @@ import { words } from "../look/words.ts";
 export type Mistake = {
   at: number;
   message: string;
-  /** It is JSON, but none that can be an edit. */
+  /** It is JSON, but not a valid edit. */
   isNull?: boolean;
 };
 
@@ -16,7 +16,7 @@ export type DraftState =
   | { kind: "changed"; changes: JsonChange[] }
   | { kind: "refused"; mistake: Mistake };
 
-/** One list for all, so that rows without changes can be told apart by identity. */
+/** One shared list, so that rows without changes can be compared by identity. */
 export const noChanges: readonly JsonChange[] = [];
 
 export function judgeDraft(original: string, draft: string): DraftState {
@@ -27,7 +27,7 @@ export function judgeDraft(original: string, draft: string): DraftState {
   return changes.length === 0 ? { kind: "unchanged" } : { kind: "changed", changes };
 }
 
-/** The service refuses the same, by the same rules; here it is said while there is still time to mend it. */
+/** The service refuses the same by the same rules; the page says it while it can still be fixed. */
 export function mistakeIn(draft: string): Mistake | null {
   const scanned = scanJsonValue(draft);
   if (scanned.kind === "malformed")

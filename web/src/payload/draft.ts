@@ -1,23 +1,23 @@
-// Keeps what the approver typed across reloads, in this tab alone, and only until the request is decided.
+// Keeps the approver's typing across reloads, in this tab alone, until the request is decided.
 
 import type { JsonPath } from "../../../server/src/domain/shown/json-tree.ts";
 
 export type Draft = {
-  /** The edited document, valid or not; null when it is as the agent sent it. */
+  /** The edited document, valid or not; null if it is unchanged. */
   text: string | null;
   note: string;
-  /** Values that are being edited where they stand and not yet kept. */
+  /** Values that are being edited in place and not yet kept. */
   fields: readonly FieldDraft[];
 };
 
 export type FieldDraft = {
   path: JsonPath;
-  /** The value's text when editing began: with another one there, this field has lost its place. */
+  /** The value's text when editing began: if it differs now, the field has lost its place. */
   token: string;
   typed: string;
 };
 
-/** What of the browser's storage is used. */
+/** The part of the browser's storage that we use. */
 export type DraftStorage = {
   getItem: (key: string) => string | null;
   setItem: (key: string, value: string) => void;
@@ -41,7 +41,7 @@ export function loadDraft(storage: DraftStorage | null, id: string): Draft {
   }
 }
 
-/** Says whether it is kept: storage may be full or forbidden, and the page works without it. */
+/** Whether it was kept: storage may be full or forbidden, and the page works without it. */
 export function saveDraft(storage: DraftStorage | null, id: string, draft: Draft): boolean {
   const { text, note, fields } = draft;
   const isEmpty = text === null && note === "" && fields.length === 0;

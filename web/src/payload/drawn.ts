@@ -1,5 +1,5 @@
-// The record of what has been drawn. A row marks its value once the value stands in the document with all of its text;
-// nothing else does. Approve waits for the values that have no mark.
+// Records which values have been drawn. Only a row marks its value, once the value stands in the document with all of
+// its text. Approve waits for values without a mark.
 
 import { isSameJson, type JsonChange } from "../../../server/src/domain/shown/json-diff.ts";
 import {
@@ -15,9 +15,9 @@ import {
 
 export type Drawn = {
   outline: Outline;
-  /** One byte for each value of the outline: 0, or how it was seen. */
+  /** One byte per value of the outline: 0, or how it was seen. */
   marks: Uint8Array;
-  /** How many values have no mark. */
+  /** The number of values without a mark. */
   unseen: number;
 };
 
@@ -43,12 +43,12 @@ export function isSeen({ marks }: Drawn, value: number): boolean {
   return marks[value] !== 0;
 }
 
-/** How many of the values inside a container have no mark. */
+/** The number of values inside a container without a mark. */
 export function unseenInside(drawn: Drawn, container: number): number {
   return unseenFrom(drawn, container, container + 1);
 }
 
-/** The same, from one of its entries on. */
+/** The same, starting at one of its entries. */
 export function unseenFrom({ outline, marks }: Drawn, container: number, from: number): number {
   let unseen = 0;
   const end = nextOf(outline, container);
@@ -58,7 +58,7 @@ export function unseenFrom({ outline, marks }: Drawn, container: number, from: n
 
 /**
  * The record of an edited document. A value that was drawn before, at the same path and with the same text, need not be
- * drawn again, and neither need one that the approver typed: `changes` are those to what the agent sent.
+ * drawn again; nor does one that the approver typed. `changes` are relative to the agent's document.
  */
 export function drawnAfterEdit(
   text: string,
@@ -106,7 +106,7 @@ function carryItems(from: Drawn, old: number, to: Drawn, now: number): void {
   });
 }
 
-/** The steps to what was typed: one walk marks all of it, however many changes there are. */
+/** The steps to the typed values: one walk marks all of them, however many changes there are. */
 type TypedSteps = { isTyped: boolean; inside: Map<string | number, TypedSteps> };
 
 function markTyped(drawn: Drawn, changes: readonly JsonChange[]): void {

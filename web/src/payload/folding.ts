@@ -1,19 +1,19 @@
-// What of a payload is open at first, and where long texts are cut. Nothing is folded away silently: as long as a value
-// has not been drawn (drawn.ts), the page says how many there are and Approve waits.
+// Decides what of a payload is open at first, and where long texts are cut. Nothing is folded silently: while a value
+// is undrawn (drawn.ts), the page says how many there are, and Approve waits.
 
 import { nextOf, type Outline, stepsOf } from "../../../server/src/domain/shown/json-outline.ts";
 import type { JsonNode, JsonPath } from "../../../server/src/domain/shown/json-tree.ts";
 import { segmentsOf } from "../../../server/src/domain/shown/text/visible-text.ts";
 import { lengthOf } from "../look/json-escapes.ts";
 
-/** So many values are open when the page appears: a screenful or ten, and quick on any phone. */
+/** The number of values that are open at first: a screenful or ten, and quick on any phone. */
 export const openValuesAtFirst = 250;
-/** A longer text is folded after this many characters that can be seen. */
+/** A longer text is folded after this many visible characters. */
 export const textCharactersAtFirst = 2_000;
-/** How many entries of a long list one press shows. */
+/** The number of entries that one press shows of a long list. */
 export const entriesPerStep = 200;
 
-/** One text for each path, and a short one even where names are megabytes long. */
+/** A key per path, short even where names are megabytes long. */
 export function keyOf(path: JsonPath): string {
   return path.map(keyOfStep).join("/");
 }
@@ -33,8 +33,8 @@ export function isContainer({ kind }: JsonNode): boolean {
 }
 
 /**
- * How many entries each open container shows, by its path. Opens level by level, so that the outline comes before the
- * depths of its first branch.
+ * The number of entries that each open container shows, by path. Opens level by level, so that the outline comes before
+ * the depths of its first branch.
  */
 export function openAtFirst(outline: Outline): Map<string, number> {
   const counts = new Map<string, number>();
@@ -55,7 +55,7 @@ export function openAtFirst(outline: Outline): Map<string, number> {
   return counts;
 }
 
-/** How many entries each container on the way to a value must show, so that the value is there. */
+/** The number of entries that each container on the way to a value must show, so that the value is there. */
 export function wayTo(outline: Outline, path: JsonPath): [key: string, count: number][] {
   const way: [string, number][] = [];
   let value = 0;
@@ -74,7 +74,7 @@ export function wayTo(outline: Outline, path: JsonPath): [key: string, count: nu
   return way;
 }
 
-/** Cuts a text where it is folded: never inside a pair of surrogates or a run that becomes one chip. */
+/** Cuts a text where it is folded: never inside a surrogate pair or a run that becomes one chip. */
 export function splitLongText(value: string): { start: string; rest: string } {
   if (value.length <= textCharactersAtFirst) return { start: value, rest: "" };
   let visible = 0;
@@ -94,7 +94,7 @@ export function splitLongText(value: string): { start: string; rest: string } {
     visible += segment.text.length;
     at += segment.text.length;
   }
-  // A few characters more are shorter than the words that would announce them.
+  // A few more characters are shorter than the words that would announce them.
   return value.length - at <= 200 ? { start: value, rest: "" } : cut(value, at);
 }
 

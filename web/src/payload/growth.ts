@@ -1,18 +1,18 @@
-// Draws what is being opened in steps, so short that the page answers to presses and scrolls in between.
+// Draws opening parts in steps, so short that the page reacts to presses and scrolls in between.
 
 import { flushSync } from "react-dom";
 
 export type GrowthJob = {
   /** Draws a little more. */
   step: () => void;
-  /** Keeps what is there, and wants no more. */
+  /** Keeps the drawn part and wants no more. */
   stop: () => void;
 };
 
 export type Growth = {
-  /** Takes a job on until it is taken back: the newest is done first, so that rows appear in their order. */
+  /** Runs a job until it is removed. The newest runs first, so that rows appear in their order. */
   add: (job: GrowthJob) => () => void;
-  /** Does each of these once, in their order. */
+  /** Runs each of these once, in their order. */
   addAll: (steps: readonly (() => void)[]) => void;
   isGrowing: () => boolean;
   stop: () => void;
@@ -21,7 +21,7 @@ export type Growth = {
 /** The browser has its own work after each step. */
 const stepMs = 16;
 
-/** `onStep` is called after each step, and when the last job is taken back. */
+/** `onStep` is called after each step, and when the last job is removed. */
 export function startGrowth(onStep: () => void): Growth {
   const jobs: GrowthJob[] = [];
   let isWaiting = false;

@@ -1,5 +1,5 @@
-// Editing one simple value where it stands: a number stays a number, a text a text, and nothing else in the document
-// changes by a byte. What is typed becomes a JSON token here.
+// Edits one simple value in place: a number stays a number, a text a text, and nothing else in the document changes by
+// a byte. Typed text becomes a JSON token here.
 
 import {
   type JsonNode,
@@ -13,7 +13,7 @@ import { segmentsOf } from "../../../server/src/domain/shown/text/visible-text.t
 
 const numberPattern = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
-/** What the field for a value holds at first, or null when the value cannot be edited where it stands. */
+/** The first content of a value's field, or null if the value can't be edited in place. */
 export function typedOf(text: string, node: JsonNode): string | null {
   switch (node.kind) {
     case "number":
@@ -28,7 +28,7 @@ export function typedOf(text: string, node: JsonNode): string | null {
   }
 }
 
-/** The token for what was typed, or null when a value of this kind cannot be written so. */
+/** The token for the typed text, or null if it isn't valid for this kind of value. */
 export function tokenOf(kind: JsonNode["kind"], typed: string): string | null {
   switch (kind) {
     case "string":
@@ -45,8 +45,8 @@ export function tokenOf(kind: JsonNode["kind"], typed: string): string | null {
 }
 
 /**
- * The document with one value replaced. A value that is typed back to what the agent sent gets the agent's own token
- * again: it may have been spelled with escapes.
+ * The document with one value replaced. A value that is typed back to the agent's gets the agent's own token again: it
+ * may have been spelled with escapes.
  */
 export function withValue(
   { text, original }: { text: string; original: string },
@@ -61,7 +61,7 @@ export function withValue(
   return replaceNode(text, node, sent !== null && isSameScalar(sent, token) ? sent : token);
 }
 
-/** The document with the agent's own value at a path again. */
+/** The document with the agent's own value at a path restored. */
 export function withRestored(
   { text, original }: { text: string; original: string },
   path: JsonPath,
@@ -79,7 +79,7 @@ function isSameScalar(one: string, other: string): boolean {
   return JSON.parse(one) === JSON.parse(other);
 }
 
-/** A plain field would hide some characters and change others: line breaks of Windows become those of Unix. */
+/** A plain field would hide some characters and change others: Windows line breaks become Unix ones. */
 function isPlain(value: string): boolean {
   return segmentsOf(value, { isMultiLine: true }).every(
     (segment) =>

@@ -1,4 +1,4 @@
-// The name of a value, or its place in a list. Spaces at its edges, which nobody would see, are counted.
+// The name of a value, or its place in a list. Invisible spaces at its edges are counted.
 
 import { useMemo } from "react";
 import type { JsonPath } from "../../../server/src/domain/shown/json-tree.ts";
@@ -22,7 +22,7 @@ export function Key({ path }: { path: JsonPath }) {
   );
 }
 
-/** Names are never folded, however long they are. */
+/** Names are never folded, however long. */
 function Name({ text }: { text: string }) {
   const pieces = useMemo(() => piecesOf(text), [text]);
   return pieces.length === 1 ? <Visible text={text} isValue /> : <LongText pieces={pieces} />;

@@ -1,4 +1,4 @@
-// A text of many screens, in pieces: those out of sight are left out of layout.
+// A text of many screens, in pieces: layout skips those out of sight.
 
 import { memo } from "react";
 import { Visible } from "../look/visible-text.tsx";
@@ -15,7 +15,7 @@ export function LongText({ pieces, isMultiLine = false }: LongTextProps) {
 
 type PieceProps = { piece: TextPiece; isMultiLine: boolean };
 
-/** The text grows by drawing one piece more. */
+/** The text grows piece by piece. */
 const Piece = memo(
   ({ piece: { text, isCut }, isMultiLine }: PieceProps) => (
     <span className={isCut ? "piece piece-cut" : "piece"}>

@@ -1,9 +1,9 @@
-// How rows look, for those that are components and those that are plain text.
+// The look of rows, shared by components and plain text.
 
 import type { JsonNode } from "../../../server/src/domain/shown/json-tree.ts";
 import { words } from "../look/words.ts";
 
-/** Deeper levels are not indented any further; on a phone nothing would be left of the line. */
+/** Deeper levels aren't indented any further; on a phone nothing would be left of the line. */
 export const indentedLevelsMax = 8;
 const longCharacters = 48;
 
@@ -21,14 +21,14 @@ export function rowsName(depth: number): string {
   return depth <= indentedLevelsMax ? "rows rows-indented" : "rows";
 }
 
-/** What a container says of itself: the signs of its kind, and how much is in it. */
+/** A container's own words: the signs of its kind, and its size. */
 export function containerWords(isObject: boolean, count: number): { signs: string; said: string } {
   const signs = isObject ? "{ }" : "[ ]";
   if (count === 0) return { signs, said: isObject ? words.emptyObject : words.emptyArray };
   return { signs, said: isObject ? words.object(count) : words.array(count) };
 }
 
-/** What we say behind a simple value: to everybody, to screen readers alone, and a long number in groups. */
+/** Our words behind a simple value: for everybody, for screen readers alone, and a long number in groups. */
 export type Notes = { shown: string | null; spoken: string | null; grouped: string | null };
 
 /** `value` is the decoded text, or the token of anything else. */
@@ -41,7 +41,7 @@ export function notesOn(kind: JsonNode["kind"], value: string): Notes {
   };
 }
 
-/** Screen readers do not say the quotes that tell a text from a number. */
+/** Screen readers don't read the quotes that tell a text from a number. */
 function looksLikeAnother(value: string): boolean {
   return /^(?:-?[0-9.eE+]+|true|false|null)$/.test(value);
 }

@@ -1,9 +1,9 @@
-// Tells parts of the page when they come near the window and when they go: one observer for all of them.
+// Tells parts of the page when they come near the window and when they leave: one observer for all.
 
 import { type RefObject, useEffect, useRef } from "react";
 import { startGrowth } from "./growth.ts";
 
-/** A window's height above and below: a reader who scrolls or presses Tab finds the next part ready. */
+/** One window height above and below, so that a reader who scrolls or presses Tab finds the next part ready. */
 const margin = "100% 0px";
 
 type OnNear = (isNear: boolean) => void;
@@ -29,7 +29,7 @@ function theObserver(): IntersectionObserver {
   return observer;
 }
 
-/** `onNear` is called after each change, and once at the beginning; with null nobody is told. */
+/** `onNear` is called after each change, and once at the beginning; null unsubscribes. */
 export function useNear(part: RefObject<Element | null>, onNear: OnNear | null): void {
   const latest = useRef(onNear);
   latest.current = onNear;

@@ -1,4 +1,5 @@
-// Says how much of the payload is folded and how to open it, or how far the opening has come and how to stop it.
+// Says how much of the payload is folded, with a button that opens it; or how far the opening is, with one that stops
+// it.
 
 import { words } from "../look/words.ts";
 import type { Opening } from "./opening.ts";

@@ -1,6 +1,5 @@
-// Keeps which parts of the payload are open, for as long as the page is there, opens more on demand, and counts what has
-// not been drawn yet. Containers and long texts ask here how much of them to draw; the record (drawn.ts) is made by the
-// rows that were drawn.
+// Keeps which parts of the payload are open while the page lives, opens more on demand, and counts the undrawn values.
+// Containers and long texts ask here how much to draw; drawn rows make the record (drawn.ts).
 
 import { useState } from "react";
 import { nextOf, numberAt } from "../../../server/src/domain/shown/json-outline.ts";
@@ -19,19 +18,19 @@ import { keyOf, openAtFirst, openValuesAtFirst, wayTo } from "./folding.ts";
 import { type Growth, startGrowth } from "./growth.ts";
 
 export type Opening = {
-  /** How many values have never been in the document. */
+  /** The number of values that have never been in the document. */
   unseen: number;
-  /** How far the opening has come, while rows are on their way into the document. */
+  /** The progress of the opening, while rows are on their way into the document. */
   progress: Progress | null;
   /** Everything has been drawn, and nothing is on its way. */
   isComplete: boolean;
   openAll: () => void;
-  /** Opens no more for now. What is there stays. */
+  /** Stops opening for now. Drawn rows stay. */
   stop: () => void;
   revealAt: (path: JsonPath) => void;
-  /** The raw view has the whole document in it. */
+  /** The raw view holds the whole document. */
   onAllDrawn: () => void;
-  /** What the rows need of it; the same object all the time. */
+  /** The part for the rows; always the same object. */
   rows: OpeningRows;
 };
 
@@ -39,34 +38,34 @@ export type Progress = { drawn: number; all: number };
 
 export type OpeningRows = {
   drawn: () => Drawn;
-  /** Told by a row once its value is in the document with all of its text. */
+  /** A row calls it once its value is in the document with all of its text. */
   onDrawn: (value: number) => void;
-  /** How many entries a container is to show; 0 while it is folded. */
+  /** The number of entries a container is to show; 0 while it is folded. */
   countAt: (key: string, value: number) => number;
-  /** Opens a container, so that it shows no fewer entries than before and at least so many. */
+  /** Opens a container to show at least this many entries, and never fewer than before. */
   open: (key: string, countMin: number) => void;
-  /** Has a container show so many entries and no more. */
+  /** Makes a container show exactly this many entries. */
   limit: (key: string, count: number) => void;
   fold: (key: string) => void;
   isTextOpen: (key: string, value: number) => boolean;
   openText: (key: string) => void;
   closeText: (key: string) => void;
-  /** Has a part drawn again when it is opened or folded; answers with how to take that back. */
+  /** Redraws a part when it is opened or folded; returns the way to unsubscribe. */
   register: (key: string, redraw: () => void) => () => void;
   grow: Growth["add"];
   /** Whether the reader is to be led to one of these values. */
   isTarget: (isHolding: (value: number) => boolean) => boolean;
   watchTarget: (onTarget: (value: number) => void) => () => void;
-  /** Told when rows are there to which the reader could be led. */
+  /** Called when there are rows to which the reader could be led. */
   onRows: () => void;
 };
 
 export type OpeningInput = {
-  /** The document as it is shown now; null while there is none that could be shown. */
+  /** The document on the page; null while there is none to show. */
   text: string | null;
-  /** What the agent sent; null when it sent nothing. */
+  /** The agent's document; null if it sent none. */
   original: string | null;
-  /** What the approver changed in it. */
+  /** The approver's changes. */
   state: DraftState;
 };
 
@@ -77,20 +76,20 @@ export function useOpening(input: OpeningInput): Opening {
   const { rows, openAll, stop, revealAt, onAllDrawn } = parts;
   const unseen = parts.countUnseen();
   const progress = parts.progress();
-  // A draft that is no JSON cannot be drawn.
+  // A draft that isn't JSON can't be drawn.
   const isBroken = input.text === null && input.original !== null;
   const isComplete = unseen === 0 && progress === null && !isBroken;
   return { unseen, progress, isComplete, openAll, stop, revealAt, onAllDrawn, rows };
 }
 
-/** While rows appear, what is counted is drawn again this often and no more. */
+/** While rows appear, the counts are redrawn no more often than this. */
 const publishMs = 200;
 
-/** All that is kept between two drawings of the page. `redraw` draws the counts again. */
+/** All state between two drawings of the page. `redraw` draws the counts again. */
 function openParts(redraw: () => void) {
   let text: string | null = null;
   let drawn: Drawn | null = null;
-  /** Of the agent's own document: an edit can be taken back. */
+  /** Of the agent's own document: an edit can be undone. */
   let original: Drawn | null = null;
   let isAllOpen = false;
   let target: number | null = null;
@@ -193,7 +192,7 @@ function openParts(redraw: () => void) {
       publish();
     },
     stop: () => {
-      // What is there stays open, whatever opened it.
+      // Drawn parts stay open, however they were opened.
       for (const key of redraws.keys()) if (!counts.has(key)) counts.set(key, Infinity);
       isAllOpen = false;
       growth.stop();
@@ -205,7 +204,7 @@ function openParts(redraw: () => void) {
       if (path.length === 0 || value === null) return lead("payload");
       target = value;
       for (const [key, count] of wayTo(drawn.outline, path)) {
-        // What is not there yet opens by itself when it appears.
+        // Parts that aren't there yet open by themselves when they appear.
         rows.open(key, count);
       }
       rows.openText(keyOf(path));
@@ -220,13 +219,13 @@ function openParts(redraw: () => void) {
   };
 }
 
-/** A small part of which everything was drawn or typed before need not be opened by hand once more. */
+/** A small part need not be opened by hand again if everything in it was drawn or typed before. */
 function isKnown(drawn: Drawn, value: number): boolean {
   const size = nextOf(drawn.outline, value) - value;
   return size <= openValuesAtFirst && unseenInside(drawn, value) === 0;
 }
 
-/** Many calls in one task are one, and while there is much to do so are those of a moment. */
+/** Joins many calls of one task into one, and, while there is much to do, those of a moment. */
 function calmly(run: () => void, isBusy: () => boolean): () => void {
   let isWaiting = false;
   let lastAt = -publishMs;
@@ -241,13 +240,13 @@ function calmly(run: () => void, isBusy: () => boolean): () => void {
   };
 }
 
-/** Leads to a row once it is there: a text once all of it is, and a field whatever is typed into it. */
+/** Leads to a row once it is there: to a text once it is complete, and to a field even while it is typed into. */
 function leadToRow(value: number, isWhole: boolean): boolean {
   const row = document.querySelector<HTMLElement>(`.rows-root [data-value="${value}"]`);
   const line = row?.querySelector(".line") ?? null;
   if (row === null || line === null) return false;
   if (!isWhole && line.querySelector(".value-field") === null) return false;
-  // In a text of many screens the reader looks for what is marked.
+  // In a text of many screens the reader looks for the mark.
   const mark = line.clientHeight > innerHeight / 2 ? line.querySelector(".chip, .suspect") : null;
   (mark ?? row).scrollIntoView({ block: "center" });
   row.tabIndex = -1;

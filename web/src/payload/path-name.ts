@@ -1,5 +1,5 @@
-// What a place in the payload is called in labels and lists: its path, made visible and cut to a length that can be
-// read. The work is bounded by that length, however long the keys are and however deep they stand.
+// The name of a place in the payload for labels and lists: its path, made visible and cut to a readable length. The
+// work is bounded by that length, however long the keys are and however deep they stand.
 
 import { formatStep } from "../../../server/src/domain/shown/json-text.ts";
 import type { JsonPath } from "../../../server/src/domain/shown/json-tree.ts";
@@ -8,7 +8,7 @@ import { words } from "../look/words.ts";
 
 type Step = JsonPath[number];
 
-/** The root is called in our words; anything else is the agent's. */
+/** The root has a name in our words; all others are the agent's. */
 export function pathName(path: JsonPath, charactersMax = 80): string {
   if (path.length === 0) return words.wholePayload;
   return wholeName(path, charactersMax) ?? shortName(path, charactersMax);
@@ -16,11 +16,11 @@ export function pathName(path: JsonPath, charactersMax = 80): string {
 
 /** A stranger's text, made visible and cut in the middle. */
 export function visibleCut(text: string, charactersMax: number): string {
-  // What is left out here is more than is left out below, so that one gap shows.
+  // More is left out here than below, so that only one gap shows.
   return cutMiddle(toVisibleText(cutMiddle(text, 2 * charactersMax)), charactersMax);
 }
 
-/** Null when it would be too long. */
+/** Null if it would be too long. */
 function wholeName(path: JsonPath, charactersMax: number): string | null {
   let name = "";
   for (const step of path) {
@@ -31,7 +31,7 @@ function wholeName(path: JsonPath, charactersMax: number): string | null {
   return name;
 }
 
-/** Where it begins, and as much of its end as there is room for. */
+/** Its start, and as much of its end as fits. */
 function shortName(path: JsonPath, charactersMax: number): string {
   const stepMax = Math.floor((charactersMax - 1) / Math.min(path.length, 3));
   const first = stepName(path[0] ?? 0, true, stepMax);
@@ -56,7 +56,7 @@ export function cutMiddle(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;
   let head = Math.ceil((charactersMax - 1) / 2);
   let tail = text.length - Math.floor((charactersMax - 1) / 2);
-  // Half of a character would be shown as a hidden one.
+  // Half of a character would show as a hidden one.
   if (isHighSurrogate(text.charCodeAt(head - 1))) head -= 1;
   if (isHighSurrogate(text.charCodeAt(tail - 1))) tail += 1;
   return `${text.slice(0, head)}…${text.slice(tail)}`;

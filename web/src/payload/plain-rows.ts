@@ -1,5 +1,5 @@
 // Rows as plain text, for parts of a payload that are out of sight: the same words in the same places as in
-// value-row.tsx, but without tools, and a component only for a text in which something is hidden.
+// value-row.tsx, but without tools. Only a text with something hidden gets a component.
 
 import { createElement, type ReactElement } from "react";
 import { createRoot } from "react-dom/client";
@@ -28,13 +28,13 @@ export type PlainRows = {
   rows: DocumentFragment;
   /** The numbers of the values that stand in it with all of their text. */
   values: number[];
-  /** Whether there are values in it that are not shown. */
+  /** Whether it holds values that aren't shown. */
   hasFolded: boolean;
 };
 
 type Drawing = Omit<PlainRows, "rows"> & { outline: Outline; opening: OpeningRows };
 
-/** The first so many entries of a chunk. */
+/** The first entries of a chunk. */
 export function plainRowsOf(
   list: ChunkList,
   chunk: Chunk,
@@ -59,7 +59,7 @@ function rowOf(drawing: Drawing, path: JsonPath, value: number): HTMLLIElement {
 function scalarRow(path: JsonPath, kind: JsonNode["kind"], token: string): HTMLLIElement {
   const step = path.at(-1);
   const rowName = `row ${lineName(token, step)}`;
-  // In a list of numbers one text for each is enough, and there may be millions.
+  // One text per number is enough in a list of numbers, and there may be millions.
   if (kind === "number" && typeof step === "number") {
     return element("li", rowName, [`${step} ${token}`]);
   }
@@ -76,7 +76,7 @@ function scalarRow(path: JsonPath, kind: JsonNode["kind"], token: string): HTMLL
   return element("li", rowName, [keyOfRow(path), value]);
 }
 
-/** Its text is in the style sheet's hands: it is neither copied nor read aloud with the value. */
+/** The style sheet makes its text, so it is neither copied nor read aloud with the value. */
 function groupedNote(grouped: string): HTMLElement {
   const note = element("span", "grouped", []);
   note.dataset.grouped = grouped;
@@ -91,7 +91,7 @@ function keyOfRow(path: JsonPath): Node {
   return isPlain ? element("span", "key", [step]) : component(createElement(Key, { path }));
 }
 
-/** Letters that need no isolation from their neighbours, and no care for lines, spaces and what hides. */
+/** Letters that need no isolation from their neighbours, and no care for lines, spaces or hidden characters. */
 const plain = /^(?! )(?!.* {2})[ -~]*(?<! )$/;
 
 function textOf(text: string): Node | string {
@@ -99,7 +99,7 @@ function textOf(text: string): Node | string {
   return component(createElement(Visible, { text, isMultiLine: true, isValue: true }));
 }
 
-/** It has no effects, so that it may go with its row. */
+/** It has no effects, so it may disappear with its row. */
 function component(made: ReactElement): Node {
   const host = element("span", "host", []);
   createRoot(host).render(made);

@@ -1,4 +1,4 @@
-// JSON as the text it is, with everything hidden in it visible.
+// JSON as plain text, with everything hidden in it visible.
 
 import { type ReactNode, useLayoutEffect } from "react";
 import { Visible } from "../look/visible-text.tsx";
@@ -6,7 +6,7 @@ import { Visible } from "../look/visible-text.tsx";
 type RawJsonProps = {
   text: string;
   label: string;
-  /** Told once the whole text is in the document. */
+  /** Called once the whole text is in the document. */
   onDrawn?: () => void;
   /** Stands directly behind the text. */
   end?: ReactNode;

@@ -1,5 +1,5 @@
 // The rows of a container. A short one has them all at once. A long one has chunks: they appear in steps, those out of
-// sight are plain text and left out of layout, and those near the window have their tools.
+// sight are plain text and skipped by layout, and those near the window have their tools.
 
 import { memo, type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import type { JsonPath } from "../../../server/src/domain/shown/json-tree.ts";
@@ -15,13 +15,13 @@ import { useNear } from "./nearness.ts";
 import { plainRowsOf } from "./plain-rows.ts";
 import { useTree } from "./tree-context.ts";
 
-/** Whose rows they are. */
+/** The container of the rows. */
 export type RowsOf = {
   /** The container's path, as a key. */
   key: string;
   path: JsonPath;
   list: ChunkList;
-  /** Another object when the changes inside the container are others. */
+  /** A new object when the changes inside the container differ. */
   inside: object;
   row: (entry: Entry) => ReactNode;
 };
@@ -41,12 +41,12 @@ type LongRowsProps = {
   of: RowsOf;
   /** How many entries the container shows. */
   count: number;
-  /** Which of its chunks stand here. */
+  /** The chunks that stand here. */
   from: number;
   end: number;
 };
 
-/** So many parts there are: a list of any length grows by drawing a few short lists again. */
+/** The number of parts per block: a list of any length grows by redrawing a few short lists. */
 const partsPerBlock = 32;
 
 /** Chunks, or blocks of them. */
@@ -123,7 +123,7 @@ function chunksPerPart(chunks: number): number {
   return perPart;
 }
 
-/** What is open at first is there at once, so that nothing moves under the reader's finger. */
+/** Parts that are open at first are there at once, so that nothing moves under the reader's finger. */
 function partsAtOnce(
   { chunks }: ChunkList,
   from: number,

@@ -1,4 +1,4 @@
-// A simple value, exactly: numbers digit by digit as they were sent, texts with everything hidden in them visible.
+// A simple value, exactly: numbers digit by digit as sent, texts with everything hidden in them visible.
 
 import { useLayoutEffect, useMemo, useState } from "react";
 import {
@@ -53,7 +53,7 @@ function ShortValue({ kind, text, value }: ShortValueProps) {
 
 type LongValueProps = { text: string; start: string; path: JsonPath; value: number };
 
-/** A text of which the reader sees the beginning at first. Opened, all of it appears in steps. */
+/** A long text, of which the reader first sees the start. Once opened, it appears in steps. */
 function LongValue({ text, start, path, value }: LongValueProps) {
   const tree = useTree();
   const key = keyOf(path);
@@ -98,7 +98,7 @@ function sumOf(pieces: readonly TextPiece[]): number {
   return pieces.reduce((sum, { text }) => sum + text.length, 0);
 }
 
-/** A text without its quotes, anything else as it stands. */
+/** A text without its quotes, anything else unchanged. */
 export function valueToCopy(text: string): string {
   const node = rootOf(text);
   return node.kind === "string" ? stringOf(text, node) : text;

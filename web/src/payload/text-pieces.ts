@@ -1,15 +1,15 @@
-// Cuts a long text into pieces that are laid out one by one: a browser takes seconds for megabytes in one piece.
+// Cuts a long text into pieces with a layout of their own: a browser takes seconds for megabytes in one piece.
 
-/** Some screens full, and a few milliseconds to lay out. */
+/** Some screens full, and a few milliseconds of layout. */
 export const charactersPerPiece = 8_000;
 
 export type TextPiece = {
   text: string;
-  /** The line goes on in the next piece: the break behind it is ours. */
+  /** The line continues in the next piece: the break between them is ours. */
   isCut: boolean;
 };
 
-/** Put together, the pieces are the text. They end with a line or between two words where there is one to end. */
+/** The pieces joined are the text. They end with a line or between two words, if there is such a place. */
 export function piecesOf(text: string): TextPiece[] {
   const pieces: TextPiece[] = [];
   for (let from = 0; from < text.length; ) {
@@ -25,7 +25,7 @@ function pieceEnd(text: string, from: number): number {
   const end = from + charactersPerPiece;
   if (end >= text.length) return text.length;
   const half = from + charactersPerPiece / 2;
-  // Only so much is looked at: a text of megabytes may have neither.
+  // The search is bounded: a text of megabytes may have neither.
   const secondHalf = text.slice(half, end);
   for (const separator of ["\n", " "]) {
     const at = secondHalf.lastIndexOf(separator);

@@ -1,5 +1,5 @@
-// What every value of the readable view shares. It stays the same while the document changes: a row is drawn again only
-// when its own text does, so that an edit among twenty thousand values draws a few.
+// The values that all rows of the readable view share. They stay the same while the document changes: a row is redrawn
+// only when its own text changes, so that an edit among twenty thousand values redraws a few.
 
 import { createContext, useContext, useLayoutEffect } from "react";
 import type { JsonPath } from "../../../server/src/domain/shown/json-tree.ts";
@@ -13,16 +13,16 @@ export type Tree = OpeningRows &
     isEditable: boolean;
     onReplace: (path: JsonPath, token: string) => void;
     onRestore: (path: JsonPath) => void;
-    /** What is typed into single values and not yet kept, by path. */
+    /** Unkept typing in single values, by path. */
     fields: ReadonlyMap<string, FieldDraft>;
     onField: (field: FieldDraft) => void;
     onFieldDone: (key: string) => void;
   };
 
-/** What is open at first is there at once; what is opened later appears in steps. */
+/** Parts that are open at first are there at once; parts opened later appear in steps. */
 export type RowsAtOnce = {
   rowsLeft: () => number;
-  /** Takes so many rows, with so many values in them, and says whether they have their tools from the start. */
+  /** Reserves this many rows with their values, and says whether they have their tools from the start. */
   takeRows: (rows: number, values: number) => boolean;
 };
 
@@ -48,8 +48,7 @@ export function useTree(): Tree {
 }
 
 /**
- * Tells the record once this value stands in the document. `text` is what stands there, and null while it is not the
- * whole of it.
+ * Tells the record once this value stands in the document. `text` is the drawn text, and null while it isn't complete.
  */
 export function useDrawn(value: number, text: string | null): void {
   const tree = useTree();
@@ -58,7 +57,7 @@ export function useDrawn(value: number, text: string | null): void {
   }, [tree, value, text]);
 }
 
-/** What a value is called in labels. */
+/** The name of a value in labels. */
 export function nameOf(path: JsonPath): string {
   return pathName(path);
 }

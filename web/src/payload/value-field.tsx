@@ -1,4 +1,4 @@
-// The field for one simple value that is being edited where it stands.
+// The field in which one simple value is edited in place.
 
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import type { JsonNode } from "../../../server/src/domain/shown/json-tree.ts";
@@ -8,9 +8,9 @@ import { tokenOf } from "./in-place.ts";
 type ValueFieldProps = {
   kind: JsonNode["kind"];
   name: string;
-  /** What the value is now. */
+  /** The current value. */
   before: string;
-  /** What the field holds at first: perhaps something typed before a reload. */
+  /** The first content of the field: perhaps something typed before a reload. */
   typed: string;
   onTyped: (typed: string) => void;
   onKeep: (token: string) => void;
@@ -24,9 +24,9 @@ export function ValueField(props: ValueFieldProps) {
   const field = useRef<HTMLTextAreaElement & HTMLInputElement & HTMLSelectElement>(null);
   const token = tokenOf(kind, typed);
   useEffect(() => {
-    // Open, it waits to be kept or cancelled, typed into or not.
+    // While open, it waits to be kept or cancelled.
     onTyped(first);
-    // Not after a reload: the reader is elsewhere.
+    // Not after a reload: the reader is elsewhere then.
     if (first === before) field.current?.focus();
   }, []);
   useEffect(() => grow(field.current), [typed]);
@@ -91,7 +91,7 @@ export function ValueField(props: ValueFieldProps) {
   );
 }
 
-/** As high as its text: nothing typed is out of sight. */
+/** As high as its text, so that nothing typed is out of sight. */
 function grow(field: HTMLElement | null): void {
   if (!(field instanceof HTMLTextAreaElement)) return;
   field.style.height = "auto";

@@ -16,7 +16,7 @@ import { Scalar, valueToCopy } from "./scalar.tsx";
 import { nameOf, useDrawn, useTree } from "./tree-context.ts";
 import { ValueField } from "./value-field.tsx";
 
-/** Drawn again only when its own text, its place or its own changes are others. */
+/** Redrawn only when its own text, place or changes differ. */
 export const ValueRow = memo(Row, isSameRow);
 
 function isSameRow(one: RowProps, other: RowProps): boolean {
@@ -115,7 +115,7 @@ function ScalarRow({ path, text, value, change }: ChangedRowProps) {
 
 function ContainerRow({ path, text, value, changes, change }: ChangedRowProps) {
   const container = useContainer(path, text, value);
-  // Its entries are rows of their own.
+  // Its entries have rows of their own.
   useDrawn(value, text);
   const name = nameOf(path);
   return (
@@ -142,7 +142,7 @@ function showRow(props: RowProps) {
   return <ValueRow key={keyOf(props.path)} {...props} />;
 }
 
-/** What stood here before the edit, struck through. */
+/** The value before the edit, struck through. */
 function Was({ change, path }: { change: JsonChange | undefined; path: JsonPath }) {
   const tree = useTree();
   if (change === undefined) return null;
@@ -161,7 +161,7 @@ function Was({ change, path }: { change: JsonChange | undefined; path: JsonPath 
               className="link-button"
               aria-label={words.restoreValue(nameOf(path))}
               onClick={(event) => {
-                // It goes with what it restores; the focus stays with the row.
+                // The button disappears with the change it restores; the focus stays with the row.
                 lead(event.currentTarget.closest("li"));
                 tree.onRestore(path);
               }}

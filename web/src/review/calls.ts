@@ -1,4 +1,4 @@
-// What the page asks of the service. Every answer becomes a value from a short list; nothing throws.
+// The page's calls to the service. Every answer becomes a value from a short list; nothing throws.
 
 import { shownText } from "../../../server/src/domain/shown/shown-text.ts";
 import type {
@@ -13,13 +13,13 @@ export type Failure = {
   kind: "failure";
   code: ReviewErrorBody["error"]["code"] | "offline";
   message: string;
-  /** Whether the call may have done its work all the same: no answer came, or one that says nothing about it. */
+  /** Whether the call may have worked all the same: no answer came, or one that doesn't tell. */
   isUntold: boolean;
   status: ReviewStatus | null;
   triesLeft: number | null;
 };
 
-/** No call lasts longer: somebody waits for it. A decision may carry a large edit over a slow line. */
+/** The longest time of a call, since somebody waits for it. A decision may carry a large edit over a slow line. */
 const answerMs = 10_000;
 const decisionMs = 20_000;
 
@@ -28,7 +28,7 @@ export type Verdict = "approve" | "reject";
 export type Decision = {
   verdict: Verdict;
   note: string;
-  /** The exact JSON text; null when there is no edit. */
+  /** The exact JSON text; null if there is no edit. */
   edit: string | null;
   code: string | null;
 };
@@ -73,7 +73,7 @@ async function call<Answer>(
       body,
       cache: "no-store",
       redirect: "error",
-      // Covers the answer's body too.
+      // Covers the answer's body, too.
       signal: AbortSignal.timeout(timeoutMs),
     });
     const answer: unknown = await response.json();
@@ -85,7 +85,7 @@ async function call<Answer>(
 
 function toFailure(answer: unknown): Failure {
   if (typeof answer !== "object" || answer === null || !("error" in answer)) {
-    // Not our words: something between the page and the service spoke.
+    // Not our words: something between the page and the service answered.
     return { ...failure("internal_error", words.problem.unknown), isUntold: true };
   }
   const { error, status, triesLeft } = answer as ReviewErrorBody;
@@ -98,7 +98,7 @@ function toFailure(answer: unknown): Failure {
   };
 }
 
-/** Where the page knows better than the service what its reader can do next. */
+/** The page may know better than the service what its reader can do next. */
 const ownWords: Partial<Record<Failure["code"], string>> = {
   not_found: words.problem.gone,
   body_too_large: words.problem.tooLarge,

@@ -1,4 +1,4 @@
-// The first step: says what one wants. It decides nothing yet.
+// The first step: the reader chooses Approve or Reject. It decides nothing yet.
 
 import { words } from "../look/words.ts";
 import type { Verdict } from "./calls.ts";
@@ -6,15 +6,15 @@ import { useReady } from "./ready.ts";
 
 type DecisionBarProps = {
   hasChanges: boolean;
-  /** Why Approve has to wait; null when it need not. */
+  /** Why Approve must wait; null if it need not. */
   blockedBy: string | null;
-  /** Where a press on Approve leads while the payload was not read to its end; null once it was. */
+  /** Where Approve leads until the payload was read to its end; null afterwards. */
   onRead: (() => void) | null;
-  /** Why nothing can be decided here at all; null when it can. */
+  /** Why nothing can be decided here at all; null if it can. */
   impossible: string | null;
-  /** What went wrong with a decision whose second step is closed by now. */
+  /** The error of a decision whose second step is closed by now. */
   problem: string | null;
-  /** How many things deserve a look, and where they are listed. */
+  /** The number of things that deserve a look, and the place of their list. */
   attention: { count: number; onGo: () => void };
   onChoose: (verdict: Verdict) => void;
 };
@@ -23,7 +23,7 @@ export function DecisionBar(props: DecisionBarProps) {
   const { hasChanges, blockedBy, onRead, impossible, problem, attention, onChoose } = props;
   const isReady = useReady();
   const canApprove = blockedBy === null && impossible === null;
-  /** A small screen leaves out the rest. */
+  /** A small screen shows only this part. */
   const isNeeded = !canApprove || attention.count > 0;
   const reject = () => {
     if (isReady && impossible === null) onChoose("reject");

@@ -1,5 +1,5 @@
-// The second step: repeats what is asked and what will happen, takes the note, and decides after a tick and a press in
-// two different places. No pressing on one place, and no clicking of every button, gets through it.
+// The second step: repeats the request and what will happen, takes the note, and decides after a tick and a press in
+// two different places. Neither pressing on one place nor clicking every button gets through it.
 
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { resolutionNoteCharactersMax } from "../../../server/src/domain/shown/field-limits.ts";
@@ -16,10 +16,10 @@ import type { Sending } from "./use-deciding.ts";
 type DecisionDialogProps = {
   verdict: Verdict;
   summary: string;
-  /** The payload as it will be executed; null when there is none. */
+  /** The payload as it will be executed; null if there is none. */
   payload: string | null;
   changes: readonly JsonChange[];
-  /** What deserves attention and is still so; null when nothing does. */
+  /** What still deserves attention; null if nothing does. */
   warnings: ReactNode;
   note: string;
   onNote: (note: string) => void;
@@ -43,7 +43,7 @@ export function DecisionDialog(props: DecisionDialogProps) {
     // Not a button: Enter alone must decide nothing.
     heading.current?.focus();
   }, []);
-  // Closed by the browser before it goes, it gives the focus back to where it was.
+  // The browser closes it before it disappears, which returns the focus.
   const goBack = () => {
     setTicked(false);
     dialog.current?.close();
@@ -117,7 +117,7 @@ export function DecisionDialog(props: DecisionDialogProps) {
           aria-describedby={whyId}
           onClick={() => {
             if (canDecide && dialog.current?.open) onDecide();
-            // Out of sight it may look as if nothing could be done.
+            // Out of sight, it may seem that nothing can be done.
             else if (!isTicked) box.current?.focus();
           }}
         >
@@ -133,7 +133,7 @@ export function DecisionDialog(props: DecisionDialogProps) {
 
 type RepeatedProps = DecisionDialogProps & { onAllShown: () => void };
 
-/** What the decision is about, once more: the agent's words in their frame, then what is executed. */
+/** The subject of the decision once more: the agent's words in their frame, then the values that will be executed. */
 function Repeated({ verdict, summary, payload, changes, warnings, onAllShown }: RepeatedProps) {
   const { confirm } = words;
   const isApproval = verdict === "approve";

@@ -1,19 +1,19 @@
-// Whether the payload's end was on the screen, and the way there: Approve leads to the payload until then.
+// Tells whether the payload's end was on the screen, and leads there: Approve leads to the payload until then.
 
 import { useEffect, useState } from "react";
 
 const endId = "payload-end";
 const barId = "decision";
-/** The part of a screen that one press moves on, so that the last line read stays in sight. */
+/** The part of a screen that one press scrolls, so that the last line read stays in sight. */
 const screenShare = 0.8;
 
-/** `isWhole`: everything is open and drawn. Before that an end is none. */
+/** `isWhole`: everything is open and drawn. Before that, an end isn't the end. */
 export function useEndSeen(isWhole: boolean): boolean {
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {
     const end = document.getElementById(endId);
     if (isSeen || !isWhole || end === null) return;
-    // The bar lies over the lower edge of the screen.
+    // The bar covers the lower edge of the screen.
     const covered = document.getElementById(barId)?.offsetHeight ?? 0;
     const observer = new IntersectionObserver(
       (entries) => {
@@ -27,7 +27,7 @@ export function useEndSeen(isWhole: boolean): boolean {
   return isSeen;
 }
 
-/** To the payload's beginning at first, then on by a screen, or by half of what is left of a very long one. */
+/** First to the payload's start, then on by a screen, or by half of the rest of a very long one. */
 export function leadToEnd(): void {
   const payload = document.getElementById("payload");
   const end = document.getElementById(endId);
@@ -39,12 +39,12 @@ export function leadToEnd(): void {
   const left = end.getBoundingClientRect().bottom - room + 16;
   const screen = room * screenShare;
   const isBegun = top < room / 2;
-  // Whole on one screen, it is shown whole.
+  // If it fits on one screen, it is shown whole.
   const step = isBegun || left < top ? Math.min(left, Math.max(screen, left / 2)) : top - 16;
   scrollBy({ top: step, behavior: behavior() });
 }
 
-/** The JSON view scrolls within its own frame. Answers whether there was any way left to go in it. */
+/** The JSON view scrolls within its own frame. Returns whether it could scroll any further. */
 function moveInside(frame: Element | null): boolean {
   if (frame === null) return false;
   const left = frame.scrollHeight - frame.clientHeight - frame.scrollTop;

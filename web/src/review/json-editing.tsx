@@ -95,11 +95,11 @@ export function JsonEditing({ text, original, onChange }: JsonEditingProps) {
   );
 }
 
-/** A larger document is looked at when the typing pauses, so that typing stays light. */
+/** A larger document is parsed when typing pauses, so that typing stays light. */
 const largeCharacters = 50_000;
 const pauseMs = 250;
 
-/** Passes a text on at once, or a large one after a pause, and in any case before the page goes. */
+/** Passes a text on at once, a large one after a pause, and always before the page closes. */
 function useSettled(onChange: (text: string) => void) {
   const latest = useRef(onChange);
   latest.current = onChange;

@@ -1,4 +1,4 @@
-// The payload: readable first, as JSON one press away, and in an editor when there is still something to decide.
+// The payload: readable first, as JSON one press away, and in an editor while it can be decided.
 
 import { useId, useMemo, useRef, useState } from "react";
 import { type JsonPath, rootOf, textOf } from "../../../server/src/domain/shown/json-tree.ts";
@@ -32,14 +32,14 @@ type PayloadSectionProps = {
   onFieldDone: (key: string) => void;
 };
 
-/** By it the page can tell whether the reader has come to the end. */
+/** Tells the page whether the reader has reached the end. */
 const payloadEnd = <div id="payload-end" className="payload-end" aria-hidden="true" />;
 
 export function PayloadSection(props: PayloadSectionProps) {
   const { title, original, draft, state, isEditable, view, onView, opening, onDraft } = props;
   const headingId = useId();
   const isBroken = state.kind === "refused";
-  // A document that is no JSON has no readable view; what was typed stays in front of whoever typed it.
+  // A document that isn't JSON has no readable view; its author keeps seeing what they typed.
   const shown: PayloadView = isBroken && isEditable ? "edit" : view;
   return (
     <section className="payload" aria-labelledby={headingId} id="payload" tabIndex={-1}>
@@ -90,7 +90,7 @@ function viewsOf(isEditable: boolean): [PayloadView, string][] {
 
 function Readable(props: PayloadSectionProps) {
   const { draft, state, isEditable, opening, fields } = props;
-  // Rows call back long after they were made; they must change the document as it is by then.
+  // Rows call back long after they were made, and must change the document as it is then.
   const latest = useRef(props);
   latest.current = props;
   const [atOnce] = useState(rowsAtOnce);

@@ -1,4 +1,4 @@
-// Buttons that decide are inert for a moment after they appear: nobody can have read what they say yet.
+// Keeps deciding buttons inert for a moment after they appear: nobody can have read them yet.
 
 import { useEffect, useState } from "react";
 
@@ -8,7 +8,7 @@ export function useReady(): boolean {
   return useReadySince(true);
 }
 
-/** Ready a moment after it has become possible, and no longer once it is not. */
+/** Ready a moment after it became possible, and not once it is impossible. */
 export function useReadySince(isPossible: boolean): boolean {
   const [isReady, setReady] = useState(false);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// One request from top to bottom, in the order of the decision, and what happens while the page is open.
+// One request from top to bottom, in the order of the decision, and the events while the page is open.
 
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Review } from "../../../server/src/wire/review-contract.ts";
@@ -35,12 +35,12 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
   const isOpen = outcome === null && !isGone;
   const draft = useDraft(review);
   const deciding = useDeciding({ review, code, draft, update });
-  // What is no JSON yet has no readable view, and whoever mends it must stay in the editor.
+  // Text that isn't JSON yet has no readable view, and the person who fixes it must stay in the editor.
   const [view, setView] = useState<PayloadView>(
     draft.state.kind === "refused" ? "edit" : "readable",
   );
   const outcomeElement = useRef<HTMLElement>(null);
-  // What is shown once decided is what was decided about, or rather what is executed.
+  // After a decision, the page shows the decided document, or rather the executed one.
   const shown = outcome === null ? draft.text : (outcome.edit ?? payload);
   const readable = draft.state.kind === "refused" && outcome === null ? null : shown;
   const state = outcome === null || shown === null ? draft.state : draft.stateOf(shown);
@@ -51,12 +51,12 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
   const isEndSeen = useEndSeen(isDrawn) || payload === null;
   const readOn = () => {
     if (view === "edit") setView("readable");
-    // After the view is there.
+    // After the view is drawn.
     setTimeout(leadToEnd, 0);
   };
   const wasPending = useRef(outcome === null);
   useEffect(() => {
-    // The field for the code is gone, and the focus would be nowhere.
+    // The field for the code is gone, and the focus would be lost.
     if (code !== null) lead("summary");
   }, []);
   useEffect(() => {
@@ -73,7 +73,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
     () =>
       attentionItems({
         review,
-        // What is no JSON yet is not looked at; the warnings are those of what the agent sent.
+        // Text that isn't JSON yet isn't examined; the warnings are those of the agent's document.
         payload: readable ?? payload,
         state: draft.state,
         unseen: opening.unseen,
@@ -82,7 +82,7 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
         isSoon,
         goTo: (path) => {
           setView("readable");
-          // After the view is there.
+          // After the view is drawn.
           setTimeout(() => opening.revealAt(path), 0);
         },
         openAll: () => {
@@ -212,7 +212,7 @@ function blockedBy({ state, opening, editing }: Waiting): string | null {
   return opening.progress === null ? approveBlocked.unopened : words.opening(opening.progress);
 }
 
-/** What the approver did themselves is no reason to warn them. */
+/** The approver's own changes are no reason to warn them. */
 function countPlaces(items: AttentionItem[]): number {
   return items.reduce((sum, { isOwn, places }) => (isOwn ? sum : sum + places), 0);
 }

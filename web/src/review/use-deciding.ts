@@ -1,5 +1,5 @@
-// From the first step to the answer of the service. An answer may get lost while the decision counts: then the page says
-// that it cannot tell, and asks until it knows.
+// From the first step to the service's answer. An answer may get lost while the decision counts: then the page says
+// that it can't tell, and asks until it knows.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import type {
@@ -18,9 +18,9 @@ import {
 } from "./calls.ts";
 import type { DraftKeeping } from "./use-draft.ts";
 
-/** Waits between two questions for a decision whose answer was lost; the last one is used from then on. */
+/** The waits between questions about a decision whose answer was lost; the last one repeats. */
 const askAgainMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000];
-/** After so many questions without an answer the decision can be sent again. */
+/** After this many questions without an answer, the decision can be sent again. */
 const patientQuestions = 4;
 
 type DecidingOptions = {
@@ -32,22 +32,22 @@ type DecidingOptions = {
 
 type Sent = Omit<Decision, "code">;
 
-/** Where a decision is: not sent, on its way, or sent without an answer. */
+/** The progress of a decision: not sent, on its way, or sent without an answer. */
 export type Sending = "idle" | "sending" | "asking";
 
 export function useDeciding({ review, code, draft, update }: DecidingOptions) {
   const [verdict, setVerdict] = useState<Verdict | null>(null);
   const [sending, setSending] = useState<Sending>("idle");
   const [problem, setProblem] = useState<string | null>(null);
-  /** What to say of a decision that did not count; null when there is none. */
+  /** The words about a decision that didn't count; null if there is none. */
   const [tooLate, setTooLate] = useState<string | null>(null);
-  /** What was typed is part of what counted, perhaps before this page was loaded again. */
+  /** The typing is part of the decision that counted, perhaps before a reload of this page. */
   const [isCounted, setCounted] = useState(() => isDraftOf(review, draft));
-  /** A decision was sent, and nobody has told yet what became of it. */
+  /** A decision was sent, and its result is unknown. */
   const [isUntold, setUntold] = useState(false);
   const everySent = useRef<Sent[]>([]);
   const { outcome } = review;
-  // Before the browser draws: what was sent must not be called unsent, not even for a moment.
+  // Before the browser draws: a sent decision must not be called unsent, not even for a moment.
   useLayoutEffect(() => {
     const last = everySent.current.at(-1);
     if (outcome === null || last === undefined) return;
@@ -104,7 +104,7 @@ export function useDeciding({ review, code, draft, update }: DecidingOptions) {
     }
     setSending("idle");
     const status = isFailure(answer) ? answer.status : answer;
-    // Refused while it is still open, it can't count later.
+    // A refusal while the request is still open means that it can't count later.
     if (isFailure(answer) && !status?.outcome) everySent.current.pop();
     if (isFailure(answer)) setProblem(answer.message);
     if (status !== null) update(status);
@@ -115,7 +115,7 @@ export function useDeciding({ review, code, draft, update }: DecidingOptions) {
 
 type Listener = { onTold: (status: ReviewStatus) => void; onSilence: () => void };
 
-/** Asks until there is an answer, and says once when that takes long. Answers with how to stop it. */
+/** Asks until there is an answer, and says once when that takes long. Returns the way to stop it. */
 function askUntilTold(ask: () => Promise<ReviewStatus | Failure>, listener: Listener): () => void {
   let isStopped = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -138,7 +138,7 @@ function askUntilTold(ask: () => Promise<ReviewStatus | Failure>, listener: List
   };
 }
 
-/** Whether what was kept while typing is what counted: the page was loaded again before it heard the answer. */
+/** Whether the kept typing is what counted: the page was reloaded before it heard the answer. */
 function isDraftOf({ outcome }: Review, draft: DraftKeeping): boolean {
   if (outcome === null) return false;
   const verdict = outcome.status === "APPROVED" ? "approve" : "reject";
@@ -146,7 +146,7 @@ function isDraftOf({ outcome }: Review, draft: DraftKeeping): boolean {
   return isOwn(outcome, { verdict, note: draft.note, edit });
 }
 
-/** Whether the decision that counted is the very one that was sent. */
+/** Whether the decision that counted is exactly the one that was sent. */
 function isOwn(outcome: ReviewOutcome, sent: Sent): boolean {
   return (
     outcome.isYours &&

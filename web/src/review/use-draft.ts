@@ -8,22 +8,22 @@ import { type DraftState, judgeDraft } from "../payload/draft-state.ts";
 import { keyOf } from "../payload/folding.ts";
 
 export type DraftKeeping = {
-  /** The document as edited; null only when there is no payload. */
+  /** The edited document; null only if there is no payload. */
   text: string | null;
   note: string;
   state: DraftState;
   stateOf: (text: string) => DraftState;
   setText: (text: string) => void;
   setNote: (note: string) => void;
-  /** What is typed into single values and not yet kept, by path. */
+  /** Unkept typing in single values, by path. */
   fields: ReadonlyMap<string, FieldDraft>;
   /** Those of them whose value is still there, so that they can be kept. */
   openFields: FieldDraft[];
   setField: (field: FieldDraft) => void;
   dropField: (key: string) => void;
-  /** Whether a reload would bring everything back. */
+  /** Whether a reload would restore everything. */
   isKept: boolean;
-  /** It was sent and counted: nothing of it needs to be kept. */
+  /** It was sent and counted: nothing needs to be kept. */
   forget: () => void;
 };
 
@@ -44,14 +44,14 @@ export function useDraft({ id, payload }: Review): DraftKeeping {
   useEffect(() => save(), [text, note, isForgotten, fieldCount]);
   const latestSave = useRef(save);
   latestSave.current = save;
-  // Saved at once and not when it is drawn: the page may be on its way out.
+  // Saved at once, not when drawn: the page may be closing.
   const setText = (now: string) => {
     latestSave.current(now);
     showText(now);
   };
   const setField = (field: FieldDraft) => {
     fields.current.set(keyOf(field.path), field);
-    // Typing into one value draws the page again only when it is the first letter.
+    // Typing into one value redraws the page only at the first letter.
     setFieldCount(fields.current.size);
     latestSave.current();
   };
@@ -86,7 +86,7 @@ function judge(payload: string | null, text: string | null): DraftState {
   return payload === null || text === null ? { kind: "unchanged" } : judgeDraft(payload, text);
 }
 
-/** Whether the value that a field was opened for is still where it was. */
+/** Whether the value of an open field is still in its place. */
 function hasPlace({ path, token }: FieldDraft, text: string | null): boolean {
   const node = text === null ? null : nodeAt(text, path);
   return text !== null && node !== null && textOf(text, node) === token;

@@ -1,4 +1,4 @@
-// Keeps an open page true: asks how things stand as soon as it is shown, now and then, and when the reader comes back.
+// Keeps an open page true: asks for the state when it is shown, now and then, and when the reader comes back.
 
 import { useEffect, useRef, useState } from "react";
 import type { Review, ReviewStatus } from "../../../server/src/wire/review-contract.ts";
@@ -30,7 +30,7 @@ export function useReview(first: Review, readAt: number, code: string | null) {
     const look = () => {
       if (document.visibilityState === "visible") refresh();
     };
-    // At once as well: that the page was shown is known to the service by its first question.
+    // At once as well: the first question tells the service that the page was shown.
     look();
     const timer = setInterval(look, pollMs);
     document.addEventListener("visibilitychange", look);

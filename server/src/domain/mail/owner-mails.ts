@@ -125,7 +125,7 @@ export function mailRefusedMail(facts: RefusedMailFacts): MailContent {
       {
         kind: "paragraph",
         words: [
-          "The approver may not know that an agent is waiting for them. The request stays pending until it expires. Without a decision nothing is approved.",
+          "The approver may not know that an agent is waiting for them. The request stays pending and can be read until it expires. Without a decision nothing is approved.",
         ],
       },
       {

@@ -73,7 +73,7 @@ const upright: PatternShape = { size: 4, turn: 0, lines: "M1.5 0V4" };
 const dotted: PatternShape = { size: 4, turn: 0, lines: "M1 2h2" };
 const hollow: PatternShape = { size: 8, turn: 0, lines: "" };
 
-/** The patterns of each tone, in the order of their use. Good and neutral both begin solid: series.ts tells them apart. */
+/** The patterns of each tone, in the order of use. Good and neutral both begin solid: series.ts tells them apart. */
 const patterns: Record<Look["tone"], [PatternShape, ...PatternShape[]]> = {
   good: [full, slantedBack, dotted],
   bad: [slanted, full, dotted],

@@ -1,4 +1,4 @@
-// Puts together what deserves attention before deciding: what blocks Approve first, then what was found.
+// Collects what deserves attention before deciding: first what blocks Approve, then the findings.
 
 import type { JsonPath } from "../../../../server/src/domain/shown/json-tree.ts";
 import type { Review } from "../../../../server/src/wire/review-contract.ts";
@@ -15,13 +15,13 @@ import type { Place } from "./findings.ts";
 
 type AttentionFacts = {
   review: Review;
-  /** The payload as it would be executed now; null when there is none. */
+  /** The payload as it would be executed now; null if there is none. */
   payload: string | null;
   state: DraftState;
   unseen: number;
   /** Values that are being edited and not yet kept. */
   openFields: readonly FieldDraft[];
-  /** Whether a reload would bring back what was typed. */
+  /** Whether a reload would restore the typing. */
   isKept: boolean;
   isSoon: boolean;
   goTo: (path: JsonPath) => void;

@@ -1,6 +1,6 @@
 // A short list, above the buttons, of what deserves a second look. Warnings of one kind stand together, the gravest
-// first. Each place is a button that leads there. What the agent wrote stands in a frame within our sentence, so that a
-// key of the payload cannot speak for us.
+// first. Each place is a button that leads there. The agent's words stand in a frame within our sentence, so that a key
+// of the payload can't speak for us.
 
 import { Fragment, useState } from "react";
 import { InOrder } from "../../look/visible-text.tsx";
@@ -10,11 +10,11 @@ import type { Quoted, Sentence } from "./finding-sentences.ts";
 export type AttentionItem = {
   key: string;
   sentence: Sentence;
-  /** How many places it stands for. */
+  /** The number of places it stands for. */
   places: number;
   onGo: () => void;
   isBlocking: boolean;
-  /** The approver's own doing: listed, but no reason to warn. */
+  /** The approver's own doing: listed, but not a warning. */
   isOwn: boolean;
   /** For warnings of one kind: each with its place, as far as they are listed. */
   group?: AttentionGroup;
@@ -108,7 +108,7 @@ export function SentenceText({ sentence }: { sentence: Sentence }) {
   ));
 }
 
-/** The chips have no label of their own: the button is called what it says. */
+/** The chips have no label of their own: the button's name is its text. */
 function showQuoted(quoted: readonly Quoted[]) {
   return (
     <code className="quoted" translate="no">

@@ -1,4 +1,4 @@
-// The warnings about a request as it stands, with the payload as edited.
+// The warnings about a request in its current state, with the payload as edited.
 
 import { describeFinding, type Sentence } from "./finding-sentences.ts";
 import { type FindingGroup, findingsOf, type Place, type ReviewedWords } from "./findings.ts";
@@ -9,7 +9,7 @@ export type DescribedGroup = Omit<FindingGroup, "listed"> & {
 
 type Identified = ReviewedWords & { id: string };
 
-/** The list is put together whenever the approver opens something, and found anew only when the payload is another. */
+/** The list is built whenever the approver opens something, but findings are computed only when the payload changes. */
 let known: { id: string; payload: string | null; groups: DescribedGroup[] } | null = null;
 
 export function currentFindings(review: Identified, payload: string | null): DescribedGroup[] {

@@ -1,4 +1,4 @@
-// Says what was found in words that need no knowledge of characters. What the agent wrote stands quoted within them.
+// Describes findings in words that need no knowledge of characters. The agent's words stand quoted within them.
 
 import type { JsonPath } from "../../../../server/src/domain/shown/json-tree.ts";
 import type { Mark, Marked } from "../../../../server/src/domain/shown/text/marks.ts";
@@ -6,7 +6,7 @@ import { words } from "../../look/words.ts";
 import { cutMiddle, pathName, visibleCut } from "../../payload/path-name.ts";
 import { type Finding, type Place, trimmed } from "./findings.ts";
 
-/** Our own words, and between them what the agent wrote. */
+/** Our own words, and between them the agent's. */
 export type Sentence = readonly (string | { quoted: readonly Quoted[] })[];
 export type Quoted = { text: string } | { chip: string };
 
@@ -95,7 +95,7 @@ function describePlace(place: Place): Sentence {
   return [...(isKey ? [words.places.key] : []), quotedPath(path)];
 }
 
-/** Names stand in an object that need not be named when it is the whole payload. */
+/** The object of the names need not be named if it is the whole payload. */
 function describeParent(place: Place): Sentence {
   const parent = place.kind === "payload" ? place.path.slice(0, -1) : [];
   return parent.length === 0 ? [] : [words.twins.in, quotedPath(parent)];
@@ -107,7 +107,7 @@ function quotedPath(path: JsonPath): Sentence[number] {
 
 const quotedCharactersMax = 40;
 
-/** A piece that is marked holds nothing hidden. */
+/** A marked piece holds nothing hidden. */
 function quoted(text: string): Sentence[number] {
   return { quoted: [{ text: cutMiddle(text, quotedCharactersMax) }] };
 }

@@ -1,5 +1,5 @@
-// What of an agent's words deserves a second look: characters that cannot be seen, letters and addresses that look like
-// others, white space that matters. All of it is counted, the first of each kind are listed with their place.
+// Finds what deserves a second look in an agent's words: invisible characters, misleading letters and addresses, white
+// space that matters. Everything is counted; the first of each kind are listed with their place.
 
 import {
   comma,
@@ -20,7 +20,7 @@ import { type Segment, segmentsOf } from "../../../../server/src/domain/shown/te
 import type { Review } from "../../../../server/src/wire/review-contract.ts";
 import { words } from "../../look/words.ts";
 
-/** Of a payload it is the value, or its name. */
+/** In a payload, it is the value or its name. */
 export type Place =
   | { kind: "field"; id: string; name: string }
   | { kind: "payload"; path: JsonPath; isKey: boolean };
@@ -41,7 +41,7 @@ export type FindingKind = (typeof findingKinds)[number];
 
 export type Flaw =
   | { kind: "direction" | "hidden"; count: number }
-  /** The first such piece of a text, and how many more there are in it. */
+  /** The first such piece of a text, and how many more it holds. */
   | { kind: "address" | "number" | "lookAlike" | "pile"; marked: Marked; more: number }
   | { kind: "space"; count: number; isAtEdge: boolean }
   | { kind: "twin"; names: readonly [string, string] }
@@ -52,10 +52,10 @@ export type Finding = Flaw & { place: Place };
 /** All findings of one kind. */
 export type FindingGroup = {
   kind: FindingKind;
-  /** In how many places, listed or not. */
+  /** The number of places, listed or not. */
   total: number;
   listed: Finding[];
-  /** The first place that is not listed. */
+  /** The first place that isn't listed. */
   firstMore: Place | null;
 };
 
@@ -68,12 +68,12 @@ export type ReviewedWords = Pick<
 /** Takes a finding down. */
 type Note = (flaw: Flaw, place: () => Place) => void;
 
-/** Nobody reads more of one kind; others are counted. */
+/** Nobody reads more of one kind; further ones are counted. */
 const listedMax = 500;
 
 export function findingsOf(review: ReviewedWords): FindingGroup[] {
   const groups = new Map<FindingKind, FindingGroup>();
-  // A place is made for what is listed only: to name each value of a payload would take far longer than to read it.
+  // Only listed findings get a place: naming each value of a payload would take far longer than reading it.
   const note: Note = (flaw, place) => {
     const group = groups.get(flaw.kind) ?? startGroup(flaw.kind);
     groups.set(flaw.kind, group);
@@ -82,7 +82,7 @@ export function findingsOf(review: ReviewedWords): FindingGroup[] {
     else group.firstMore ??= place();
   };
   for (const { text, ...field } of fieldsOf(review)) {
-    // The agent's name stands in one line, where a line break is a hidden character.
+    // The agent's name is one line, where a line break is a hidden character.
     const flaws = flawsIn(text, field.id !== "agent-name");
     for (const flaw of flaws) note(flaw, () => ({ kind: "field", ...field }));
   }
@@ -114,12 +114,12 @@ function fieldsOf({ summary, agentName, reasoning, recentActions }: ReviewedWord
   ];
 }
 
-/** A container that is open, the step of its child that is being read, and the keys it had so far. */
+/** An open container, the step of its child that is being read, and its keys so far. */
 type Open = { step: string | number; keys: string[] | null };
 
 const quote = 0x22;
 
-/** Reads the text once, whatever its depth, and knows its path by the containers that are open. */
+/** Reads the text once, at any depth, and knows its path from the open containers. */
 function readPayload(text: string, note: Note): void {
   const open: Open[] = [];
   let container: Open | undefined;
@@ -169,7 +169,7 @@ function keyPlace(path: JsonPath): Place {
 const rememberedMax = 1_000;
 const rememberedCharactersMax = 64;
 
-/** Large payloads say the same in many places. */
+/** Large payloads repeat the same texts. */
 function remembering(find: (text: string) => Flaw[]): (text: string) => Flaw[] {
   const known = new Map<string, Flaw[]>();
   return (text) => {
@@ -182,7 +182,7 @@ function remembering(find: (text: string) => Flaw[]): (text: string) => Flaw[] {
   };
 }
 
-/** White space at the edge of a key is easily overlooked, however short. What is no plain space is hidden anyway. */
+/** White space at the edge of a key is easily overlooked, however short. Other white space is hidden anyway. */
 function flawsInKey(key: string): Flaw[] {
   const { inner, before, after } = trimmed(key);
   const flaws = flawsIn(inner, false);
@@ -227,7 +227,7 @@ function withMore(flaw: Flaw, next: Flaw): Flaw {
   return "count" in flaw && "count" in next ? { ...flaw, count: flaw.count + next.count } : flaw;
 }
 
-/** The marks, embeddings, overrides and isolates that say in which direction text runs. */
+/** The marks, embeddings, overrides and isolates that set the direction of text. */
 function turnsDirection(codePoint: number): boolean {
   const isMark = codePoint === 0x200e || codePoint === 0x200f || codePoint === 0x061c;
   const isOverride = codePoint >= 0x202a && codePoint <= 0x202e;
@@ -257,7 +257,7 @@ function kindOf(mark: Mark): "address" | "number" | "lookAlike" | "pile" {
   }
 }
 
-/** A key without the spaces at its edges, and how many these are. */
+/** A key without the spaces at its edges, and their number. */
 export function trimmed(key: string): { inner: string; before: number; after: number } {
   let start = 0;
   let end = key.length;

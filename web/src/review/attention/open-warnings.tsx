@@ -1,4 +1,4 @@
-// The warnings that are still open, for the second step: every kind, with its first places and how many more there are.
+// The open warnings, for the second step: every kind, with its first places and the number of the rest.
 
 import { words } from "../../look/words.ts";
 import { type AttentionItem, SentenceText } from "./attention.tsx";

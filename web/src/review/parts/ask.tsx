@@ -1,5 +1,5 @@
-// What the agent says for itself: the summary, its name, why. Each stands on lines of its own within one frame, and
-// nothing of ours does but the labels between them.
+// The agent's own words: the summary, its name, why. Each stands on its own lines within one frame. Nothing of ours is
+// inside but the labels between them.
 
 import type { Review } from "../../../../server/src/wire/review-contract.ts";
 import { FoldedProse } from "../../look/folded-prose.tsx";

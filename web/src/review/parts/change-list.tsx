@@ -1,4 +1,4 @@
-// What an edit changes, each with its path: what stood there and what will stand there.
+// The changes of an edit, each with its path, the old and the new value.
 
 import { useState } from "react";
 import type { JsonChange } from "../../../../server/src/domain/shown/json-diff.ts";
@@ -11,7 +11,7 @@ export const changesAtFirst = 50;
 
 type ChangeListProps = {
   changes: readonly JsonChange[];
-  /** Told when there is nothing left to show. */
+  /** Called when there is nothing left to show. */
   onAllShown?: () => void;
 };
 

@@ -1,4 +1,4 @@
-// Until when a decision counts. Our own words, outside of any frame.
+// The end of the time to decide. Our own words, outside of any frame.
 
 import type { Review } from "../../../../server/src/wire/review-contract.ts";
 import type { ClockReading } from "../../look/time/clock.ts";

@@ -1,4 +1,4 @@
-// What came with a decision: the approver's note, and what they changed in the payload.
+// The details of a decision: the approver's note, and their changes to the payload.
 
 import type { JsonChange } from "../../../../server/src/domain/shown/json-diff.ts";
 import { Quote } from "../../look/quote.tsx";

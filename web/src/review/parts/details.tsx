@@ -1,4 +1,4 @@
-// Whose request this is, and which one: our own words, below what is decided about.
+// The workspace, group and id of the request: our own words, below the subject of the decision.
 
 import type { Review } from "../../../../server/src/wire/review-contract.ts";
 import { Fact } from "../../look/fact.tsx";

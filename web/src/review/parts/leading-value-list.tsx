@@ -1,4 +1,4 @@
-// The first values of the payload, for the second step: what a hurried reader is about to let happen.
+// The first values of the payload, for the second step: a hurried reader sees what is about to happen.
 
 import { useMemo } from "react";
 import { InOrder, Visible } from "../../look/visible-text.tsx";

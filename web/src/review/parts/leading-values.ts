@@ -1,4 +1,4 @@
-// The first simple values of a payload, in the order of its text, for the second step to repeat.
+// The first simple values of a payload, in the order of its text, for the second step.
 
 import {
   countValues,
@@ -16,7 +16,7 @@ import {
 export type LeadingValue = { path: JsonPath; text: string };
 export type LeadingValues = {
   values: LeadingValue[];
-  /** Simple values that are not among them. */
+  /** The number of other simple values. */
   more: number;
 };
 
@@ -32,12 +32,12 @@ export function leadingValues(text: string, valuesMax: number): LeadingValues {
     }
   };
   visit([], rootOf(text));
-  // One more than asked for tells that there are more; only then all of them are counted.
+  // One more than asked for shows that there are more; only then all are counted.
   if (values.length <= valuesMax) return { values, more: 0 };
   return { values: values.slice(0, valuesMax), more: countSimple(text) - valuesMax };
 }
 
-/** Values that hold no others: all of them but the containers with something inside. */
+/** Values that hold no others: everything but containers with content. */
 function countSimple(text: string): number {
   const root = rootOf(text);
   let containers = 0;
@@ -51,7 +51,7 @@ function countSimple(text: string): number {
 
 const quote = 0x22;
 
-/** The beginning of a value and how much is left of it. No pair of surrogates is cut in two. */
+/** The start of a value and the length of the rest. Never cuts a surrogate pair. */
 export function beginningOf(text: string, charactersMax: number): { start: string; left: number } {
   if (text.length <= charactersMax) return { start: text, left: 0 };
   const code = text.charCodeAt(charactersMax - 1);

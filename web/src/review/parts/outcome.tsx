@@ -1,4 +1,4 @@
-// What became of the request: who, when, the note, and what was changed.
+// The outcome of the request: who, when, the note, and the changes.
 
 import { type RefObject, useMemo } from "react";
 import { diffJson } from "../../../../server/src/domain/shown/json-diff.ts";
@@ -12,7 +12,7 @@ import { DecisionDetails } from "./decision-details.tsx";
 type OutcomeProps = {
   outcome: ReviewOutcome;
   payload: string | null;
-  /** What became of a decision of the reader's own that did not count; null when there is none. */
+  /** What happened to the reader's own decision that didn't count; null if there is none. */
   tooLate: string | null;
   focus: RefObject<HTMLElement | null>;
 };

@@ -1,4 +1,4 @@
-// What the agent did just before it asked, oldest first, in its own words.
+// The agent's recent actions, oldest first, in its own words.
 
 import { Quote } from "../../look/quote.tsx";
 import { Visible } from "../../look/visible-text.tsx";

@@ -1,4 +1,4 @@
-// What the approver had typed when somebody or something else was quicker. It is not lost.
+// The approver's typing when somebody or something else was quicker. It isn't lost.
 
 import { Fragment } from "react";
 import { CopyButton } from "../../look/copy-button.tsx";
@@ -13,7 +13,7 @@ type TypedBeforeProps = {
   note: string;
   text: string | null;
   fields: readonly FieldDraft[];
-  /** A decision stands above, and this is not part of it. */
+  /** A decision stands above, and this isn't part of it. */
   isDecided: boolean;
 };
 
