@@ -1,6 +1,6 @@
-// Vercel AI SDK, for runs that do not wait: its own `toolApproval: { refund: "user-approval" }` ends the run with a
-// question, the messages travel in `agentState`, and any process goes on from the webhook. What the SDK's own answer
-// cannot carry, an edit, is written into the call before it is approved.
+// Vercel AI SDK, for runs that don't wait: its own `toolApproval: { refund: "user-approval" }` ends the run with a
+// question, the messages travel in `agentState`, and any process continues from the webhook. The SDK's own answer can't
+// carry an edit, so the edit is written into the call before it is approved.
 
 import type { ApprovalRequest, Countersign, CreateRequest, WebhookData } from "@countersign/sdk";
 import type { AssistantModelMessage, ModelMessage, ToolApprovalResponse, ToolCallPart } from "ai";
@@ -9,7 +9,7 @@ import { isEdited, keyOf, lastDecided, refusalText, refuseLargeState } from "./t
 /** In `agentState`: the whole run. */
 export type PausedMessages = { adapter: "ai-sdk"; messages: ModelMessage[] };
 
-/** What the approver is told besides the payload, which is the tool's input. Made of these two alone: it is made again. */
+/** The approver's text beside the payload, which is the tool's input. Derived from these two alone, because it is derived again. */
 export type DescribeCall = (
   toolName: string,
   input: unknown,
@@ -37,9 +37,9 @@ export async function ask(
 }
 
 /**
- * The messages to go on with, of a verified webhook:
+ * The messages to continue with, from a verified webhook:
  * `const messages = await resume(countersign, event.data, describe); if (messages !== null) await generateText({ messages, … })`.
- * Null if there is nothing to do: other calls are undecided, or this event is not the one to go on from.
+ * Null if there is nothing to do: other calls are undecided, or another event continues the run.
  */
 export async function resume(
   countersign: Countersign,
@@ -48,7 +48,7 @@ export async function resume(
 ): Promise<ModelMessage[] | null> {
   const { adapter, messages = [] } = (agentState ?? {}) as Partial<PausedMessages>;
   if (adapter !== "ai-sdk" || status === "PENDING") return null;
-  // Asked again with the same keys, these are the same requests in their present state.
+  // Asked again with the same keys, these are the same requests in their current state.
   const decided = await ask(countersign, messages, describe);
   if (decided.some((request) => request.status === "PENDING")) return null;
   if (lastDecided(decided) !== id) return null;
@@ -103,12 +103,12 @@ function openCalls(messages: ModelMessage[]): OpenCall[] {
   });
 }
 
-/** The SDK goes by the last part with an id, wherever it is: of several, that need not be the one that was asked about. */
+/** The SDK uses the last part with an id, wherever it is: of several, that may not be the one that was asked about. */
 function refuseRepeated(id: string, parts: unknown[]): void {
   if (parts.length > 1) throw new Error(`${id} is in these messages more than once`);
 }
 
-/** The call as the approver wants it: this is what the SDK holds to the tool's schema, and runs. */
+/** The call as the approver wants it: the SDK checks this against the tool's schema, and runs it. */
 function withEdits(
   message: ModelMessage,
   edited: (OpenCall & { request: ApprovalRequest })[],
@@ -119,7 +119,7 @@ function withEdits(
     const edit = edited.find(({ call }) => call.toolCallId === part.toolCallId);
     if (edit === undefined) return part;
     if (part.type === "tool-call") return { ...part, input: edit.request.effectivePayload };
-    // The model's own words for the input, where the schema changes it: they are not what was approved.
+    // Where the schema changes the input, the model's own words for it aren't what was approved.
     const { inputSchemaInput: _, ...question } = part as typeof part & {
       inputSchemaInput?: unknown;
     };

@@ -1,5 +1,5 @@
-// Vercel AI SDK: a tool that a person must approve. Its `execute` runs with the input as the approver left it, and not
-// otherwise; what happened instead is told to the model as the tool's result, so that the run goes on.
+// Vercel AI SDK: a tool that a person must approve. Its `execute` runs only with the input as the approver left it.
+// Otherwise the model gets the outcome as the tool's result, so that the run continues.
 
 import type { Countersign } from "@countersign/sdk";
 import {
@@ -23,8 +23,8 @@ import {
 
 export type RequireApprovalOptions = {
   /**
-   * Names the run that the tool is made for. A step that is repeated under the same id, in this process or another,
-   * asks about a tool call once. Never the same for two runs.
+   * Names the run of the tool. A step that is repeated under the same id, in this process or another, asks about a tool
+   * call only once. Two runs must never share an id.
    */
   runId?: string;
 };
@@ -49,7 +49,7 @@ export function requireApproval<GatedTool extends Tool>(
   const validate = validatorOf(tool);
   const gated = async (input: Input, options: ToolExecutionOptions<unknown>) => {
     const { toolCallId, messages, abortSignal: signal } = options;
-    // Some models number the calls of each step anew.
+    // Some models restart the numbering of calls in each step.
     const idempotencyKey =
       runId === undefined
         ? undefined
@@ -72,7 +72,7 @@ export function requireApproval<GatedTool extends Tool>(
       ? { type: "text", value: output }
       : { type: "json", value: output ?? null };
   };
-  // Neither the schema of the output nor the SDK's own question holds for the tool as it is now.
+  // Neither the output schema nor the SDK's own question fits the wrapped tool.
   const { outputSchema: _, needsApproval: __, ...rest } = tool;
   return { ...rest, execute: gated, toModelOutput: outputOf } as unknown as Tool<
     Input,
@@ -80,7 +80,7 @@ export function requireApproval<GatedTool extends Tool>(
   >;
 }
 
-/** An edit comes from outside, like the model's own input, and is held to the same schema. */
+/** An edit comes from outside, like the model's own input, and is checked against the same schema. */
 function validatorOf({ inputSchema }: Tool): Validate {
   const { validate } = asSchema(inputSchema);
   return async (input) => {
@@ -90,7 +90,7 @@ function validatorOf({ inputSchema }: Tool): Validate {
   };
 }
 
-/** A tool that reports its progress has its last report as its output; a decision has no progress to report. */
+/** A tool that reports progress has its last report as its output; a decision has no progress to report. */
 async function lastOf<Output>(output: AsyncIterable<Output> | Output): Promise<Output | undefined> {
   if (typeof output !== "object" || output === null || !(Symbol.asyncIterator in output)) {
     return output as Output;

@@ -1,5 +1,5 @@
 // LangChain and LangGraph: answers the interrupts of the human-in-the-loop middleware (and of graphs that interrupt
-// with the same words) with what a person decided: approve, edit or reject.
+// with the same words) with a person's decision: approve, edit or reject.
 
 import type { ApprovalRequest, Countersign, CreateRequest, WebhookData } from "@countersign/sdk";
 import { Command } from "@langchain/langgraph";
@@ -9,19 +9,19 @@ import { isEdited, keyOf, lastDecided, refusalText, unusableText } from "./tool-
 export type Asking = {
   countersign: Countersign;
   /**
-   * What the approver is told besides the payload, which is the action's arguments. Made of the action alone: it is made
-   * again when the thread goes on, and must be the same then.
+   * The approver's text beside the payload, which is the action's arguments. Derived from the action alone: it is
+   * derived again when the thread continues, and must be the same then.
    */
   describe: (action: ActionRequest) => Omit<CreateRequest, "payload" | "agentState">;
 };
 
-/** What a graph or agent that was interrupted answers. */
+/** The answer of an interrupted graph or agent. */
 export type Interrupted = { __interrupt__?: Interrupt[] };
 type Interrupt = { id?: string; value?: unknown };
 type Config = { configurable: { thread_id: string }; signal?: AbortSignal };
 type Graph<Result> = { invoke(input: never, config: never): Promise<Result> };
 type State = { tasks: { interrupts: Interrupt[] }[] };
-/** In `agentState`: all that is needed to find the thread again. */
+/** In `agentState`: enough to find the thread again. */
 export type ThreadState = { adapter: "langgraph"; threadId: string };
 
 /** Runs an agent, and answers each of its interrupts once people have decided: `await invoke(agent, input, config, { countersign, describe })`. */
@@ -44,7 +44,7 @@ export async function invoke<Result extends object>(
   }
 }
 
-/** Only asks about what a thread waits for. `resume` goes on from the webhook, in any process that has the same checkpoints. */
+/** Only asks about the interrupts of a thread. `resume` continues from the webhook, in any process with the same checkpoints. */
 export async function ask(
   result: Interrupted,
   config: Config,
@@ -54,8 +54,8 @@ export async function ask(
 }
 
 /**
- * Goes on with the thread of a verified webhook: `await resume(agent, event.data, { countersign, describe })`. Null if
- * there is nothing to do: other actions of the thread are undecided, or it went on already.
+ * Continues the thread of a verified webhook: `await resume(agent, event.data, { countersign, describe })`. Null if
+ * there is nothing to do: other actions of the thread are undecided, or it has continued already.
  */
 export async function resume<Result extends object>(
   graph: Graph<Result> & { getState(config: never): Promise<unknown> },
@@ -67,7 +67,7 @@ export async function resume<Result extends object>(
   const config = { configurable: { thread_id: threadId } };
   const { tasks } = (await graph.getState(config as never)) as State;
   const interrupts = interruptsOf(tasks.flatMap((task) => task.interrupts));
-  // Asked again with the same keys, these are the same requests in their present state.
+  // Asked again with the same keys, these are the same requests in their current state.
   const asked = await askEach(asking, config, interrupts);
   if (asked.length === 0 || asked.some(({ status }) => status === "PENDING")) return null;
   if (lastDecided(asked) !== id) return null;

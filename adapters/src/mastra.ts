@@ -15,13 +15,13 @@ import {
 } from "./tool-call.ts";
 
 export type RequireApprovalOptions = {
-  /** `wait` holds the run in this process; `suspend` ends it until `resume`. `wait` unless told. */
+  /** `wait` holds the run in this process; `suspend` ends it until `resume`. `wait` is the default. */
   whilePending?: "wait" | "suspend";
 };
 
 export type { NotRun } from "./tool-call.ts";
 
-/** In `agentState`: all that is needed to find the suspended call again. */
+/** In `agentState`: enough to find the suspended call again. */
 export type SuspendedCall = { adapter: "mastra"; runId: string; toolCallId: string };
 
 // biome-ignore-start lint/suspicious/noExplicitAny: Mastra's own types of a tool with any schemas
@@ -57,7 +57,7 @@ export function requireApproval<Input, Output>(
     }
     const allowed = await inputToRun(request, payload, validate);
     if ("notRun" in allowed) return allowed;
-    // Mastra itself reads it by the schema, and by now it is known what comes of that.
+    // Mastra itself parses it with the schema, and the result is known by now.
     return execute(allowed.json as Input, withoutSuspension(context) as never);
   };
   return createTool({
@@ -102,8 +102,8 @@ async function askOrSuspend(
 }
 
 /**
- * A call that is resumed goes by the request that it was suspended with, as the storage has it, and never by what
- * somebody resumes it with: that could be the approval of another.
+ * A resumed call uses the request that it was suspended with, as stored, and never the data that somebody resumes it
+ * with: that could be another approval.
  */
 async function findOrAsk(
   { requests }: Countersign,
@@ -119,7 +119,7 @@ async function findOrAsk(
   throw new Error(`${request.id} was not asked for this call`);
 }
 
-/** The gate's own suspension is none of the tool's. */
+/** The gate's own suspension isn't the tool's. */
 function withoutSuspension(context: AnyContext): AnyContext {
   const { agent, resumeData: _, suspendPayload: __, ...rest } = context;
   if (agent === undefined) return rest;
@@ -127,7 +127,7 @@ function withoutSuspension(context: AnyContext): AnyContext {
   return { ...rest, agent: agentRest };
 }
 
-/** An edit comes from outside, like the model's own input, and is held to the same schema. */
+/** An edit comes from outside, like the model's own input, and is checked against the same schema. */
 function validatorOf<Input, Output>({ inputSchema }: AnyTool<Input, Output>): Validate {
   return async (input) => {
     if (inputSchema === undefined) return { value: input };

@@ -1,5 +1,5 @@
-// OpenAI Agents SDK: the state of an interrupted run travels in `agentState`, and any process that has the agent goes
-// on from the webhook. Nothing is kept in between.
+// OpenAI Agents SDK: the state of an interrupted run travels in `agentState`, and any process with the agent continues
+// from the webhook. Nothing is kept in between.
 
 import type { ApprovalRequest, Countersign, CreateRequest, WebhookData } from "@countersign/sdk";
 import {
@@ -12,7 +12,7 @@ import {
 } from "@openai/agents-core";
 import { isAskedBy, isShownAs, keyOf, refusalText, refuseLargeState } from "./tool-call.ts";
 
-/** In `agentState`: the whole run, and the call that it waits for. */
+/** In `agentState`: the whole run, and the call it waits for. */
 export type PausedRun = { adapter: "openai-agents"; runState: string; callId: string };
 /** Who is asked, and what they are told besides the payload, which is the tool's input. Made of these two alone: it is made again. */
 export type DescribeCall = (
@@ -22,13 +22,13 @@ export type DescribeCall = (
 
 export type AskOptions = {
   /**
-   * Names the run, and never another: two runs that begin alike may have the same state. Asking again about the same
-   * state of it is then the same request.
+   * Names this run and no other: two runs that begin alike may have the same state. Asking again about the same state
+   * of it is then the same request.
    */
   runId?: string;
 };
 
-/** What was approved in a run that goes on here. A call that was approved in another way is not in it, and does not run. */
+/** The approvals of a run that continues here. A call that was approved in another way isn't in it, and doesn't run. */
 const approvedCalls = new WeakMap<RunContext, Map<string, ApprovedCall>>();
 type ApprovedCall = { toolName: string; input: string };
 
@@ -40,7 +40,7 @@ export function requireApproval<Context>(
   // biome-ignore lint/suspicious/noExplicitAny: the SDK's own type of a tool with any parameters and result
   tool: FunctionTool<Context, any, any>,
 ): typeof tool {
-  // Made by the SDK, because only its own "always" is taken over unchanged into a run that goes on elsewhere.
+  // Made by the SDK, because only its own "always" is carried unchanged into a run that continues elsewhere.
   const { needsApproval } = makeTool({
     name: tool.name,
     description: tool.description,
@@ -58,7 +58,7 @@ export function requireApproval<Context>(
     }
     calls?.delete(toolCall.callId);
     const { input } = approved;
-    // The rest of the details is the SDK's own reading of the input that the model gave, which is not what counts.
+    // The other details are the SDK's reading of the model's input, which doesn't count.
     const approvedCall = { ...toolCall, arguments: input };
     return tool.invoke(runContext, input, {
       toolCall: approvedCall,
@@ -69,8 +69,9 @@ export function requireApproval<Context>(
 }
 
 /**
- * Asks about the first call that an interrupted run waits for: `if (result.interruptions.length > 0) await ask(countersign,
- * result.state, describe)`. Null if it waits for none. Further calls are asked about when the run goes on.
+ * Asks about the first call that an interrupted run waits for: `if (result.interruptions.length > 0) await
+ * ask(countersign, result.state, describe)`. Null if it waits for none. Further calls are asked about when the run
+ * continues.
  */
 export async function ask(
   countersign: Countersign,
@@ -140,7 +141,7 @@ export async function resume<Context, GatedAgent extends Agent<Context>>(
   return state;
 }
 
-/** What will run, which is the item itself: beside it, a state can give the call another name. */
+/** The call that will run is the item itself: beside it, a state can give the call another name. */
 function readCall({ rawItem }: RunToolApprovalItem) {
   if (rawItem.type !== "function_call") {
     throw new TypeError(`only function tools can be asked about, and this is a ${rawItem.type}`);

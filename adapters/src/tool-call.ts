@@ -1,9 +1,9 @@
-// What all adapters share: asking a person about one call of a tool, which input it may then run with, and what the
-// model is told when it may not run at all.
+// The common part of all adapters: asks a person about one tool call, decides which input may run, and tells the model
+// when nothing may.
 
 import type { ApprovalRequest, Countersign, CreateRequest, DecidedRequest } from "@countersign/sdk";
 
-/** What the approver is told besides the payload, which is the tool's input. */
+/** The approver's text beside the payload, which is the tool's input. */
 export type Describe<Input> = (input: Input) => Omit<CreateRequest, "payload">;
 
 export type AskOptions = {
@@ -24,8 +24,8 @@ export async function askAndWait(
   try {
     return await countersign.requests.waitForDecision(id, stop);
   } catch (error) {
-    // Nobody will come back for this decision, so nobody should be bothered with it any longer. Whether that works
-    // does not matter: an approval that nobody waits for runs nothing.
+    // Nobody will come back for this decision, so nobody should be bothered with it. It doesn't matter if this fails:
+    // an approval that nobody waits for runs nothing.
     const isAbandoned = signal?.aborted === true && idempotencyKey === undefined;
     if (isAbandoned) await countersign.requests.cancel(id).catch(() => {});
     throw error;
@@ -33,8 +33,8 @@ export async function askAndWait(
 }
 
 /**
- * A key for a call that may be made again. The run's id is part of it because some models number their calls anew in
- * each run, and the approval of one run must never serve another.
+ * A key for a call that may be made again. It includes the run's id, because some models restart the numbering of calls
+ * in each run, and the approval of one run must never serve another.
  */
 export async function keyOf(...parts: [framework: string, ...string[]]): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(parts));
@@ -43,7 +43,7 @@ export async function keyOf(...parts: [framework: string, ...string[]]): Promise
   return `${parts[0]}-${hex}`;
 }
 
-/** Whether what may be executed is something else than what was asked for. */
+/** Whether the executable payload differs from the requested one. */
 export function isEdited({
   payload,
   effectivePayload,
@@ -51,7 +51,7 @@ export function isEdited({
   return JSON.stringify(effectivePayload) !== JSON.stringify(payload);
 }
 
-/** The tool's output when it did not run. The id tells it from what a tool itself may answer, stored or not. */
+/** The tool's output when it did not run. The id tells it from a tool's own answer, stored or not. */
 export type NotRun = { notRun: string; countersignRequestId: string };
 
 export function isNotRun(output: unknown): output is NotRun {
@@ -64,7 +64,7 @@ export function isNotRun(output: unknown): output is NotRun {
   );
 }
 
-/** Whether an approver who reads the JSON sees all of the value: plain data, and points in time as they are written. */
+/** Whether an approver who reads the JSON sees all of the value: plain data, and dates as they are written. */
 export function isShownAs(value: unknown, json: unknown): boolean {
   if (value instanceof Date) return value.toJSON() === json;
   if (typeof value !== "object" || value === null) return value === json;
@@ -88,10 +88,10 @@ export function isShownAs(value: unknown, json: unknown): boolean {
   );
 }
 
-/** A tool's own schema: what it makes of an input, or what is wrong with it. */
+/** A tool's own schema: returns the parsed input, or what is wrong with it. */
 export type Validate = (input: unknown) => Promise<{ value: unknown } | { problem: string }>;
 
-/** The input as an approver sees it. Throws if that is not what the tool would run with. */
+/** The input as an approver sees it. Throws if the tool would run with something else. */
 export async function shownInput(input: unknown, validate: Validate): Promise<unknown> {
   const shown = JSON.parse(JSON.stringify(input) ?? "null");
   const checked = await validate(shown);
@@ -104,8 +104,7 @@ export async function shownInput(input: unknown, validate: Validate): Promise<un
 }
 
 /**
- * What a tool may run with once a person has approved: what they saw, or exactly what they made of it, as JSON and as the
- * schema reads it.
+ * The input for an approved tool: what the approver saw, or exactly their edit, as JSON and as the schema parses it.
  */
 export async function inputToRun(
   request: Pick<ApprovalRequest, "id" | "payload" | "effectivePayload">,
@@ -126,8 +125,8 @@ export async function inputToRun(
 }
 
 /**
- * Whether a request asks what this code asks: the same words, of the same person, by the same agent. Everybody with a key
- * of the workspace can ask anybody anything, with any `agentState`.
+ * Whether a request asks what this code asks: the same words, of the same person, by the same agent. Everybody with a
+ * key of the workspace can ask anybody anything, with any `agentState`.
  */
 export function isAskedBy(
   request: Pick<ApprovalRequest, "summary" | "approverEmail" | "approverGroup" | "agentName">,
@@ -149,8 +148,8 @@ export function isAskedBy(
 }
 
 /**
- * Which of several decided requests was decided last. Each decision sends a webhook, and only the last one may go on
- * with what waits for all of them, or it would go on once for each.
+ * The last of several decided requests. Each decision sends a webhook, and only the last one may continue what waits
+ * for all of them, or it would continue once for each.
  */
 export function lastDecided(requests: ApprovalRequest[]): string | undefined {
   const stamp = ({ resolvedAt, expiresAt, id }: ApprovalRequest) =>
@@ -158,7 +157,7 @@ export function lastDecided(requests: ApprovalRequest[]): string | undefined {
   return requests.toSorted((one, other) => (stamp(one) < stamp(other) ? 1 : -1))[0]?.id;
 }
 
-/** What the service takes. */
+/** The service's limit. */
 const agentStateBytesMax = 262_144;
 
 /** Says what to do about a state that the service would refuse. */

@@ -1,4 +1,4 @@
-// A refund agent that pauses until a person has approved, and goes on where it was after being killed.
+// A refund agent that pauses until a person has approved, and continues where it was after being killed.
 //
 //   COUNTERSIGN_API_KEY=cs_… npx node examples/refund-agent/main.ts
 //
@@ -16,7 +16,7 @@ import {
 } from "../../sdk/src/index.ts";
 
 type Refund = { orderId: number; amount: number };
-/** What outlives the process. */
+/** The state that survives the process. */
 type Kept = { run: string; refund: Refund; requestId: string | null };
 
 class UnusableEdit extends Error {}
@@ -33,7 +33,7 @@ process.exitCode = await main().catch((error: Error) => {
 async function main(): Promise<number> {
   const countersign = new Countersign();
   const refund = countersign.requireApproval(
-    // The approver may have changed the amount: what counts is what comes back.
+    // The approver may have changed the amount: use the one that comes back.
     async (payload: Refund, { id }) => pay(payload, id),
     ({ orderId, amount }) => ({
       summary: `Refund order ${orderId} (${amount.toFixed(2)} EUR)`,
@@ -48,7 +48,8 @@ async function main(): Promise<number> {
   keep(kept);
   let { requestId } = kept;
   if (requestId === null) {
-    // The run's name makes asking safe to repeat: whoever is killed before noting the id asks again and gets the same.
+    // The run's name makes asking safe to repeat: a run that was killed before noting the id asks again and gets the
+    // same request.
     const request = await refund.ask(kept.refund, { idempotencyKey: `refund-agent-${kept.run}` });
     requestId = request.id;
     keep({ ...kept, requestId });
@@ -58,12 +59,12 @@ async function main(): Promise<number> {
   }
   say(`Waiting for the decision. Open the review link in ${serviceUrl()}/dev/mail`);
   const code = await refund.resume(requestId).then(() => 0, codeOf);
-  // Trouble is thrown before this and leaves the file, so that the next run goes on.
+  // Errors are thrown before this and leave the file, so that the next run continues.
   rmSync(keptPath);
   return code;
 }
 
-/** What to end with when the refund did not run; throws what is trouble rather than an outcome. */
+/** The exit code when the refund did not run; throws anything that isn't an outcome. */
 function codeOf(error: Error): number {
   if (error instanceof ApprovalRejectedError) {
     say(`Rejected, nothing was paid. ${error.request.resolutionNote ?? ""}`.trimEnd());

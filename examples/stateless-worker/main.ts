@@ -1,4 +1,4 @@
-// A worker that keeps nothing of an agent: it verifies the webhook, takes the agent's state out of it, and goes on.
+// A worker that keeps nothing of an agent: it verifies the webhook, takes the agent's state out of it, and continues.
 //
 //   COUNTERSIGN_API_KEY=cs_… COUNTERSIGN_WEBHOOK_SECRET=whsec_… npx node examples/stateless-worker/main.ts
 //
@@ -19,7 +19,7 @@ import {
 } from "../../sdk/src/index.ts";
 
 type Email = { to: string; subject: string };
-/** All that the agent knows: what it has done, and what is left. */
+/** The agent's whole state: what it has done, and what is left. */
 type AgentState = { customer: string; done: string[]; left: string[] };
 
 const port = Number(process.env.PORT ?? 4000);
@@ -40,14 +40,14 @@ if (secret === "") {
 mkdirSync(handledPath, { recursive: true });
 /**
  * The same event may come again: after a lost answer, or because somebody resent it. Each is a file, named by the event
- * and the request's id. Both are signed; the header with the delivery's id is not.
+ * and the request's id. Both are signed; the header with the delivery's id isn't.
  */
 const handled = new Set(readdirSync(handledPath));
 const inHand = new Set<string>();
 
 const server = createServer((request, response) => {
   receive(request, response).catch((error: Error) => {
-    // Not handled, and not said to be: it will come again.
+    // Not handled, and not confirmed: it will come again.
     say(`Failed, and will be sent again: ${error.message}`);
     if (!response.headersSent) response.writeHead(500).end();
   });
@@ -103,7 +103,7 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
 async function handleOnce(name: string, { event, data }: WebhookEvent): Promise<void> {
   inHand.add(name);
   try {
-    // Noted after the work: a worker that dies in between does it again, so what it does must itself be safe to repeat.
+    // Noted after the work: a worker that dies in between repeats it, so the work itself must be safe to repeat.
     if (isOurs(data)) goOn(event, data);
     else say(`Left alone, because this worker did not ask for it: ${data.id}`);
     writeFileSync(join(handledPath, name), "");
@@ -121,7 +121,7 @@ function goOn(event: string, data: WebhookData): void {
         say(`Approved ${id} with changes that are no mail, nothing was sent.`);
         return;
       }
-      // Before anything is done: half of the work would be worse than none.
+      // Checked before any work: half of it would be worse than none.
       if (!isAgentState(agentState)) {
         say(`Approved ${id}, but there is no agent to go on with, nothing was sent.`);
         return;
@@ -163,8 +163,8 @@ function summaryOf({ to, subject }: Email): string {
 }
 
 /**
- * An endpoint hears of all requests of its workspace, and any of its keys can make one with any name. Ours is what our
- * approver was asked in our words.
+ * An endpoint hears of all requests of its workspace, and any of its keys can make one with any name. A request is ours
+ * if our approver was asked in our words.
  */
 function isOurs(data: WebhookData): boolean {
   const { approverGroup, approverEmail } = data;
@@ -185,7 +185,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
     if (bytes > bodyBytesMax) throw new Error("the body is larger than any webhook");
     chunks.push(chunk);
   }
-  // As it came: what is signed are the bytes.
+  // Unparsed: the signature covers the bytes.
   return Buffer.concat(chunks);
 }
 

@@ -1,18 +1,18 @@
-// Waits for a decision for as long as one call of a tool may take, and tells the client meanwhile that it is alive.
+// Waits for a decision for as long as a tool call may take, and keeps telling the client that it is alive.
 
 import type { ServerContext } from "@modelcontextprotocol/server";
 import { type ApprovalRequest, type Countersign, WaitTimeoutError } from "../../sdk/src/index.ts";
 
 export type Waiting = {
   client: Countersign;
-  /** Aborted when this process ends: whoever waits is told "still pending" and calls another. */
+  /** Aborted when this process ends: waiting clients hear "still pending" and call again. */
   stopping: AbortSignal;
   progressIntervalMs: number;
 };
 
 export type Wait = { requestId: string; maxSeconds: number };
 
-/** The request as it is once decided, or as it was when the time was over. */
+/** The request once decided, or its state when the time was over. */
 export async function awaitDecision(
   { client, stopping, progressIntervalMs }: Waiting,
   { requestId, maxSeconds }: Wait,
@@ -36,7 +36,7 @@ export async function awaitDecision(
   }
 }
 
-/** At once, and then every few seconds: some clients count from the last they heard. */
+/** At once, and then every few seconds: some clients count from the last message. */
 function tellProgress(
   { maxSeconds, intervalMs }: { maxSeconds: number; intervalMs: number },
   { _meta, notify }: ServerContext["mcpReq"],
@@ -49,7 +49,7 @@ function tellProgress(
     told += 1;
     const message = "Waiting for a person to decide.";
     const params = { progressToken, progress, total: maxSeconds, message };
-    // Whoever cannot be told has gone away, and the signal of the call says so.
+    // A client that can't be told is gone, and the call's signal says so.
     notify({ method: "notifications/progress", params }).catch(() => {});
   };
   tell();

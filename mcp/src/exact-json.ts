@@ -1,6 +1,6 @@
-// JSON read without rounding. What a person approved is executed from what is read here, and JSON.parse would turn
-// 9007199254740993 into its neighbour. Numbers that a double cannot hold stay as they were written, and so
-// does -0, which JSON.stringify would write as 0.
+// Parses JSON without rounding. Clients execute approved payloads from here, and JSON.parse would turn 9007199254740993
+// into its neighbour. Numbers that a double can't hold stay as written, and so does -0, which JSON.stringify would
+// write as 0.
 
 type RawJson = { rawJSON(text: string): unknown };
 
@@ -9,12 +9,12 @@ export function parseExactly(text: string): unknown {
   if (!("rawJSON" in JSON)) return JSON.parse(text);
   const mark = `${crypto.randomUUID()}:`;
   const marked = markInexact(text, mark);
-  // Marked or not, whether it is JSON at all is for JSON.parse to say.
+  // JSON.parse decides whether it is JSON at all.
   const parsed: unknown = JSON.parse(marked);
   return marked === text ? parsed : withoutMarks(parsed, mark, JSON as unknown as RawJson);
 }
 
-/** Turns each such number into a string that begins with the mark. One pass, however the text is made. */
+/** Turns each such number into a string that begins with the mark, in one pass. */
 function markInexact(text: string, mark: string): string {
   let marked = "";
   let taken = 0;
@@ -51,7 +51,7 @@ function endOfNumber(text: string, start: number): number {
   return end;
 }
 
-/** A minus or a digit, with which numbers begin. */
+/** A minus or a digit, the start of a number. */
 function isInNumber(character: number): boolean {
   return character === 0x2d || (character >= 0x30 && character <= 0x39);
 }
@@ -74,7 +74,7 @@ function isExact(text: string, start: number, end: number): boolean {
   return wanted === null || wanted === canonical(String(Number(number)));
 }
 
-/** The digits and the place of the point, however they were written; null for what is no number of JSON. */
+/** The digits and the place of the point, in any spelling; null for anything that is no JSON number. */
 function canonical(number: string): string | null {
   const parts = /^-?(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(number);
   if (parts === null) return null;
@@ -91,7 +91,7 @@ function withoutTrailingZeros(digits: string): string {
   return digits.slice(0, end);
 }
 
-/** Puts the numbers back, as values that `JSON.stringify` writes as they are. */
+/** Puts the numbers back, as values that `JSON.stringify` writes unchanged. */
 function withoutMarks(parsed: unknown, mark: string, { rawJSON }: RawJson): unknown {
   const root = { value: parsed };
   const open: object[] = [root];

@@ -1,5 +1,5 @@
-// The command `countersign-mcp`: the tools over standard input and output. Nothing but the protocol may be written to
-// standard output; what people should read goes to standard error.
+// The command `countersign-mcp`: the tools over standard input and output. Only the protocol may be written to standard
+// output; text for people goes to standard error.
 
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { Countersign } from "../../sdk/src/index.ts";

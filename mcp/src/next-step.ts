@@ -1,5 +1,5 @@
-// What a model is told to do about a request, in its own words for each status. The rule it must not forget is said
-// where it acts, and not only in the description of a tool that it read long ago.
+// The next step for a model, a sentence for each status. The most important rule is repeated where the model acts, not
+// only in the description of a tool that it read long ago.
 
 import type { ApprovalRequest } from "../../sdk/src/index.ts";
 

@@ -1,10 +1,10 @@
-// Answers of tools: the values for programs, the same as text for models, and refusals as results that a model can
-// read and act on.
+// The results of tools: values for programs, the same as text for models, and refusals that a model can read and act
+// on.
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { CountersignError, WaitTimeoutError } from "../../sdk/src/index.ts";
 
-/** The sentence first: clients that cut long texts cut the end. */
+/** The sentence comes first: clients that cut long texts cut the end. */
 export function succeeded(
   structuredContent: Record<string, unknown>,
   sentence: string,
@@ -18,7 +18,7 @@ export function succeeded(
   };
 }
 
-/** Runs a tool. What the service refuses is told with its code; everything else is a fault, and the caller's. */
+/** Runs a tool. A refusal of the service becomes a result with its code. Anything else is a fault and is thrown. */
 export async function answered(work: () => Promise<CallToolResult>): Promise<CallToolResult> {
   try {
     return await work();
@@ -29,7 +29,7 @@ export async function answered(work: () => Promise<CallToolResult>): Promise<Cal
 }
 
 function failed(error: CountersignError): CallToolResult {
-  // A wait that ended without an answer has a reason of its own.
+  // A wait that ended without an answer has its own reason.
   const told =
     error instanceof WaitTimeoutError && error.cause instanceof CountersignError
       ? error.cause

@@ -1,5 +1,5 @@
-// What each tool takes and gives, as schemas that clients and models read. Sizes are said here and judged by the
-// service alone, so that there is one place that knows them.
+// The input and output of each tool, as schemas for clients and models. They mention sizes, but only the service checks
+// them, so that one place knows them.
 
 import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import { z } from "zod";
@@ -17,7 +17,7 @@ const wellFormed = z
 
 const requestId = wellFormed.min(1).describe("The id that request_approval returned.");
 
-/** Any value is taken. It is announced as an object, because many clients cannot offer an argument without a type. */
+/** Takes any value. It is declared as an object, because many clients can't offer an argument without a type. */
 const anyJson = (description: string) =>
   z.unknown().optional().meta({ type: "object", additionalProperties: true, description });
 
@@ -76,7 +76,7 @@ export const listInput = z.strictObject({
   cursor: z.string().optional().describe("The nextCursor of the page before."),
 });
 
-/** Some models fill every field: a null is as good as nothing, without being announced, which not every client can read. */
+/** Some models fill every field, so null counts as not given. It isn't declared, because not every client could read that. */
 export function ignoringNulls<Schema extends StandardSchemaWithJSON>(
   schema: Schema,
 ): StandardSchemaWithJSON<
@@ -112,7 +112,7 @@ const decisionFields = {
   expiresAt: time("When it expires if nobody decides."),
 };
 
-/** Small: what a model needs to go on, and nothing to execute unless it may be executed. */
+/** Small: what a model needs to continue, and the payload only if it may be executed. */
 export const decisionOutput = z.object({
   ...decisionFields,
   effectivePayload: z
@@ -122,7 +122,7 @@ export const decisionOutput = z.object({
   wasEdited: z.boolean().describe("Whether the approver changed the payload."),
 });
 
-/** Everything that the service knows of the request. */
+/** All fields of the request. */
 export const requestOutput = z.object({
   ...decisionFields,
   object: z.literal("approval_request"),

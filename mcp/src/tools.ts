@@ -36,7 +36,7 @@ export function makeMcpServer({
 }: McpOptions): McpServer {
   const server = new McpServer(
     { name: "countersign", title: "Countersign", version },
-    // The tools never change, so nobody need listen for it.
+    // The tools never change, so nobody needs to listen for changes.
     { instructions, capabilities: { tools: { listChanged: false } } },
   );
   addRequestApproval(server, client);
@@ -168,7 +168,7 @@ const readOnly = {
 
 type Defined<Fields> = { [Key in keyof Fields]: Exclude<Fields[Key], undefined> };
 
-/** Without the fields that were not given: the service would be told null, or nothing that it knows. */
+/** Drops fields that were not given: the service would get null, or something it doesn't know. */
 function definedOf<Fields extends object>(fields: Fields): Defined<Fields> {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as Defined<Fields>;

@@ -1,3 +1,3 @@
-// What the tools call themselves towards clients. A test holds it to package.json.
+// The name and version of the tools for clients. A test compares it with package.json.
 
 export const version = "0.1.0";

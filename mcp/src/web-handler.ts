@@ -1,5 +1,5 @@
 // The tools over Streamable HTTP, as a web request and its response. Each call stands alone: there are no sessions, so
-// any node may answer it. Whoever mounts it has checked the API key and where the call comes from.
+// any node may answer it. The caller of this handler has checked the API key and the origin.
 
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { Countersign, type Fetch } from "../../sdk/src/index.ts";
@@ -10,21 +10,21 @@ export type WebHandlerOptions = {
   /** How the tools reach the service. */
   fetch: Fetch;
   baseUrl: string;
-  /** What is wrong with a message although it is JSON, in a sentence; what is no JSON is found anyway. */
+  /** A flaw of a message that is valid JSON, in a sentence. Invalid JSON is found anyway. */
   flawOf: (text: string) => string | null;
   /** Aborted when this process ends. */
   stopping: AbortSignal;
-  /** Told of what went wrong outside of any tool. */
+  /** Called with faults outside of any tool. */
   onFault: (error: Error) => void;
 };
 
 export type WebCall = {
   apiKey: string;
-  /** Those that the protocol names: accept and mcp-…. */
+  /** The headers that the protocol names: accept and mcp-…. */
   headers: Record<string, string>;
   /** The body as text. */
   text: string;
-  /** Aborted when the caller goes away. */
+  /** Aborted when the caller leaves. */
   signal: AbortSignal;
 };
 
@@ -43,7 +43,7 @@ export function makeWebHandler(options: WebHandlerOptions): WebHandler {
     },
     {
       onerror: onFault,
-      // There is nothing to hear of on such a stream, and each would be held open for nothing.
+      // Such a stream has nothing to tell, and each would be held open for nothing.
       maxSubscriptions: 0,
     },
   );

@@ -12,15 +12,15 @@ export type CountersignOptions = {
   apiKey?: string;
   /** Otherwise `COUNTERSIGN_BASE_URL`, otherwise a service on this machine. */
   baseUrl?: string;
-  /** Another `fetch`. */
+  /** A `fetch` of your own. */
   fetch?: Fetch;
   /** Instead of `JSON.parse`, which rounds numbers such as 9007199254740993. */
   parse?: (text: string) => unknown;
   /** Instead of `JSON.stringify`, for values that it does not write exactly. */
   stringify?: (value: unknown) => string;
-  /** How long one try of a call may take; 30 seconds unless told. */
+  /** The time limit of one try; 30 seconds by default. */
   timeoutMs?: number;
-  /** How often a call that failed for a while is tried again; 4 times unless told. */
+  /** How often a call with a passing failure is retried; 4 times by default. */
   retriesMax?: number;
 };
 
@@ -35,7 +35,7 @@ export class Countersign {
       baseUrl: readBaseUrl(
         options.baseUrl ?? readEnvironment("COUNTERSIGN_BASE_URL") ?? "http://localhost:3000",
       ),
-      // Called as a plain function: some platforms refuse it as anybody's method.
+      // Called as a plain function: some platforms refuse it as a method.
       fetch: options.fetch ?? ((url, init) => fetch(url, init)),
       parse: options.parse ?? JSON.parse,
       stringify: options.stringify ?? JSON.stringify,
@@ -45,7 +45,7 @@ export class Countersign {
     this.requests = new Requests(this.#options);
   }
 
-  /** Asks and waits. Resolves to the decided request, whatever was decided: execute only what is `APPROVED`. */
+  /** Asks and waits. Resolves to the decided request, whatever the decision: execute it only if it is `APPROVED`. */
   async requestApproval<Payload = unknown, Metadata = unknown, AgentState = unknown>(
     input: CreateRequest<Payload, Metadata, AgentState>,
     options: CreateOptions & WaitOptions = {},
@@ -57,7 +57,7 @@ export class Countersign {
   /**
    * Wraps a function so that a person must approve each call of it:
    * `const refund = countersign.requireApproval(pay, ({ orderId }) => ({ summary: …, notify: … }))`.
-   * It runs with the payload that was approved, which the approver may have edited.
+   * It runs with the approved payload, which the approver may have edited.
    */
   requireApproval<Payload, Result>(
     action: Action<Payload, Result>,
@@ -85,7 +85,7 @@ function readBaseUrl(text: string): string {
     /^https?:$/.test(url.protocol) &&
     `${url.username}${url.password}` === "" &&
     !/[?#]/.test(text);
-  // Not repeated: it may be a key in the wrong place, or hold a password.
+  // Not repeated in the message: it may be a key in the wrong place, or hold a password.
   if (!isPlain) {
     throw new TypeError(
       "baseUrl must be such as https://approvals.example.com, without user name, password, ? or #",
@@ -99,7 +99,7 @@ function readCount(name: string, value: number): number {
   throw new TypeError(`${name} must be a number from 0`);
 }
 
-/** Where there is an environment at all, and it may be read. */
+/** Undefined if there is no environment, or it may not be read. */
 function readEnvironment(name: string): string | undefined {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
   try {

@@ -10,7 +10,7 @@ export type EventKind =
   | "request.expired"
   | "request.cancelled";
 
-/** Sent to one endpoint because somebody wants to see whether it works. */
+/** Sent to one endpoint on demand, to see whether it works. */
 export type TestEventKind = "webhook.test";
 
 /** Any JSON value: opaque to the service, echoed exactly as it was sent. */
@@ -36,9 +36,9 @@ export type ApprovalRequest<Payload = Opaque, Metadata = Opaque, AgentState = Op
   status: ApprovalStatus;
   summary: string;
   payload: Payload;
-  /** What the approver made of it; null when they changed nothing. */
+  /** The approver's version; null if they changed nothing. */
   modifiedPayload: Payload | null;
-  /** What to execute once the status is APPROVED. */
+  /** Execute this once the status is APPROVED. */
   effectivePayload: Payload;
   metadata: Metadata;
   agentState: AgentState;

@@ -1,21 +1,21 @@
-// What can go wrong, as classes that a caller can tell apart. An approval that was not given, a wait that took too long
-// and a call that failed are three different things, and none is ever reported as another.
+// The errors, as classes that a caller can tell apart. A refused approval, a wait that took too long and a failed call
+// are three different things, and none is ever reported as another.
 
 import type { ApprovalRequest } from "./contract.ts";
 
 export type ErrorFacts = {
-  /** The HTTP status, or 0 when there was no answer. */
+  /** The HTTP status, or 0 if there was no answer. */
   status?: number;
   /** A stable word: one of the service's codes, or one of the SDK's own. */
   code: string;
-  /** The `X-Request-Id` of the call, for whoever reads the service's log. */
+  /** The `X-Request-Id` of the call: the operator finds it in the service's log. */
   requestId?: string | null;
   cause?: unknown;
 };
 
 /** A call that the service refused, or that got no answer. */
 export class CountersignError extends Error {
-  /** Said here, because a bundler may give the class another name. */
+  /** Set explicitly, because a bundler may rename the class. */
   override readonly name: string = "CountersignError";
   readonly status: number;
   readonly code: string;
@@ -65,7 +65,7 @@ export class ApprovalCancelledError extends CountersignError {
   }
 }
 
-/** Your own `timeoutMs` is over, and nothing else: wait on with the request's id, now or in another process. */
+/** Only your own `timeoutMs` is over: keep waiting with the request's id, now or in another process. */
 export class WaitTimeoutError extends CountersignError {
   override readonly name = "WaitTimeoutError";
   readonly approvalId: string;
@@ -90,7 +90,7 @@ export type WebhookFlaw =
   | "event_mismatch"
   | "secret_missing";
 
-/** What arrived is not a webhook that may be believed. `code` says why. */
+/** The webhook can't be trusted. `code` says why. */
 export class WebhookVerificationError extends CountersignError {
   override readonly name = "WebhookVerificationError";
   declare readonly code: WebhookFlaw;

@@ -10,7 +10,7 @@ import {
 import type { CreateOptions, Requests } from "./requests.ts";
 import type { WaitOptions } from "./wait.ts";
 
-/** Who is asked, and what they are told besides the payload. Made of the payload alone, so that it can be made again. */
+/** The approver, and their text beside the payload. Derived from the payload alone, so that it can be derived again. */
 export type Describe<Payload> = (payload: Payload) => Omit<CreateRequest<Payload>, "payload">;
 
 /** The action, with the payload to execute and the request that allows it. */
@@ -21,21 +21,22 @@ export type Action<Payload, Result> = (
 
 export type GateOptions<Payload> = {
   /**
-   * Holds the payload to what the action can take, and to what an approver may change; throws if it does not fit. An
-   * approver can write any JSON: without this, the payload may be of another type than the one that was asked for.
+   * Checks the payload against what the action accepts, and against what an approver may change; throws if it doesn't
+   * fit. An approver can write any JSON: without this, the payload may have another type than the one that was asked
+   * for.
    */
   validate?: (payload: unknown) => Payload;
 };
 
 export type Gated<Payload, Result> = {
   /**
-   * Asks, waits, and runs. Throws an `Approval…Error` when it may not run. With an `idempotencyKey` that was used before
-   * it is the same question again: if that was approved, the action runs again without another.
+   * Asks, waits, and runs. Throws an `Approval…Error` when it may not run. A known `idempotencyKey` means the same
+   * request again: if it was approved, the action runs again without another approval.
    */
   (payload: Payload, options?: CreateOptions & WaitOptions): Promise<Result>;
-  /** Only asks. The id is all that another process needs. */
+  /** Only asks. Another process needs nothing but the id. */
   ask(payload: Payload, options?: CreateOptions): Promise<ApprovalRequest<Payload>>;
-  /** Waits for a request that `ask` made, here or elsewhere, and runs. */
+  /** Waits for a request of `ask`, made here or elsewhere, and runs. */
   resume(id: string, options?: WaitOptions): Promise<Result>;
 };
 
@@ -58,7 +59,7 @@ export function gate<Payload, Result>(
     return action(validate === undefined ? effectivePayload : validate(effectivePayload), request);
   };
   const ask = async (payload: Payload, options?: CreateOptions) => {
-    // As it will be read again: the description must be the same when it is made from that.
+    // As it will be read later: the description must come out the same then.
     const sent = (payload === undefined ? null : parse(stringify(payload))) as Payload;
     return requests.create<Payload>({ ...describe(sent), payload: sent }, options);
   };
@@ -74,7 +75,7 @@ export function gate<Payload, Result>(
   return Object.assign(gated, { ask, resume });
 }
 
-/** Passes an approved request, and throws what fits for every other. */
+/** Returns an approved request, and throws the matching error for every other. */
 export function assertApproved(request: ApprovalRequest): void {
   switch (request.status) {
     case "APPROVED":
@@ -93,7 +94,7 @@ export function assertApproved(request: ApprovalRequest): void {
 }
 
 /**
- * Whoever approved one action has not approved another one with the same payload, and an approval counts only of whom
+ * An approval of one action is no approval of another with the same payload, and it counts only from the approver whom
  * this action asks: everybody with a key can ask anybody anything.
  */
 function refuseAnothers<Payload>(

@@ -14,8 +14,8 @@ export type CallOptions = { signal?: AbortSignal };
 
 export type CreateOptions = CallOptions & {
   /**
-   * Makes the create safe to repeat by a process that does not know whether it was done: the same key gives the same
-   * request. Without one, each call of `create` makes its own and is safe against lost answers alone.
+   * Makes a create safe to repeat for a process that doesn't know whether it succeeded: the same key gives the same
+   * request. Without one, `create` makes its own key for each call, which covers lost answers only.
    */
   idempotencyKey?: string;
 };
@@ -36,7 +36,7 @@ export class Requests {
     this.#options = options;
   }
 
-  /** Asks for an approval. Tried again by itself after lost answers; it is never made twice. */
+  /** Asks for an approval. Retries after lost answers, and never asks twice. */
   async create<Payload = unknown, Metadata = unknown, AgentState = unknown>(
     input: CreateRequest<Payload, Metadata, AgentState>,
     { idempotencyKey, signal }: CreateOptions = {},
@@ -102,7 +102,7 @@ export class Requests {
       return await call<ApprovalRequest<Payload, Metadata, AgentState>>(this.#options, outgoing);
     } catch (error) {
       if (!(error instanceof CountersignError) || error.code !== "already_resolved") throw error;
-      // The answer to an earlier try may have been lost: what we wanted is then done.
+      // The answer to an earlier try may have been lost: then the request is cancelled already.
       const request = await this.get<Payload, Metadata, AgentState>(id, signal ? { signal } : {});
       if (request.status === "CANCELLED") return request;
       throw error;
@@ -110,8 +110,8 @@ export class Requests {
   }
 
   /**
-   * Resolves once the request is approved, rejected, expired or cancelled, whichever it is: look at `status`. Outlives
-   * restarts of the service, and can be called again with the same id in another process.
+   * Resolves once the request is approved, rejected, expired or cancelled: look at `status`. Survives restarts of the
+   * service, and can be called again with the same id in another process.
    */
   async waitForDecision<Payload = unknown, Metadata = unknown, AgentState = unknown>(
     id: string,
@@ -121,7 +121,7 @@ export class Requests {
   }
 }
 
-/** What is no key must not become one: `null` as a text would be the same question for everybody. */
+/** A missing key must not become one: the text "null" would be the same request for everybody. */
 function readKey(key: string | undefined): string {
   if (key === undefined) return crypto.randomUUID();
   if (typeof key === "string" && /^[\x20-\x7e]{1,255}$/.test(key)) return key;

@@ -1,10 +1,10 @@
-// One call to the service: sent, tried again while that can help, and read. Every call made here may be repeated
-// safely: reads change nothing, a create carries an idempotency key, and a request can be cancelled only once.
+// One call to the service: sent, retried while that can help, and parsed. Every call made here is safe to repeat: reads
+// change nothing, a create carries an idempotency key, and a request can be cancelled only once.
 
 import type { ErrorBody } from "./contract.ts";
 import { CountersignError } from "./errors.ts";
 
-/** As the global one. Another can be given, such as one that goes through a proxy. */
+/** The type of the global `fetch`. You can pass your own, such as one that uses a proxy. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export type TransportOptions = {
@@ -13,9 +13,9 @@ export type TransportOptions = {
   fetch: Fetch;
   parse: (text: string) => unknown;
   stringify: (value: unknown) => string;
-  /** For one try; a call that waits for a decision has the seconds of its wait besides. */
+  /** The time limit of one try; a waiting call gets the seconds of its wait on top. */
   timeoutMs: number;
-  /** How often a call is tried again. */
+  /** The number of retries. */
   retriesMax: number;
 };
 
@@ -32,7 +32,7 @@ export type Outgoing = {
 const statusesWorthAnotherTry = [408, 425, 429, 500, 502, 503, 504];
 const firstDelayMs = 250;
 const longestDelayMs = 30_000;
-/** Timers take no more, and would fire at once. */
+/** The longest delay of a timer; with more it would fire at once. */
 const timerMsMax = 2 ** 31 - 1;
 
 export async function call<Answer>(options: TransportOptions, outgoing: Outgoing): Promise<Answer> {
@@ -50,11 +50,11 @@ export function pathOf(id: string): string {
   if (typeof id !== "string" || id === "") {
     throw new TypeError("the id of a request is a text such as req_0123…");
   }
-  // Half a character cannot be in an address, nor in an id.
+  // Half a character can't be in a URL, nor in an id.
   return `/v1/requests/${encodeURIComponent(id.replaceAll(/\p{Surrogate}/gu, "\ufffd"))}`;
 }
 
-/** Whether the same call may go better later. */
+/** Whether the same call may succeed later. */
 export function isWorthAnotherTry(error: unknown): error is CountersignError {
   if (!(error instanceof CountersignError)) return false;
   return error.status === 0
@@ -62,7 +62,7 @@ export function isWorthAnotherTry(error: unknown): error is CountersignError {
     : statusesWorthAnotherTry.includes(error.status);
 }
 
-/** Longer after each failure, up to half a minute, and never at the same moment as everybody else. */
+/** Grows after each failure, up to half a minute, with jitter. */
 export function delayMs(failures: number, error?: unknown): number {
   const wanted = error instanceof RetryAfterError ? error.retryAfterMs : 0;
   const grown = Math.min(longestDelayMs, firstDelayMs * 2 ** (failures - 1));

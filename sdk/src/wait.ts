@@ -1,4 +1,4 @@
-// Waiting for a decision: long polls, one after the other, that outlive restarts of the service and of proxies between.
+// Waits for a decision: consecutive long polls that survive restarts of the service and of proxies in between.
 
 import type { ApprovalRequest, ApprovalStatus } from "./contract.ts";
 import { WaitTimeoutError } from "./errors.ts";
@@ -12,23 +12,23 @@ import {
 } from "./transport.ts";
 
 export type WaitOptions = {
-  /** Then a `WaitTimeoutError` is thrown. Without it, waiting ends when the request is decided or expires. */
+  /** After this, a `WaitTimeoutError` is thrown. Without it, the wait ends when the request is decided or expires. */
   timeoutMs?: number;
   signal?: AbortSignal;
 };
 
-/** A request about which nothing will change any more. */
+/** A request that won't change any more. */
 export type DecidedRequest<
   Payload = unknown,
   Metadata = unknown,
   AgentState = unknown,
 > = ApprovalRequest<Payload, Metadata, AgentState> & { status: Exclude<ApprovalStatus, "PENDING"> };
 
-/** Proxies and load balancers often cut what takes a minute. */
+/** Proxies and load balancers often cut calls after a minute. */
 const waitSecondsMax = 50;
-/** Once the service has been heard of, about a quarter of an hour without it is outlived. */
+/** Once the service has answered, an outage of about a quarter of an hour is survived. */
 const failuresInARowMax = 35;
-/** Near the end of a wait, too, the service gets this long to answer. */
+/** The service gets this long to answer, even near the end of a wait. */
 const answerMsMin = 1_000;
 
 export async function waitForDecision<Payload, Metadata, AgentState>(
@@ -52,7 +52,7 @@ export async function waitForDecision<Payload, Metadata, AgentState>(
       if (isDecided(request)) return request;
       failuresMax = failuresInARowMax;
       failures = 0;
-      // A service with too many waiting callers answers at once; asked again at once, it would have more of them.
+      // A service with too many waiting callers answers at once; an immediate retry would add to them.
       earlyAnswers = wasHeld ? 0 : earlyAnswers + 1;
       pauseMs = wasHeld ? 0 : delayMs(earlyAnswers);
     } catch (error) {

@@ -1,5 +1,5 @@
-// The reference verifier of webhooks: says whether what arrived was sent by the service, just now, and unchanged.
-// Web Crypto only, so that it runs wherever there is `fetch`.
+// The reference verifier of webhooks: checks that the service sent it, just now, and unchanged. Uses only Web Crypto,
+// so that it runs wherever there is `fetch`.
 
 import type { WebhookEvent } from "./contract.ts";
 import { type WebhookFlaw, WebhookVerificationError } from "./errors.ts";
@@ -7,7 +7,7 @@ import { type WebhookFlaw, WebhookVerificationError } from "./errors.ts";
 /** The body as it arrived: its bytes, or the text of exactly these bytes. */
 export type RawBody = string | Uint8Array | ArrayBuffer;
 
-/** The value of `X-Service-Signature`, or all headers: then `X-Service-Event` is held against the body as well. */
+/** The value of `X-Service-Signature`, or all headers: then `X-Service-Event` is compared with the body, too. */
 export type SignatureHeader =
   | string
   | null
@@ -16,7 +16,7 @@ export type SignatureHeader =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export type VerifyOptions = {
-  /** How far the time of sending may be from now, in either direction. */
+  /** The most seconds between the time of sending and now, in either direction. */
   toleranceSeconds?: number;
   /** Unix time in seconds. */
   now?: number;
@@ -28,8 +28,8 @@ const signatureName = "x-service-signature";
 const eventName = "x-service-event";
 
 /**
- * The event, or a `WebhookVerificationError`. Give the raw body: `await request.text()`, `express.raw()`'s `req.body`.
- * While a secret is being rotated, give both.
+ * The event, or a `WebhookVerificationError`. Pass the raw body: `await request.text()`, `express.raw()`'s `req.body`.
+ * During a rotation, pass both secrets.
  */
 export async function constructEvent<Payload = unknown, Metadata = unknown, AgentState = unknown>(
   rawBody: RawBody,
@@ -91,7 +91,7 @@ function refuseWrongTime(timestamp: string, now: number, toleranceSeconds: numbe
   }
 }
 
-/** One signature is made for each secret, however many arrived: making one takes as long as the body is large. */
+/** Makes one signature per secret, however many arrived: its cost grows with the body. */
 async function isSigned(
   body: Uint8Array<ArrayBuffer>,
   { timestamp, candidates }: Signature,
@@ -117,7 +117,7 @@ async function sign(secret: string, bytes: Uint8Array<ArrayBuffer>): Promise<str
   return Array.from(signature, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** In a time that tells nothing about where they differ. */
+/** Takes the same time wherever they differ. */
 function isSame(candidate: string, right: string): boolean {
   if (candidate.length !== right.length) return false;
   let difference = 0;
@@ -165,7 +165,7 @@ function bytesOf(rawBody: RawBody): Uint8Array<ArrayBuffer> {
 function secretsOf(secret: string | readonly string[]): readonly string[] {
   const secrets = typeof secret === "string" ? [secret] : secret;
   const isGiven = Array.isArray(secrets) && secrets.length > 0 && secrets.every(isSecret);
-  // With an empty one, or the text "undefined", anybody can sign.
+  // With an empty secret, or the text "undefined", anybody could sign.
   if (!isGiven)
     throw flaw("secret_missing", "the signing secret must be the whsec_… that was shown");
   return secrets;
