@@ -44,7 +44,7 @@ export async function invoke<Result extends object>(
   }
 }
 
-/** Only asks about the interrupts of a thread. `resume` continues from the webhook, in any process with the same checkpoints. */
+/** Only asks about the interrupts of a thread. `resume` continues from the webhook, wherever the checkpoints are. */
 export async function ask(
   result: Interrupted,
   config: Config,

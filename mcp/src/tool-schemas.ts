@@ -76,7 +76,7 @@ export const listInput = z.strictObject({
   cursor: z.string().optional().describe("The nextCursor of the page before."),
 });
 
-/** Some models fill every field, so null counts as not given. It isn't declared, because not every client could read that. */
+/** Some models fill every field, so null counts as not given. It isn't declared: not every client could read that. */
 export function ignoringNulls<Schema extends StandardSchemaWithJSON>(
   schema: Schema,
 ): StandardSchemaWithJSON<

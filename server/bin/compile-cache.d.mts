@@ -1,3 +1,3 @@
-// What build.ts takes from the plain JavaScript beside this file.
+// The types of the plain JavaScript beside this file, for build.ts.
 export const compileCacheFolder: string;
 export function keepCompiled(): void;

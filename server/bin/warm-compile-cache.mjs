@@ -1,9 +1,9 @@
-// Loads all that the service may ever load, and ends: what Node has compiled of it is kept for the first start.
+// Loads everything that the service may ever load, and ends: Node keeps the compiled code for the first start.
 import { keepCompiled } from "./compile-cache.mjs";
 
 keepCompiled();
 await import("../src/serve.ts");
-// What the service loads only when it is needed.
+// Modules that the service loads on demand.
 await import("../src/outbound/openid.ts");
 await import("../src/outbound/send-mail.ts");
 await import("../../mcp/src/web-handler.ts");

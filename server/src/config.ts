@@ -32,10 +32,10 @@ export type Config = {
   dataDir: string;
   /** Null means the one kept under dataDir; always there when databaseUrl is. */
   keyring: Keyring | null;
-  /** Keys that are given up. */
+  /** Ids of keys that the operator has given up. */
   lostSecretKeyIds: readonly string[];
   rateLimit: RateLimit | null;
-  /** Proxies that are believed when they say for whom they speak. */
+  /** Proxies whose X-Forwarded-For we trust. */
   trustedProxies: readonly Cidr[];
   role: Role;
   /** Null means that mails are kept and shown at /dev/mail. */
@@ -43,7 +43,7 @@ export type Config = {
   mailFrom: Mailbox;
   /** Null means that people sign in by mail and passkey only. */
   oidc: OidcSettings | null;
-  /** Private ranges that webhooks may reach nevertheless. */
+  /** Private ranges that webhooks may reach. */
   webhookAllowed: readonly AllowedCidr[];
   /** The waits before the second attempt and the third. */
   webhookRetryDelaysMs: readonly number[];
@@ -256,7 +256,7 @@ function readOidc(values: {
   );
 }
 
-/** A variable that is set to nothing counts as not set, as in `PORT= npm start`. */
+/** An empty variable counts as not set, as in `PORT= npm start`. */
 function withoutEmpty(environment: Record<string, string | undefined>) {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
 }

@@ -23,8 +23,8 @@ export function openLog(options: {
 }
 
 /**
- * What may be told of a fault. PostgreSQL quotes the failing row or value in its messages, which may be a
- * body, so of its errors only the code and the names are kept.
+ * The part of a fault that may be logged. PostgreSQL quotes the failing row or value in its messages, which may be a
+ * body, so only the code and the names of its errors are kept.
  */
 function describeFault(fault: unknown): object {
   if (fault instanceof pg.DatabaseError) {

@@ -1,4 +1,4 @@
-// Where everything starts: reads the configuration, and runs the command that was asked for.
+// The start of the program: reads the configuration and runs the command.
 
 import { readConfig, variables } from "./config.ts";
 import { isOutOfReach, isSignInRefused, isUnavailable } from "./database/database.ts";
@@ -6,17 +6,17 @@ import { OperatorFault } from "./domain/operator-fault.ts";
 import { toTerminalText } from "./domain/shown/text/visible-text.ts";
 
 let isServing = false;
-// pg may throw a lost connection or a refused sign-in where nobody can catch it. The next call learns of it by itself.
+// pg may throw a lost connection or a refused sign-in where nobody can catch it. The next call finds out by itself.
 process.on("uncaughtException", (error) => {
   if (isServing && isUnavailable(error)) warn(error);
   else fail(error);
 });
-// Whoever read our output has gone away (`… | head`): a server stops as if told to, a command just ends.
+// The reader of our output has gone away (`… | head`): a server stops as if told to, a command just ends.
 process.stdout.on("error", () => process.emit("SIGTERM", "SIGTERM"));
 
 const words = process.argv.slice(2).join(" ");
 try {
-  // What runs for months is loaded without the commands and their parser. It takes nothing from them but its name.
+  // A service that runs for months is loaded without the commands and their parser. It needs only its name from them.
   if (words === "serve") await runService({ isJson: false });
   else if (words === "serve --json") await runService({ isJson: true });
   else await runCommand();

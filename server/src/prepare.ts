@@ -1,5 +1,5 @@
-// What must be done before the first call is served: the schema, the secret keys, the end of a trial. A database that is
-// out of reach is waited for; whatever else fails ends the start.
+// The work before the first call: the schema, the secret keys, the end of a trial. It waits for a database that is out
+// of reach; any other failure ends the start.
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
@@ -15,7 +15,7 @@ const retryMs = 1_000;
 export type Patience = {
   log: Logger;
   signal: AbortSignal;
-  /** Called when the database is out of reach, before it is waited for. */
+  /** Called when the database is out of reach, before waiting for it. */
   onAway?: () => void;
 };
 

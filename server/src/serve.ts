@@ -1,5 +1,5 @@
 // Starts the service, tells the person at the terminal what to do next, and stops it cleanly. A start serves no call
-// before everything that can fail has been done, and nothing ends a process that has begun to serve.
+// before everything that can fail is done, and nothing ends a process that has begun to serve.
 
 import type { AddressInfo } from "node:net";
 import { setFlagsFromString } from "node:v8";
@@ -68,8 +68,8 @@ export async function serve(config: Config): Promise<void> {
 type StartParts = { config: Config; store: Store; log: Logger; signal: AbortSignal };
 
 /**
- * The port is taken before the first key is made, because that is shown once; until the node begins, calls get 503. An
- * external database may be away for long, so of that node the address is told meanwhile.
+ * The port is taken before the first key is made, because the key is shown once; until the node begins, calls get 503.
+ * An external database may be away for long, so that node prints its address in the meantime.
  */
 async function start(node: Node, parts: StartParts): Promise<void> {
   const { config, store, log, signal } = parts;
@@ -85,16 +85,16 @@ async function start(node: Node, parts: StartParts): Promise<void> {
   if (isAway) log.info({ address, role: config.role }, "waiting for the database");
   await prepared;
   const greeting = await makeGreeting(parts, address);
-  // From here to the welcome nothing waits: a key that was made is shown.
+  // Nothing is awaited from here to the welcome: a key that was made is shown.
   if (!signal.aborted) node.begin();
   showWelcome(parts, address, greeting);
   warnOfPublicUrl(config, log);
 }
 
-/** Whom the service talks to where they are set up. None of them is called yet. */
+/** The outside services that are set up. None of them is called yet. */
 type Partners = { mails: MailSender | null; oidc: OidcClient | null };
 
-/** What they need is loaded only where they are: it is a third of what the service loads. */
+/** Their libraries are loaded only if they are set up: they are a third of what the service loads. */
 async function openPartners({ role, smtpUrl, mailFrom, oidc }: Config): Promise<Partners> {
   const partners: Partners = { mails: null, oidc: null };
   if (role !== "api" && smtpUrl !== null) {
@@ -108,11 +108,11 @@ async function openPartners({ role, smtpUrl, mailFrom, oidc }: Config): Promise<
   return partners;
 }
 
-/** What one process runs, by its role. */
+/** The parts of one process, by its role. */
 type Node = {
   app: FastifyInstance | null;
   listensAt: (address: string) => void;
-  /** Serves calls and does the work that is due. Cannot fail. */
+  /** Serves calls and does due work. Can't fail. */
   begin: () => void;
   stop: () => Promise<void>;
 };
@@ -146,7 +146,7 @@ function assembleNode({ config, store, assets, partners, log }: NodeParts): Node
           rateLimit: config.rateLimit,
           trustedProxies: config.trustedProxies,
           onDue: worker === null ? makeAnnounceDue(store.db) : () => worker.wake(),
-          // Behind a public name stands a proxy, and some (nginx since 1.29.7) look just like somebody at this machine.
+          // A proxy stands behind a public name, and some (nginx since 1.29.7) look just like somebody at this machine.
           devMail:
             config.smtpUrl === null && isLoopbackUrl(config.publicUrl)
               ? devMailOf(config, origin)
@@ -172,13 +172,13 @@ function assembleNode({ config, store, assets, partners, log }: NodeParts): Node
   return { app, listensAt, begin, stop };
 }
 
-/** On a port that the system chose, links can be right only once it has. */
+/** If the system chooses the port, links are right only once it has. */
 function publicUrlAt({ port, publicUrl }: Config, address: string): string {
   return port === 0 && publicUrl.endsWith(":0") ? address : publicUrl;
 }
 
 async function closeApp(app: FastifyInstance): Promise<void> {
-  // A request that never arrives whole would hold up the stop for as long as its sender likes.
+  // A request that never arrives whole would delay the stop for as long as its sender likes.
   const impatience = setTimeout(() => app.server.closeAllConnections(), connectionGraceMs);
   await app.close();
   clearTimeout(impatience);
@@ -196,7 +196,7 @@ type WorkerParts = {
 function assembleWorker({ config, store, listener, origin, mails, log }: WorkerParts) {
   const db = store.openWorkerPool();
   const webhooks = new WebhookSender({ policy: makeAddressPolicy(config.webhookAllowed) });
-  // Only to a person who tries it out on this machine: whatever else takes our output is a log.
+  // Only for a person who tries it out on this machine: any other output is a log.
   const isTriedOut = process.stdout.isTTY === true && isLoopbackUrl(config.publicUrl);
   const tell = makeTerminalMail((text) => process.stdout.write(text));
   const worker = new Worker({
@@ -232,13 +232,13 @@ function devMailOf({ mailFrom }: Config, origin: MailOrigin): DevMail {
 }
 
 /**
- * Loading leaves much behind that nothing refers to, and V8 keeps room for as much again, which under load grows back by
- * itself. It takes a tenth of a second, so it is done while nobody can call yet.
+ * Loading leaves much garbage behind, and V8 keeps room for as much again, which grows back by itself under load.
+ * Collecting takes a tenth of a second, so it is done while nobody can call yet.
  */
 function collectGarbageOfStart(): void {
   setFlagsFromString("--expose-gc");
   const collect: NodeJS.GCFunction = runInNewContext("gc");
-  // Code that was compiled ahead is taken only under the flags that it was compiled with.
+  // Code that was compiled ahead is used only under the same flags.
   setFlagsFromString("--no-expose-gc");
   collect({ type: "major", execution: "sync", flavor: "last-resort" });
 }
@@ -262,7 +262,7 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
   return `http://${host === "127.0.0.1" || host === "0.0.0.0" ? "localhost" : host}:${actualPort}`;
 }
 
-/** What only this start can tell. */
+/** Facts that only this start knows. */
 type Greeting = Pick<WelcomeFacts, "firstKey" | "signInUrl" | "isEmpty">;
 
 const nothingToGreetWith: Greeting = { firstKey: null, signInUrl: null, isEmpty: false };
@@ -284,7 +284,7 @@ async function makeGreeting(parts: StartParts, address: string | null): Promise<
   return { firstKey: key, signInUrl, isEmpty: false };
 }
 
-/** The owner sits at the terminal. Their link is a convenience: a start without it is as good. */
+/** The owner sits at the terminal. The link is a convenience: a start without it is as good. */
 async function makeWelcomeLink(
   { config, store, log }: StartParts,
   address: string,
@@ -328,7 +328,7 @@ function showWelcome(
   }
 }
 
-/** Said at the start, because without it the first to notice is an approver whose decision is refused. */
+/** Said at the start. Otherwise the first to notice is an approver whose decision is refused. */
 function warnOfPublicUrl({ publicUrl }: Config, log: Logger): void {
   const flaw = flawOfPublicUrl(publicUrl);
   if (flaw !== null) log.warn(flaw);
@@ -339,7 +339,7 @@ function alreadyServed(config: Config, pid: number | null): string {
   return `${who} already serves ${config.dataDir}. Stop it first, or start this one with another DATA_DIR and PORT.`;
 }
 
-/** npm passes a Ctrl-C on that the terminal has sent already, so the same signal may come twice. */
+/** npm passes on a Ctrl-C that the terminal has sent already, so the same signal may come twice. */
 function stopOnSignal(log: Logger, stop: () => Promise<void>): void {
   let isStopping = false;
   const onSignal = (signal: string) => {

@@ -1,4 +1,4 @@
-// Puts one node of the service together from what it works on: the API, the worker, or both.
+// Builds one node of the service from its parts: the API, the worker, or both.
 
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
@@ -43,26 +43,26 @@ import { ResolutionWatch } from "./storage/approvals/resolution-watch.ts";
 
 export type ServiceOptions = {
   db: Database;
-  /** Hears of decisions made elsewhere. To be started by the caller, once everybody has said what they listen to. */
+  /** Hears of decisions on other nodes. The caller starts it, once everybody has subscribed. */
   listener: Listener;
   keyring: Keyring;
-  /** What links begin with; may still change until the service listens. */
+  /** The start of all links; may still change until the service listens. */
   origin: { readonly publicUrl: string };
   assets: Assets;
   rateLimit: RateLimit | null;
-  /** Proxies that are believed when they say for whom they speak: those nearby, unless others are named. */
+  /** Proxies whose X-Forwarded-For we trust: those nearby, unless others are named. */
   trustedProxies?: readonly Cidr[];
-  /** Called when something became due that a worker should look at. */
+  /** Call it when something became due for a worker. */
   onDue: () => void;
   /** Null when mails go to a mail server and are not shown here. */
   devMail: DevMail | null;
-  /** There is no mail server, so codes to sign in with are shown where mails are kept. */
+  /** There is no mail server, so sign-in codes are shown where mails are kept. */
   isMailKept: boolean;
-  /** The company's own sign-in, where one is set up. */
+  /** The company's own sign-in, if one is set up. */
   oidc: OidcClient | null;
-  /** Private ranges that webhooks may reach nevertheless. */
+  /** Private ranges that webhooks may reach. */
   webhookAllowed?: readonly AllowedCidr[];
-  /** Until it says yes, calls are answered 503. */
+  /** Calls get 503 until it says yes. */
   isStarted?: () => boolean;
   log: Logger;
   clock?: () => number;
@@ -74,7 +74,7 @@ export type Service = { app: FastifyInstance; resolutions: ResolutionWatch };
 
 export function assembleService(options: ServiceOptions): Service {
   const { db, listener, keyring, origin, assets, devMail } = options;
-  // What a worker does then, it does for everybody.
+  // The worker's own work counts for everybody.
   const onDue = () => asHolder(null, options.onDue);
   const { clock = () => performance.now(), isStarted = () => true } = options;
   const resolutions = new ResolutionWatch(db, listener);
@@ -105,7 +105,7 @@ export function assembleService(options: ServiceOptions): Service {
     clock,
     dispatch: (call) => app.inject(call),
     stopping: stopping.signal,
-    // Mostly messages that a client got wrong; what fails in the service itself is logged where it fails.
+    // Mostly messages that a client got wrong; faults of the service itself are logged where they happen.
     noteFault: (error) => options.log.debug({ err: error }, "a message to the tools was refused"),
   });
   const keyUse = makeKeyUse(db);
@@ -123,7 +123,7 @@ export function assembleService(options: ServiceOptions): Service {
     await keyUse.stop();
   });
   resolutions.start();
-  // Waiting callers are answered first; then no call is under way and the database can be let go.
+  // Waiting callers are answered first; then no call is under way and the database can be closed.
   app.addHook("preClose", async () => {
     stopping.abort();
     resolutions.stop();
@@ -131,7 +131,7 @@ export function assembleService(options: ServiceOptions): Service {
   return { app, resolutions };
 }
 
-/** Heavy work is done in turn, so that one caller's takes no more than a share of the process. */
+/** Heavy work takes turns, so that one caller gets no more than a share of the process. */
 function makeTurns() {
   return {
     heavyReads: new FairBudget({
@@ -153,7 +153,7 @@ function makeTurns() {
   };
 }
 
-/** Work that goes on after its call was answered. A stop waits for it. */
+/** Work that continues after its call was answered. A stop waits for it. */
 function makeBackground(log: Logger) {
   const underWay = new Set<Promise<void>>();
   const begin = (work: () => Promise<void>): void => {

@@ -1,11 +1,11 @@
-// Tells the person at the terminal of mails that were kept for want of a mail server, with the link that matters
-// and the code it asks for. Never through the log: they decide, and logs travel.
+// Shows kept mails at the terminal while there is no mail server, each with its link and its code. Never through the
+// log: they decide, and logs travel.
 
 import { formatReviewCode } from "./domain/access/review-code.ts";
 import { toTerminalText } from "./domain/shown/text/visible-text.ts";
 import type { ComposedMail } from "./operations/deliveries/compose-mail.ts";
 
-/** More than this within a period are counted and not shown, and so is all that comes in the period after. */
+/** More than this within a period are counted and not shown, and so are all in the period after. */
 const shownMax = 5;
 const periodMs = 10_000;
 
@@ -33,8 +33,8 @@ export function makeTerminalMail(
   };
 }
 
-// The labels stand below those of the welcome. What they show has been made fit for people: no control character
-// is left that a terminal would obey.
+// The labels stand below those of the welcome. Their text is safe for a terminal: no control character is left that it
+// would obey.
 function describe({ to, subject, reviewUrl, reviewCode }: ComposedMail): string {
   const review = reviewUrl === null ? "" : line("Review", reviewUrl);
   const code = reviewCode === null ? "" : line("Code", formatReviewCode(reviewCode));

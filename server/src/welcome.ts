@@ -1,4 +1,4 @@
-// What the terminal shows once the service is up: where it is, the key, and what to do next.
+// The text at the terminal once the service is up: the address, the key, and the next steps.
 
 import { firstOwnerEmail } from "./operations/workspaces/first-run.ts";
 
@@ -11,10 +11,10 @@ export type WelcomeFacts = {
   /** There is no workspace, and this start makes none. */
   isEmpty: boolean;
   kind: "embedded" | "external";
-  /** It is tried out on this machine. */
+  /** Somebody tries it out on this machine. */
   isTrial: boolean;
   dataDir: string;
-  /** There is no mail server, so mails are shown instead of sent; only to who is at this machine. */
+  /** Without a mail server, mails are shown instead of sent; only to people at this machine. */
   isMailShown: boolean;
 };
 

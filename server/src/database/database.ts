@@ -1,4 +1,4 @@
-// The one pool of connections, what a transaction is, and which faults mean "the database is out of reach".
+// The one pool of connections, transactions, and the faults that mean "the database is out of reach".
 
 import pg from "pg";
 import type { Holder } from "../domain/fair-queue.ts";
@@ -18,7 +18,7 @@ export type Database = pg.Pool;
 
 declare const transactionBrand: unique symbol;
 
-/** What storage functions that write ask for, so that nobody writes by accident. */
+/** Storage functions that write demand it, so that nobody writes by accident. */
 export type Transaction = Queryable & { readonly [transactionBrand]: true };
 
 const connectionTimeoutMs = 5_000;
@@ -30,7 +30,7 @@ export type DatabaseOptions = {
   connectionsMax: number;
   /** For statements that must find few rows among very many, and are prepared while there are none yet. */
   walksIndexes?: boolean;
-  /** Told of connections that break while nobody uses them; the pool replaces them by itself. */
+  /** Called when an idle connection breaks; the pool replaces it by itself. */
   onIdleFault: (error: Error) => void;
 };
 
@@ -83,7 +83,7 @@ class SharedPool extends pg.Pool {
       const user = this.#users.get(client);
       if (user === undefined) return;
       this.#users.delete(client);
-      // After pg-pool has put it back: the next user is to get this one, not to open another.
+      // After pg-pool has put it back: the next user should get this connection, not open another.
       process.nextTick(() => this.#turnstile.leave(user.holder));
     });
   }
@@ -128,17 +128,17 @@ const neededSettings = [
   "timezone=UTC",
 ];
 
-/** A plan that was made for an empty table, and is kept, would read it whole a minute later, when it is full. */
+/** A kept plan that was made for an empty table would read the whole table once it is full. */
 const noWholeTables = ["enable_seqscan=off"];
 
-/** Planning a claim takes longer than carrying it out, so each statement is planned once, and may only walk indexes. */
+/** Planning a claim takes longer than running it, so each statement is planned once, and may only walk indexes. */
 const indexWalks = [
   "plan_cache_mode=force_generic_plan",
   "enable_hashjoin=off",
   "enable_mergejoin=off",
 ];
 
-/** What our statements count on, whatever an operator has set for the role or the database. */
+/** Settings our statements rely on, even if an operator set others for the role or the database. */
 export function withSessionSettings(
   connection: pg.ClientConfig,
   more: readonly string[] = [],
@@ -151,7 +151,7 @@ export function withSessionSettings(
       : null;
   const theirs = url?.searchParams.get("options") ?? null;
   if (url === null || theirs === null) return { options: ours, ...connection };
-  // Options in the address would take the place of ours; together, the last of two that disagree holds.
+  // Options in the address would replace ours. Joined, the last of two that disagree holds.
   url.searchParams.delete("options");
   return { ...connection, connectionString: url.href, options: `${theirs} ${ours}` };
 }
@@ -175,7 +175,7 @@ export async function inTransaction<Result>(
     });
     throw error;
   } finally {
-    // A connection that broke is closed; one whose statement was merely refused is as good as before.
+    // A broken connection is closed; one whose statement was just refused is as good as before.
     client.release(fault !== undefined && isOutOfReach(fault) ? fault : undefined);
   }
 }
@@ -202,23 +202,23 @@ const unreachableSocketCodes = new Set([
   "ETIMEDOUT",
 ]);
 
-// What pg says without a code when a connection cannot be had, is lost, or does not answer.
+// Messages of pg, without a code, when a connection can't be had, is lost, or doesn't answer.
 const unreachableMessages =
   /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed/;
 
-/** More calls wait for the database than it could answer in good time. */
+/** More calls wait for the database than it could answer in time. */
 export class DatabaseBusy extends Error {
   override name = "DatabaseBusy";
 }
 
-/** True when no connection can be had: the next caller would learn the same. A connection that was lost says less. */
+/** True when no connection can be had: the next caller would fail, too. A single lost connection doesn't prove that. */
 export function isGone(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isGone);
   const code = error instanceof Error && "code" in error ? error.code : "";
   return typeof code === "string" && (goneSocketCodes.has(code) || code === "57P03");
 }
 
-/** True when the database cannot be asked at present, whatever was asked. Safe to try again later. */
+/** True when the database can't be asked at present. Safe to retry later. */
 export function isOutOfReach(error: unknown): boolean {
   if (error instanceof DatabaseBusy) return true;
   if (error instanceof AggregateError) return error.errors.some(isOutOfReach);
@@ -243,7 +243,7 @@ export function isSignInRefused(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("SASL");
 }
 
-/** True when a call could not be served for the database's sake, and may be repeated later. */
+/** True when a call failed because of the database and may be repeated later. */
 export function isUnavailable(error: unknown): boolean {
   return isOutOfReach(error) || isSignInRefused(error) || isNotMigrated(error);
 }
@@ -270,7 +270,7 @@ export function isRefusedByData(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^2[23]/.test(error.code ?? "");
 }
 
-/** True when a statement was cut short for taking too long: half as many rows may do. */
+/** True when a statement was cut off for taking too long: half as many rows may work. */
 export function isTooSlow(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return error.code === "57014";
   return error instanceof Error && error.message === "Query read timeout";

@@ -65,7 +65,7 @@ const amendments: readonly Amendment[] = [
     name: "0004_dashboard.sql",
     from: "87ad94d5feb164366694abfa47a7cde314b32bcc47bf334fcd6bec1dcd00421e",
     to: "2cc5abeb60957939c18736da9434ddc2af917733c65f0b9a0c9aa2b68cc55a51",
-    // The words are made anew by the next step.
+    // The next step makes the words again.
     sql: `
       drop index approvals_agent, approvals_approver, approvals_group;
       create index approvals_agent on approvals (coalesce(agent_name, ''), status, workspace_id, id);
@@ -78,7 +78,7 @@ const amendments: readonly Amendment[] = [
     name: "0004_dashboard.sql",
     from: "2cc5abeb60957939c18736da9434ddc2af917733c65f0b9a0c9aa2b68cc55a51",
     to: "a79554c8a82703d5a35bc79f8e67675c5a55668daebf1c79837ef833f2a7c8a8",
-    // Figures of a day are computed again when somebody looks: they were kept in another form.
+    // Figures of a day were kept in another form; they are computed again on demand.
     sql: String.raw`
       drop index approvals_search;
       drop function search_words(text, text);

@@ -1,6 +1,6 @@
-// Gathers calls that come while others are under way, and carries each gathering out as one batch.
-// The first caller never waits: a lone call leaves at once, and under load the batches grow by themselves.
-// A batch takes one item of each holder in turn, so that nobody waits behind another's thousand.
+// Gathers calls that arrive while others are under way, and runs each gathering as one batch. The first caller never
+// waits: a lone call leaves at once, and under load the batches grow by themselves. A batch takes one item of each
+// holder in turn, so that nobody waits behind another's thousand.
 
 import { FairQueue, type Holder } from "../domain/fair-queue.ts";
 import {
@@ -23,7 +23,7 @@ type Waiting<Item, Result> = {
 export type GatherOptions = {
   itemsMax?: number;
   batchesInFlightMax?: number;
-  /** Where items travel alone: how many of one holder are under way at a time. */
+  /** The most items of one holder under way at a time, if items travel alone. */
   perHolderMax?: number;
 };
 
@@ -56,7 +56,7 @@ export function gather<Item, Result>(
         else resolve(result);
       });
     } catch (error) {
-      // Those who wait behind learn the same, only later, when the database is gone, and not when a statement was slow.
+      // If the database is gone, the callers behind would just learn it later. A slow statement doesn't mean that.
       const failed = isGone(error) ? [...batch, ...queue.takeAll()] : batch;
       for (const { reject } of failed) reject(error);
     }
@@ -86,7 +86,7 @@ export function gather<Item, Result>(
       if (batch.length === 0) return;
       inFlight += 1;
       for (const holder of holders) underWay.set(holder, (underWay.get(holder) ?? 0) + 1);
-      // What is asked for many is the service's own; what travels alone is its holder's.
+      // A batch for many is the service's own; an item that travels alone is its holder's.
       const [holder = null] = itemsMax === 1 ? holders : [];
       void asHolder(holder, () => run(batch)).finally(() => {
         inFlight -= 1;

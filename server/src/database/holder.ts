@@ -1,5 +1,5 @@
-// On whose behalf the database is asked. It travels with a call by itself, so that everything the call leads to is
-// counted to the same holder. It decides about turns only, never about rights.
+// The holder on whose behalf the database is asked. It travels with a call, so that everything the call does counts for
+// the same holder. It decides about turns only, never about rights.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Holder } from "../domain/fair-queue.ts";

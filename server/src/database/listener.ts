@@ -1,5 +1,5 @@
-// One connection per process that hears what other nodes announce. Announcements only ever wake somebody who
-// would look anyway: whoever listens also polls, more often while the connection is lost.
+// One connection per process that hears announcements of other nodes. They only wake somebody who would look anyway:
+// listeners also poll, more often while the connection is lost.
 
 import type pg from "pg";
 import { withSessionSettings } from "./database.ts";
@@ -24,7 +24,7 @@ export class Listener {
     return this.#client !== null;
   }
 
-  /** Before `start`: a channel is listened to from the beginning or not at all. */
+  /** Before `start`: channels can't be added later. */
   on(channel: string, handler: (payload: string) => void): void {
     this.#handlers.set(channel, [...(this.#handlers.get(channel) ?? []), handler]);
   }
@@ -61,7 +61,7 @@ export class Listener {
       await client.connect();
       for (const channel of this.#handlers.keys()) await client.query(`listen ${channel}`);
     } catch {
-      // Out of reach: the pool's users say so; here it is enough to try again.
+      // Out of reach: the pool's users report that; here it is enough to try again.
       await client.end().catch(() => {});
       this.#lost(client);
       return;

@@ -11,12 +11,12 @@ import { amendmentsFrom } from "./former-migrations.ts";
 
 const folder = join(import.meta.dirname, "..", "..", "migrations");
 const namePattern = /^[0-9]{4}_[a-z0-9_]+\.sql$/;
-/** Any number does, as long as it stays the same: two nodes starting at once take turns by it. */
+/** Any constant number works: two nodes that start at once take turns by it. */
 const migrationLock = 7_263_546_281;
 
 type Migration = { name: string; sql: string; checksum: string };
 
-/** Brings the schema up to date and tells which migrations were applied. */
+/** Brings the schema up to date and returns the applied migrations. */
 export async function migrate(connection: pg.ClientConfig): Promise<string[]> {
   const migrations = await readMigrations();
   // A connection of its own, without the pool's time limits: a migration may take long, and so may
@@ -42,7 +42,7 @@ export async function listMissingMigrations(db: Queryable): Promise<string[]> {
   return migrations.map(({ name }) => name).filter((name) => !applied.has(name));
 }
 
-/** Another encoding could not store what agents write. */
+/** Another encoding could not store agents' texts. */
 async function requireUtf8(client: Queryable): Promise<void> {
   const { rows } = await client.query<{ server_encoding: string }>("show server_encoding");
   const encoding = rows[0]?.server_encoding ?? "unknown";
@@ -80,7 +80,7 @@ async function amend(
   { checksum, isLatest }: { checksum: string; isLatest: boolean },
 ): Promise<void> {
   const steps = amendmentsFrom(name, checksum);
-  // The steps start from what the former text made, and not from what a later migration made of that.
+  // The steps start from the former text's result, before any later migration changed it.
   if (steps.at(-1)?.to !== final || !isLatest) {
     throw new OperatorFault(
       `The migration ${name} was changed after it had been applied to this database: it was applied with the checksum ${checksum.slice(0, 12)}, and is ${final.slice(0, 12)} here. Run the version of Countersign that made this database, or restore the file. Migrations are frozen: put a change of your own into a new file.`,
@@ -105,7 +105,7 @@ async function inOneGo(client: Queryable, work: () => Promise<void>): Promise<vo
     await work();
     await client.query("commit");
   } catch (error) {
-    // On a lost connection there is nothing to roll back, and the first fault tells more.
+    // On a lost connection there is nothing to roll back, and the first fault says more.
     await client.query("rollback").catch(() => {});
     throw error;
   }

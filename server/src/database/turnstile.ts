@@ -4,7 +4,7 @@ import { FairQueue, type Holder } from "../domain/fair-queue.ts";
 
 export type TurnstileOptions = {
   placesMax: number;
-  /** Places that one holder may have at a time. */
+  /** The most places of one holder at a time. */
   perHolderMax: number;
   /** The last places go only to holders who have none yet. */
   keptFree: number;
@@ -28,7 +28,7 @@ export class Turnstile {
     return this.#taken.get(holder) ?? 0;
   }
 
-  /** Carries `work` out when it is its turn. Others come in between two of them, whatever the work costs. */
+  /** Runs `work` when it is its turn. Others come in between two of them, whatever the work costs. */
   async pass<Result>(holder: Holder, work: () => Promise<Result>): Promise<Result> {
     await new Promise<void>((resolve) => this.queue(holder, resolve));
     try {
@@ -38,7 +38,7 @@ export class Turnstile {
     }
   }
 
-  /** Calls `enter` at once or when it is its turn. The answer takes it out of the queue. */
+  /** Calls `enter` at once or when it is its turn. The returned function leaves the queue. */
   queue(holder: Holder, enter: () => void): () => void {
     if (this.#mayEnter(holder) && this.#waiting.sizeOf(holder) === 0) {
       this.#admit(holder, enter);
@@ -48,7 +48,7 @@ export class Turnstile {
     return () => this.#waiting.remove(holder, enter);
   }
 
-  /** Gives back the place that `holder` was admitted to. */
+  /** Gives back the place of `holder`. */
   leave(holder: Holder): void {
     this.#inUse -= 1;
     const taken = this.takenBy(holder) - 1;

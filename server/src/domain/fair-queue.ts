@@ -1,6 +1,6 @@
 // A queue that gives each holder its turn: a holder with one item doesn't wait behind another's thousand.
 
-/** Who waits, for fairness alone: a workspace where it is known. Null is the service itself. */
+/** The holder of an item, for fairness alone: a workspace if it is known. Null is the service itself. */
 export type Holder = string | null;
 
 export class FairQueue<Item> {
@@ -23,7 +23,7 @@ export class FairQueue<Item> {
     this.#size += 1;
   }
 
-  /** The oldest item of the holder whose turn it is, among those who may go on. */
+  /** The oldest item of the holder whose turn it is, among holders that may proceed. */
   take(mayGoOn: (holder: Holder) => boolean = () => true): { holder: Holder; item: Item } | null {
     for (const [holder, queue] of this.#queues) {
       if (!mayGoOn(holder)) continue;

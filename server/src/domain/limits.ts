@@ -1,5 +1,5 @@
-// Every bound of the service that is no setting, by name, except those of fields (shown/field-limits.ts). Bytes are
-// UTF-8 bytes of the text as it was sent.
+// Every bound of the service that isn't a setting, by name, except those of fields (shown/field-limits.ts). Bytes are
+// UTF-8 bytes of the text as sent.
 
 export const bodyBytesMax = 4 * 1024 * 1024;
 /**
@@ -7,13 +7,13 @@ export const bodyBytesMax = 4 * 1024 * 1024;
  * 4 MiB of it would hold up all other calls for more than a second. Models write no more than this.
  */
 export const mcpMessageBytesMax = 1024 * 1024;
-/** Of what a tool answers: a payload that came in a message, and the same as a person has edited it, with room to spare. */
+/** A tool's answer: a payload that came in a message, and its edit by a person, with room to spare. */
 export const mcpAnswerBytesMax = 4 * mcpMessageBytesMax;
 /** Larger bodies are read only for a key or link that the database knows, and only while there is room for them. */
 export const smallBodyBytesMax = 32 * 1024;
-/** Of calls that take a code at most. */
+/** For calls that carry at most a code. */
 export const tinyBodyBytesMax = 16 * 1024;
-/** Of the dashboard's forms; what a browser says of a passkey is longer. */
+/** For the dashboard's forms; a browser's passkey answer is longer. */
 export const formBytesMax = 32 * 1024;
 export const passkeyFormBytesMax = 256 * 1024;
 /**
@@ -32,7 +32,7 @@ export const answersBytesMax = 256 * 1024 * 1024;
 export const answersBytesPerHolderMax = 32 * 1024 * 1024;
 /** A reader that takes nothing of a large answer for one to two such periods is cut off. */
 export const answerStallDefaultMs = 10_000;
-/** A connection whose request could not be read is closed after this, however long its caller stays. */
+/** A connection whose request could not be parsed is closed after this, even if its caller stays. */
 export const brokenConnectionLingerMs = 5_000;
 
 /** A review with more JSON than this is shown and decided in turn, one at a time. */
@@ -47,7 +47,7 @@ export const heavyReadsAtOnceMax = 4;
 export const heavyReadsPerHolderMax = 2;
 export const heavyReadsWaitingMax = 20_000;
 export const heavyReadsWaitingPerHolderMax = 200;
-/** A call that has waited longer than this for its turn is turned away. */
+/** A call that waits longer than this for its turn is refused. */
 export const turnWaitMs = 15_000;
 /** Calls of one connection that are under way at a time. Clients that send many without reading the answers get no more. */
 export const callsPerConnectionMax = 16;
@@ -68,9 +68,9 @@ export const gatheredReadBytesMax = 512 * 1024;
 export const gatheredItemsMax = 64;
 export const gatheredBatchesInFlightMax = 2;
 export const gatheredWaitingMax = 10_000;
-/** One holder may have so many calls in the queue. A holder is a workspace, or a network whose workspace isn't known. */
+/** The most calls of one holder in the queue. A holder is a workspace, or a network if the workspace isn't known. */
 export const gatheredWaitingPerHolderMax = 2_500;
-/** A call that has waited longer than this is turned away instead of asked. */
+/** A call that has waited longer than this is refused instead of run. */
 export const gatheredWaitMs = 15_000;
 /** Large statements at a time, and how many of them may be one holder's. */
 export const largeStatementsMax = 3;
@@ -88,7 +88,7 @@ export const holdersRememberedMax = 50_000;
 export const groupMembersMax = 100;
 export const webhookUrlCharactersMax = 2_000;
 export const webhookSecretOverlapHours = 24;
-/** So many secrets of an endpoint may be alive at a time. */
+/** The most live secrets of an endpoint. */
 export const webhookSecretsMax = 3;
 
 export const webhookAttemptsMax = 3;
@@ -97,8 +97,8 @@ export const retryAfterSecondsMax = 3_600;
 /** Waits are spread by this share to either side. */
 export const retryJitter = 0.2;
 /**
- * Waits before a delivery is tried again that a crash cut short, by the number of crashes in a row. The last one goes for
- * all further crashes: a delivery that takes its worker down each time does so about four times an hour.
+ * The waits before a delivery is retried after a crash, by the number of crashes in a row. The last one holds for all
+ * further crashes: a delivery that takes its worker down each time does so about four times an hour.
  */
 export const crashDelaysSeconds = [0, 30, 60, 120, 240, 480, 900];
 /** A delivery fails after this many crashes in a row: about five days. */
@@ -108,24 +108,24 @@ export const endpointFailingDaysMax = 5;
 
 /** Longer than any attempt may take, so that only a process that is gone or stuck loses its work to another. */
 export const leaseSeconds = 30;
-/** What one process sends at the same time, and what of it one workspace and one endpoint may take. */
+/** The most webhooks that one process sends at a time, and the share of one workspace and one endpoint. */
 export const webhooksInFlightMax = 512;
 export const webhooksPerWorkspaceMax = 256;
 /** The last slots of a process go only to workspaces with no more than this share under way. */
 export const webhooksKeptFree = 128;
 export const webhooksLightShare = 16;
 export const webhooksPerEndpointMax = 32;
-/** Of one that answers within this on average, most of what is claimed is not on its way but waits to be recorded. */
+/** Endpoints faster than this may hold more claimed deliveries than are in flight. */
 export const quickAnswerMs = 25;
 export const webhooksPerQuickEndpointMax = 128;
-/** So many ends are recorded at once, one batch after the other: nobody waits for them, and few large ones cost less. */
+/** The most ends recorded at once. Batches follow each other: nobody waits for them, and few large ones cost less. */
 export const endedAttemptsMax = 128;
-/** Where many endpoints have webhooks due there is no need for more of each: so many a claim looks at gladly. */
+/** The most rows one claim reads, divided among the endpoints with webhooks due. */
 export const claimWindowMax = 512;
 export const endpointsRememberedMax = 1_000;
-/** An endpoint whose last attempt failed gets less until one succeeds: hanging costs us next to nothing then. */
+/** An endpoint whose last attempt failed gets less until one succeeds, so a hanging one costs us next to nothing. */
 export const webhooksPerFailingEndpointMax = 2;
-/** Mails under way are as many as there are connections to the mail server, so that none waits for one. */
+/** As many mails under way as connections to the mail server, so that none waits for one. */
 export const mailsInFlightMax = 6;
 export const mailsPerWorkspaceMax = 4;
 
@@ -145,9 +145,9 @@ export const digestHtmlBytesMax = 96 * 1024;
 /** Retries of mail after a refusal for now or a lost connection: an hour in all. */
 export const mailRetryDelaysMs = [10, 30, 60, 120, 240, 480, 900, 900, 900].map((s) => s * 1_000);
 
-/** So many notices a day tell a workspace's owners of mails that failed. */
+/** The most notices a day that tell a workspace's owners of failed mails. */
 export const mailNoticesPerDayMax = 20;
-/** What follows from each event is one row per endpoint, in the event's own transaction. */
+/** Each event writes one row per endpoint, in its own transaction. */
 export const endpointsPerWorkspaceMax = 50;
 
 /** A reminder that leaves the reviewer no more than this is not sent. */
@@ -157,10 +157,10 @@ export const defaultReminderPercent = 10;
 
 /** Approvals with more JSON than this are read alone, after the claim. */
 export const claimedReadBytesMax = 64 * 1024;
-/** What a webhook with such an approval weighs, a small one being 1: eight of a workspace at a time. */
+/** The weight of a webhook with such an approval, a small one being 1: eight of a workspace at a time. */
 export const largeWebhookWeight = 32;
 
-/** How many rows one statement of a sweep takes. */
+/** The rows that one statement of a sweep takes. */
 export const expiryBatch = 1_000;
 export const reminderBatch = 200;
 export const skipBatch = 1_000;
@@ -188,12 +188,12 @@ export const otherFamilyWaitMs = 1_000;
 export const systemLookupsMax = 2;
 export const examinationTimeoutMs = 3_000;
 
-/** Nothing about one mail lasts longer than this, whatever the mail server does. */
+/** The longest time for one mail, even if the mail server hangs. */
 export const mailTimeoutMs = 25_000;
 
-/** After so many wrong codes a review link is locked. */
+/** A review link is locked after this many wrong codes. */
 export const reviewCodeTriesMax = 10;
-/** How long a link shows what has become of its approval. */
+/** How long a link shows the outcome of its approval. */
 export const reviewOutcomeDays = 30;
 /** A page that was opened longer ago must be loaded again before it can decide. */
 export const reviewTicketHours = 24;
@@ -220,15 +220,15 @@ export const signInCodesPerHourMax = 6;
 export const signInCodesPerDayMax = 20;
 /** The link that the terminal prints. */
 export const signInLinkHours = 24;
-/** Signing in that has not ended after this must begin anew. */
+/** A sign-in that takes longer than this must begin again. */
 export const signInChallengeMinutes = 10;
-/** A session ends after so many days, and earlier when nobody has used it for long. */
+/** A session ends after this many days, and earlier when nobody has used it for long. */
 export const sessionDaysMax = 30;
 export const sessionIdleDaysMax = 14;
 export const sessionsPerPersonMax = 50;
 /** Calls that sign in, from one network address. */
 export const signInCallsPerMinuteMax = 30;
-/** Of a browser's own name, more tells nothing more. */
+/** The most we keep of a browser's own name. */
 export const userAgentCharactersMax = 300;
 
 /** Deliveries to an endpoint that could be sent again are counted up to here. */
@@ -248,7 +248,7 @@ export const passkeysPerPersonMax = 20;
 export const passkeyNameCharactersMax = 80;
 /** 1023 bytes in base64url: WebAuthn allows no longer ones. */
 export const credentialIdCharactersMax = 1_364;
-/** Of each part of what a browser says of a passkey; real ones are a tenth of it. */
+/** The most of each part of a browser's passkey answer; real ones are a tenth of it. */
 export const passkeyPartCharactersMax = 32_768;
 export const passkeyTransportsMax = 10;
 /** For each call to a company's identity provider, and how much of its answer is read. */
@@ -257,30 +257,30 @@ export const openIdAnswerBytesMax = 1024 * 1024;
 /** How far the clock of the identity provider may be off. */
 export const openIdClockToleranceSeconds = 30;
 
-/** So many agents of a day are told apart in its figures, and so many are shown. */
+/** The most agents of a day that its figures distinguish, and that are shown. */
 export const figureAgentsMax = 200;
 export const shownAgentsMax = 10;
-/** A day's figures are kept with the ids of what is still pending, up to so many. */
+/** A day's figures are kept with the ids of pending approvals, up to this many. */
 export const figureOpenIdsMax = 2_000;
-/** What is kept is written anew once so many more approvals are final. */
+/** The kept figures are rewritten once this many more approvals are final. */
 export const figureRowsMin = 1_000;
-/** No statement that creates approvals lasts so long: what was created before has been committed. */
+/** No statement that creates approvals takes longer: older creates have been committed. */
 export const figureSettlingSeconds = 60;
-/** Of the deliveries of a day to one endpoint, about so many are looked at for its figures. */
+/** Roughly how many of a day's deliveries to one endpoint its figures read. */
 export const endpointSampleSize = 300;
-/** And of each of them so many attempts, the latest: one that was sent again and again has more. */
+/** The latest attempts that are read of each: a delivery that was resent often has more. */
 export const attemptsLookedAtMax = 100;
 
 /** Lines on a page of the dashboard's lists. */
 export const dashboardPageItems = 50;
-/** A search looks at so many of the newest before it asks the index of words: common words end there. */
+/** The newest rows a search reads before it asks the index of words: common words end there. */
 export const searchGlance = 1_000;
-/** What people type to search, and the names and addresses that they filter by. */
+/** The text that people search for, and the names and addresses that they filter by. */
 export const filterCharactersMax = 300;
-/** Of a request that was sent again very often, the dashboard shows the first so many deliveries and dates. */
+/** The most deliveries and dates the dashboard shows of a request that was resent very often. */
 export const historyEntriesMax = 1_000;
 
-/** Proxies that one call may come through: more stand in front of nobody. */
+/** The most proxies one call may come through: nobody has more in front. */
 export const forwardedHopsMax = 20;
 /**
  * Calls of one session, which all tabs of a browser share. A busy page makes one every few seconds and a dozen when it is
@@ -293,10 +293,10 @@ export const passkeysBegunPerHourMax = 30;
 
 /** Keys in use of one workspace: one for each agent, and all of them fit on a page where one is sought to revoke it. */
 export const keysPerWorkspaceMax = 100;
-/** Of the keys that were revoked the newest so many are listed; the activity names all. */
+/** The list shows this many revoked keys, the newest; the activity names all. */
 export const revokedKeysListed = 100;
 /** Groups of one workspace: each is listed with all of its members, in one answer. */
 export const groupsPerWorkspaceMax = 200;
 
-/** How long a delivery waits whose secret key is not here, before a worker looks again. */
+/** How long a delivery whose secret key is missing waits before a worker looks again. */
 export const awaitedKeyDelayMs = 5_000;

@@ -1,4 +1,4 @@
-// What keeps the program from working and only its operator can mend: a setting, a folder, a database.
+// A fault that only the operator can fix: a setting, a folder, a database.
 
 /** Its message is the one line that the operator reads: what was wrong, and what to do. */
 export class OperatorFault extends Error {

@@ -75,7 +75,7 @@ async function makeDataDirectory(dataDir: string): Promise<string> {
   return realpath(dataDir);
 }
 
-/** What a first start that was killed left behind. A living one is somebody's work in progress. */
+/** The remains of a first start that was killed. If its process lives, they are work in progress. */
 async function removeUnfinished(root: string): Promise<void> {
   for (const name of await readdir(root)) {
     const pid = unfinishedName.exec(name)?.[1];
@@ -182,7 +182,7 @@ async function makePrivateDirectory(path: string): Promise<void> {
   }
 }
 
-/** Never gives away a directory with something in it: somebody else may count on owning that. */
+/** Never gives away a non-empty directory: somebody else may rely on owning it. */
 async function handOverIfEmpty(directory: string, account: Account): Promise<void> {
   const found = await lstat(directory);
   if (found.uid !== 0 || !found.isDirectory()) return;
@@ -197,7 +197,7 @@ async function writeSecret(path: string): Promise<void> {
   await writeFile(path, `${randomBytes(24).toString("hex")}\n`, { mode: 0o600, flag: "wx" });
 }
 
-/** After this a power failure cannot undo the renaming, and with it hide what was committed since. */
+/** After this, a power failure can't undo the renaming and hide later commits. */
 async function flushDirectory(path: string): Promise<void> {
   const directory = await open(path);
   await directory.sync();

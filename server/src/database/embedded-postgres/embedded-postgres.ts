@@ -1,6 +1,6 @@
-// The PostgreSQL that comes with the installation, for whoever sets no DATABASE_URL: on a private
-// socket, below DATA_DIR, running as long as some process of ours uses it and brought up again if it
-// goes away. The files beside this one do the work; this one holds the life of a use together.
+// The PostgreSQL that comes with the installation, for use without DATABASE_URL: on a private socket below DATA_DIR. It
+// runs as long as a process of ours uses it, and is restarted if it goes away. The files beside this one do the work;
+// this one ties them together.
 import { setTimeout as pause } from "node:timers/promises";
 import { openCluster } from "./cluster.ts";
 import {
@@ -22,7 +22,7 @@ export type EmbeddedPostgres = {
   release(): Promise<void>;
 };
 
-/** The process number of the server that already serves this DATA_DIR, if it could be found. */
+/** The process number of the server that already serves this DATA_DIR, if found. */
 export type EmbeddedPostgresInUse = InUse;
 
 /** One server at a time may use a DATA_DIR, and any number of commands beside it. */
@@ -63,7 +63,7 @@ export async function useEmbeddedPostgres(options: {
         }
         log.warn(`Another server (process ${begun.inUseBy}) has taken over ${dataDir}.`);
       } catch (error) {
-        // Nobody waits for this to whom it could be thrown, and the next try may well succeed.
+        // Nobody waits for this error, and the next try may well succeed.
         log.warn(error instanceof Error ? error.message : String(error));
       }
       try {
@@ -76,7 +76,7 @@ export async function useEmbeddedPostgres(options: {
 
   async function end(): Promise<void> {
     releasing.abort();
-    // A server that is just coming up is waited for, so as not to leave it behind unused.
+    // Waits for a server that is just starting, so as not to leave it behind unused.
     await recovery;
     if (session !== null) await endSession(session, cluster);
   }

@@ -83,7 +83,7 @@ export async function faultWithLog(what: string, { logFile }: Cluster) {
 
 type Lock = { pid: number | null; lines: string[] };
 
-/** PostgreSQL's lock on the cluster, be its server alive or not. */
+/** PostgreSQL's lock on the cluster, whether its server lives or not. */
 async function readLock({ data }: Cluster): Promise<Lock | null> {
   try {
     const lines = (await readFile(join(data, "postmaster.pid"), "utf8")).split("\n");
@@ -102,7 +102,7 @@ async function postmasterOf({ pid, lines }: Lock, cluster: Cluster): Promise<Pos
   return {
     pid,
     port: Number(port),
-    // Asked of the server rather than of ourselves: it may have been started with another TMPDIR.
+    // Read from the server rather than computed: it may have been started with another TMPDIR.
     socketDirectory: socketDirectory ?? "",
     isReady: status?.trim() === "ready",
   };
@@ -199,14 +199,14 @@ function quoteListItem(path: string): string {
   return `"${path.replaceAll('"', '""')}"`;
 }
 
-/** An eighth of what this machine or container has, for there is more on it than a database. */
+/** An eighth of the memory of this machine or container, because other programs need some, too. */
 function sharedBuffersMib(): number {
   const limit = process.constrainedMemory();
   const memory = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
   return Math.min(1024, Math.max(128, Math.floor(memory / 8 / mebibyte)));
 }
 
-/** The log is ours to bound: before a start that finds it long, it makes room for a new one. */
+/** PostgreSQL doesn't bound its log. Before a start, a long one makes room for a new one. */
 async function openLog({ logFile, account }: Cluster) {
   const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = constants;
   const openIt = () => open(logFile, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);

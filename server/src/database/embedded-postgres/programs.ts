@@ -1,5 +1,5 @@
-// PostgreSQL's programs: where they lie, as which system user they run and how they are started.
-// Not what they are told to do: that is for the files that call this one.
+// PostgreSQL's programs: where they are, as which system user they run and how they are started. The callers decide
+// what they do.
 import { type ChildProcess, type StdioOptions, spawn } from "node:child_process";
 import { realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -9,8 +9,8 @@ import { isSystemError } from "./system-error.ts";
 const runTimeoutMs = 120_000;
 const systemUser = "postgres";
 
-// The programs get none of our environment: no PG* variable of the operator's shell may bend them,
-// and no secret of ours is to be seen in theirs. LC_ALL keeps their messages English.
+// The programs get none of our environment: no PG* variable of the operator's shell may change them, and none of our
+// secrets may show in theirs. LC_ALL keeps their messages English.
 const programEnvironment = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
   LC_ALL: "C",
@@ -33,14 +33,14 @@ export async function findPrograms(): Promise<Programs> {
   }
 }
 
-/** Who is to own a new cluster. PostgreSQL refuses to run as root, so root hands it to a system user. */
+/** The owner of a new cluster. PostgreSQL refuses to run as root, so root hands it to a system user. */
 export async function accountForNewCluster(): Promise<Account> {
   const { uid, gid } = ourselves();
   if (uid !== 0) return { uid, gid };
   return (await lookUpSystemUser()) ?? (await createSystemUser());
 }
 
-/** Root runs PostgreSQL as whoever owns the cluster; anybody else can run it only as himself. */
+/** Root runs PostgreSQL as the cluster's owner; other users run it as themselves. */
 export async function accountOwning(path: string): Promise<Account> {
   const { uid, gid } = await stat(path);
   if (uid === 0) {
@@ -67,7 +67,7 @@ export type Launch = {
   program: string;
   args: string[];
   account: Account;
-  /** The directory the program works in: together with the program it decides how to start it. */
+  /** The program's working directory: together with the program it decides how to start it. */
   directory: string;
 };
 
@@ -92,7 +92,7 @@ export async function runToEnd(launch: Launch): Promise<Outcome> {
 
 export function run(command: string, args: string[], identity: Partial<Account> = {}) {
   return new Promise<Outcome>((resolve) => {
-    // The working directory is one that everybody may enter: PostgreSQL insists on knowing it.
+    // The working directory must be open to everybody: PostgreSQL insists on knowing it.
     const child = spawn(command, args, {
       ...identity,
       env: programEnvironment,
@@ -114,7 +114,7 @@ export function run(command: string, args: string[], identity: Partial<Account> 
 /** The exit code with which setpriv says that it could not do what was asked of it. */
 const setprivFailedCode = 127;
 
-/** Says so if a program did not run because its user cannot reach the folders; else says nothing. */
+/** Says so if a program did not run because its user can't reach the folders; otherwise nothing. */
 export async function throwIfUnreachable(launch: Launch, code: number | null): Promise<void> {
   if (code !== null && code !== setprivFailedCode) return;
   const { command } = await commandFor(launch);
@@ -170,7 +170,7 @@ async function createSystemUser(): Promise<Account> {
   await run("groupadd", ["--system", "--force", systemUser]);
   const flags = ["--system", "--no-create-home", "--shell", "/usr/sbin/nologin"];
   const { output } = await run("useradd", [...flags, "--gid", systemUser, systemUser]);
-  // Whether the user is there counts, not who made it: two first starts may run side by side.
+  // It matters that the user exists, not who made it: two first starts may run side by side.
   const account = await lookUpSystemUser();
   if (account !== null) return account;
   throw new OperatorFault(

@@ -58,7 +58,7 @@ export async function beginSession(cluster: Cluster, purpose: Purpose): Promise<
 
 /** Ends the session, and with it the server if nobody else uses it. */
 export async function endSession({ client }: Session, cluster: Cluster): Promise<void> {
-  // While we are the last, nobody can begin: who comes now waits, and starts a new server.
+  // While we are the last, nobody can begin: newcomers wait, and start a new server.
   if (await isLastUser(client)) await stopPostmaster(cluster);
   await disconnect(client);
 }
@@ -118,19 +118,19 @@ function newSession(cluster: Cluster, postmaster: Postmaster, purpose: Purpose):
 /** Gives up our locks and takes one that keeps everybody out, if there is nobody else. */
 async function isLastUser(client: pg.Client): Promise<boolean> {
   try {
-    // In this order, so that of two who leave at the same time the later one finds himself last.
+    // In this order, so that of two who leave at the same time the later one finds itself last.
     await client.query("select pg_advisory_unlock_all()");
     return await take(client, "alone", locks.inUse);
   } catch (error) {
-    // Another who leaves at this moment has stopped it already.
+    // Another process that leaves at this moment has stopped it already.
     if (isGoneServer(error)) return false;
     throw error;
   }
 }
 
 /**
- * A server may stop, crash or recover between any two statements, and says so with an SQLSTATE of
- * class 57 or by hanging up. What else it says, it would say again.
+ * A server may stop, crash or recover between any two statements, and says so with an SQLSTATE of class 57 or by
+ * hanging up. Any other error would come again.
  */
 function isGoneServer(error: unknown): error is Error {
   if (error instanceof pg.DatabaseError) return error.code?.startsWith("57") === true;
@@ -186,7 +186,7 @@ async function roleStatement(client: pg.Client, password: string): Promise<strin
   return rows[0]?.statement ?? "";
 }
 
-/** Does not wait for ever for a server that hangs to say goodbye. */
+/** Doesn't wait for ever for a hanging server to say goodbye. */
 async function disconnect(client: pg.Client): Promise<void> {
   const patience = new AbortController();
   const { signal } = patience;

@@ -1,4 +1,4 @@
-// How the embedded PostgreSQL reads what the operating system says.
+// Recognises errors of the operating system for the embedded PostgreSQL.
 
 /** An error of the operating system; with codes given, one of these. */
 export function isSystemError(error: unknown, ...codes: string[]): error is NodeJS.ErrnoException {

@@ -12,7 +12,7 @@ const keyPattern = /^cs_[0-9A-Za-z]{49}$/;
 /** Bytes at or above this are skipped: taking them modulo 62 would favour some characters. */
 const unbiasedByteLimit = 248;
 
-/** How many random bytes formatApiKey wants: enough that skipping biased ones never runs dry. */
+/** The number of random bytes for formatApiKey: enough that skipping biased ones never runs dry. */
 export const apiKeyRandomBytes = 96;
 
 export function formatApiKey(random: Uint8Array): string {
@@ -25,7 +25,7 @@ export function formatApiKey(random: Uint8Array): string {
   return prefix + characters + checksumOf(characters);
 }
 
-/** True for a text that could be a key: right form, right checksum. It may still be unknown or revoked. */
+/** True for a text with the form and checksum of a key. It may still be unknown or revoked. */
 export function isWellFormedApiKey(text: string): boolean {
   if (!keyPattern.test(text)) return false;
   const characters = text.slice(prefix.length, prefix.length + randomCharacters);

@@ -1,6 +1,5 @@
-// Where a call comes from when proxies stand in between. Each proxy adds to X-Forwarded-For whom it heard the call from, so
-// the list is true from its right end for as long as a trusted proxy wrote it; whatever stands further left anybody may
-// have made up.
+// Finds a caller's address behind proxies. Each proxy appends to X-Forwarded-For the address it heard the call from. So
+// the list is true from its right end for as long as a trusted proxy wrote it; anybody may have made up the rest.
 
 import { forwardedHopsMax } from "../limits.ts";
 import { type Cidr, isWithinCidrs, plainAddress } from "./network-address.ts";
@@ -23,7 +22,7 @@ export function callerAddressOf(
   for (const hop of hops) {
     if (!isWithinCidrs(nearest, trusted)) break;
     const next = plainAddress(withoutPort(hop.trim()));
-    // A word such as "unknown" names nobody: of the addresses that can be believed the last one counts.
+    // A word such as "unknown" names nobody: then the last trustworthy address counts.
     if (next === null) break;
     nearest = next;
   }

@@ -1,4 +1,4 @@
-// The keys of SECRET_KEY: the first one is used for what is new, the others still open what is old.
+// The keys of SECRET_KEY: the first one protects new data, the others still open old data.
 
 import { createHash, createSecretKey, type KeyObject } from "node:crypto";
 
@@ -7,7 +7,7 @@ export type SecretKey = { id: string; keyObject: KeyObject };
 export type Keyring = {
   current: SecretKey;
   all: readonly SecretKey[];
-  /** Ids of keys that the operator has given up: whatever they protected is lost. */
+  /** Ids of keys that the operator has given up: the data they protected is lost. */
   lost?: readonly string[];
 };
 
@@ -26,7 +26,7 @@ export function findSecretKey(keyring: Keyring, id: string): SecretKey | null {
   return keyring.all.find((key) => key.id === id) ?? null;
 }
 
-/** True when a key is not here and nobody has given it up: another node may have it, or it is about to be added. */
+/** True when a key is missing and nobody gave it up: another node may have it, or it is about to be added. */
 export function isAwaited(keyring: Keyring, id: string): boolean {
   return findSecretKey(keyring, id) === null && !(keyring.lost ?? []).includes(id);
 }
@@ -46,7 +46,7 @@ export function parseSecretKeyIds(text: string): string[] | null {
   return ids.every((id) => /^[0-9a-f]{12}$/.test(id)) ? ids : null;
 }
 
-/** A short name for a key that tells nothing about it. It stands beside whatever the key protects. */
+/** A short name for a key that reveals nothing about it. It is stored beside the protected data. */
 function idOf(bytes: Uint8Array): string {
   return createHash("sha256").update("countersign key id").update(bytes).digest("hex").slice(0, 12);
 }

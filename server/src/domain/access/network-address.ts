@@ -1,17 +1,17 @@
-// Network addresses and their ranges, and which of them webhooks may reach: public ones, those an operator allows, and
-// never a cloud's metadata service. Names are not resolved here.
+// Network addresses and ranges, and which of them webhooks may reach: public ones, those an operator allows, and never
+// a cloud's metadata service. This file resolves no names.
 
 import ipaddr from "ipaddr.js";
 
 export type Cidr = readonly [base: ipaddr.IPv4 | ipaddr.IPv6, prefixLength: number];
 
-/** What an operator allows. A NAT64 prefix is allowed as far as the IPv4 address inside is. */
+/** The operator's exceptions. A NAT64 prefix is allowed as far as the IPv4 address inside is. */
 export type AllowedCidr = readonly [...Cidr, kind?: "nat64"];
 
 export type AddressFlaw =
   /** Not public. The range is a word for people: private, loopback, … `inside` is the IPv4 address that it leads to. */
   | { kind: "special"; range: string; inside?: string }
-  /** Hands out a machine's credentials to whoever asks, so no setting allows it. */
+  /** Hands out a machine's credentials to any caller, so no setting allows it. */
   | { kind: "metadata" };
 
 export type AddressPolicy = { flawOf(address: string): AddressFlaw | null };
@@ -41,7 +41,7 @@ const metadataCidrs = cidrs(
 
 const publicIpv6 = cidrs("2000::/3");
 
-/** Everything of IPv4 that is not public, and what else is not public where IPv6 mostly is. */
+/** All of IPv4 that isn't public, and the exceptions within IPv6, which mostly is. */
 const specialRanges: readonly (readonly [range: string, cidrs: readonly Cidr[]])[] = [
   ["loopback", loopbackCidrs],
   ["private", privateCidrs],
@@ -99,18 +99,18 @@ export function makeAddressPolicy(allowed: readonly AllowedCidr[]): AddressPolic
   };
 }
 
-/** False for what is no address. */
+/** False for text that is no address. */
 export function isWithinCidrs(text: string, ranges: readonly Cidr[]): boolean {
   const address = parseAddress(text);
   return address !== null && isWithin(address, ranges);
 }
 
-/** Each address in one spelling, and IPv4 out of the clothes of IPv6. Null for what is no address. */
+/** Each address in one spelling, with IPv4 unwrapped from IPv6. Null for text that is no address. */
 export function plainAddress(text: string): string | null {
   return parseAddress(text)?.toString() ?? null;
 }
 
-/** What one household or machine has: an address of IPv4, or a /64 of IPv6. */
+/** The part that one household or machine has: an IPv4 address, or a /64 of IPv6. */
 export function networkOf(text: string): string {
   const address = parseAddress(text);
   if (address === null || address.kind() === "ipv4") return address?.toString() ?? text;
@@ -136,7 +136,7 @@ export function describeAddressFlaw(
   return `${complaint} To allow it add ${cidr} to the list in WEBHOOK_ALLOW_CIDRS, for the server and this command.`;
 }
 
-/** Tells a member, who can neither allow an address nor is to learn which ones names have inside. */
+/** For members, who can't allow an address and must not learn which addresses names have inside. */
 export function describeAddressFlawToMember(flaw: AddressFlaw): string {
   return flaw.kind === "metadata"
     ? "must not lead to a cloud's metadata service"
@@ -150,7 +150,7 @@ function specialRangeOf(address: ipaddr.IPv4 | ipaddr.IPv6): string | null {
   return isPublic ? null : "reserved";
 }
 
-/** Addresses of IPv6 that a gateway or the system turns into IPv4, and where the bytes of the IPv4 address stand. */
+/** IPv6 addresses that a gateway or the system turns into IPv4, and where the bytes of the IPv4 address stand. */
 type Translation = { cidr: Cidr; bytes: readonly number[]; isInverted?: true; isZeroOther?: true };
 
 const nat64Mark = "nat64:";
@@ -198,7 +198,7 @@ function translationOf([base, length, kind]: AllowedCidr): Translation[] {
   return kind === "nat64" && bytes !== undefined ? [{ cidr: [base, length], bytes }] : [];
 }
 
-/** A prefix that the operator names is sure about its form; what we know besides may then be wrong about it. */
+/** An operator's prefix settles its form; our own knowledge about it may then be wrong. */
 function translate(
   address: ipaddr.IPv4 | ipaddr.IPv6,
   translations: readonly Translation[],
@@ -239,7 +239,7 @@ function parseCidr(text: string): Cidr | null {
   const base = parseAddress(start);
   if (base === null) return null;
   const bits = bitsOf(base);
-  // An IPv4 address in the clothes of IPv6 was unwrapped, and its prefix length loses the 96 bits of the clothes.
+  // An IPv4 address was unwrapped from IPv6, so its prefix length loses those 96 bits.
   const wrapping = start.includes(":") ? 128 - bits : 0;
   const prefixLength = length === undefined ? bits : Number(length) - wrapping;
   return prefixLength >= 0 && prefixLength <= bits ? [base, prefixLength] : null;

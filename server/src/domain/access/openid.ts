@@ -1,5 +1,5 @@
-// Signing in with a company's own identity provider, by OpenID Connect: what is agreed with whoever talks to it, which
-// issuers may be set up, and whose address counts. The talk itself is outbound/openid.ts.
+// Signing in with a company's identity provider, by OpenID Connect: the interface to it, which issuers may be set up,
+// and whose address counts. outbound/openid.ts does the talking.
 
 import { flawOfEmailAddress } from "../workspace/email-address.ts";
 import { isLoopbackUrl } from "./public-url.ts";
@@ -8,13 +8,13 @@ export type OidcSettings = {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** What people call it: the sign-in page says "Sign in with …". */
+  /** Its name for people: the sign-in page says "Sign in with …". */
   name: string;
-  /** Whether an address counts of which the provider does not say that it is verified. */
+  /** Whether an address counts if the provider doesn't say that it is verified. */
   isEmailTrusted: boolean;
 };
 
-/** What one sign-in is known by, from the redirect to the provider until it comes back. */
+/** Identifies one sign-in, from the redirect to the provider until it comes back. */
 export type OidcFlow = {
   /** The address at this service that the provider sends people back to. */
   redirectUri: string;
@@ -26,13 +26,13 @@ export type OidcFlow = {
 export type OidcFailure =
   /** No OIDC_… is set. */
   | "not_set_up"
-  /** The provider does not answer in time, or not as OpenID Connect has it. */
+  /** The provider doesn't answer in time, or its answer isn't OpenID Connect. */
   | "unreachable"
   /** The provider sent the person back with an error, such as access_denied. */
   | "denied"
-  /** The provider does not take the code or our credentials. */
+  /** The provider refuses the code or our credentials. */
   | "refused"
-  /** Signature, issuer, audience, nonce, state or time are not what they must be. */
+  /** Signature, issuer, audience, nonce, state or time is wrong. */
   | "not_valid"
   /** The callback is not one that this browser waits for: another browser's, used already, too old, or made up. */
   | "unknown_flow"
@@ -41,10 +41,10 @@ export type OidcFailure =
   /** The address belongs to no member of any workspace. */
   | "no_member";
 
-/** A failure, and where the provider or the library has one, its code: never a value of anybody's. */
+/** A failure, with the provider's or the library's code if there is one: never a personal value. */
 export type OidcFailed = { failure: OidcFailure; code: string | null };
 
-/** What a provider says of a person. Nothing of it is trusted before it is looked at. */
+/** A provider's claims about a person. Nothing of them is trusted before it is checked. */
 export type OidcClaims = { email: unknown; email_verified: unknown };
 
 /** A company's identity provider, as the rest of the service sees it. */
@@ -53,7 +53,7 @@ export type OidcClient = {
   readonly isEmailTrusted: boolean;
   /** Where to send the browser. */
   begin(flow: OidcFlow): Promise<{ url: string } | OidcFailed>;
-  /** Takes what the browser came back with. */
+  /** Takes the parameters with which the browser came back. */
   finish(flow: OidcFlow, query: URLSearchParams): Promise<{ claims: OidcClaims } | OidcFailed>;
 };
 
@@ -62,9 +62,9 @@ export function oidcFailed(failure: OidcFailure, code: string | null = null): Oi
 }
 
 /**
- * The address that a provider vouches for. Without `email_verified: true` it may be one that somebody merely typed into
+ * The address that a provider vouches for. Without `email_verified: true` it may be one that somebody just typed into
  * their profile, and would open another person's workspaces. Directories such as Entra ID say neither true nor false;
- * only whoever runs one knows whether people can choose their address there. A false is never overruled.
+ * only their operator knows whether people can choose their address there. A false is never overruled.
  */
 export function emailOfClaims(
   { email, email_verified: isVerified }: OidcClaims,
@@ -77,9 +77,9 @@ export function emailOfClaims(
   return counts ? { email } : oidcFailed("email_not_verified");
 }
 
-/** What the signed token says of a person, and what the provider says when asked again. */
+/** Joins the claims of the signed token with the provider's answer when asked again. */
 export function joinClaims(token: OidcClaims, asked: OidcClaims): OidcClaims {
-  // An address is verified by whoever names it; a no counts wherever it is said.
+  // The source that names an address also verifies it; a "no" counts from either.
   const { email, email_verified } = asked.email === undefined ? token : asked;
   const isDenied = [token, asked].some((each) => each.email_verified === false);
   return { email, email_verified: isDenied ? false : email_verified };
@@ -94,9 +94,9 @@ export function flawOfOidcIssuer(text: string): string | null {
   if (url.search !== "" || url.hash !== "" || url.username !== "" || url.password !== "") {
     return "must have no user name, password, ? or #";
   }
-  // From such an address the issuer would be taken as whatever the document there calls itself.
+  // At such an address, the issuer would be any that the document there names.
   if (url.pathname.includes("/.well-known/")) return "must end before /.well-known/";
-  // Anybody can have a directory there, and in it any address that they like.
+  // Anybody can have a directory there, with any address in it.
   if (isEverybodysDirectory(url)) {
     return "must name your own tenant: https://login.microsoftonline.com/TENANT_ID/v2.0";
   }

@@ -1,4 +1,4 @@
-// What PUBLIC_URL means for the people who open links that begin with it.
+// The consequences of PUBLIC_URL for people who open links that begin with it.
 
 /** Whether only this machine can open it. */
 export function isLoopbackUrl(url: string): boolean {

@@ -11,7 +11,7 @@ export type RateDecision = {
   resetMs: number;
   /** Until the next call would be allowed; 0 when it is allowed now. */
   retryAfterMs: number;
-  /** To be kept for the next decision. */
+  /** Kept for the next decision. */
   fullAtMs: number;
 };
 

@@ -31,7 +31,7 @@ export function formatReviewCode(code: string): string {
   return `${code.slice(0, half)}-${code.slice(half)}`;
 }
 
-/** What a person typed, as it would have been derived: case, spaces and any kind of hyphen do not count. */
+/** Normalises a typed code: case, spaces and any kind of hyphen don't count. */
 export function normaliseReviewCode(text: string): string {
   return text.replaceAll(/[\s\p{Pd}]/gu, "").toUpperCase();
 }

@@ -1,5 +1,5 @@
-// Tickets: what a review page gets with its data and sends back with a decision, as proof that we made it for this
-// link, not long ago. A link alone, replayed by whatever follows links, decides nothing.
+// Tickets: a review page gets one with its data and sends it back with a decision, as proof that we made the page for
+// this link, not long ago. A link alone, replayed by a program that follows links, decides nothing.
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { reviewTicketHours } from "../limits.ts";

@@ -8,7 +8,7 @@ const saltBytes = 16;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** How many random bytes sealing wants. */
+/** The number of random bytes for sealing. */
 export const sealRandomBytes = saltBytes + nonceBytes;
 
 export type SealInput = {

@@ -1,5 +1,5 @@
-// What proves who somebody is: a code of six digits by mail, a one-time link, and the session that either begins. Codes
-// and links are derived from SECRET_KEY and a nonce, as review links are: the database alone signs nobody in.
+// The proofs of identity: a code of six digits by mail, a one-time link, and the session that either begins. Codes and
+// links are derived from SECRET_KEY and a nonce, as review links are: the database alone signs nobody in.
 
 import { createHmac, hash } from "node:crypto";
 import type { SecretKey } from "./keyring.ts";
@@ -24,7 +24,7 @@ export function formatSignInCode(code: string): string {
   return `${code.slice(0, codeDigits / 2)} ${code.slice(codeDigits / 2)}`;
 }
 
-/** What a person typed, without spaces and hyphens. Null when it is no code. */
+/** Removes spaces and hyphens from a typed code. Null when it is no code. */
 export function normaliseSignInCode(text: string): string | null {
   const code = text.replaceAll(/[\s\p{Pd}]/gu, "");
   return /^[0-9]{6}$/.test(code) ? code : null;
@@ -37,12 +37,12 @@ export function deriveSignInToken(key: SecretKey, nonce: Uint8Array): string {
     .digest("base64url");
 }
 
-/** The token stands behind the #, where no server and no log sees it. */
+/** The token stands behind the #, which no server and no log sees. */
 export function signInUrlOf(publicUrl: string, token: string): string {
   return `${publicUrl}/app/sign-in#token=${token}`;
 }
 
-/** By which a one-time link or a session is found. The token itself is stored nowhere. */
+/** The digest by which a one-time link or a session is found. The token itself is never stored. */
 export function digestOfToken(token: string): Buffer {
   return hash("sha256", token, "buffer");
 }

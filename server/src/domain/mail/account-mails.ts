@@ -96,7 +96,7 @@ function passkeyFooter({ email, publicUrl }: PasskeyFacts): Words[] {
 export type InvitationFacts = {
   workspaceName: string;
   role: string;
-  /** Null when the operator did it. */
+  /** Null when the operator invited them. */
   invitedBy: string | null;
   email: string;
   publicUrl: string;

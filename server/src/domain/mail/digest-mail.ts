@@ -61,7 +61,7 @@ export function digestMail({
   });
 }
 
-/** How many requests, from the first on, fit into one digest: at least one, whatever its size. */
+/** How many requests, from the first on, fit into one digest: at least one, even if it is too large. */
 export function countFitting({ requests, ...around }: DigestFacts): number {
   let bytes = Buffer.byteLength(digestMail({ ...around, requests: [] }).html) + bytesOfParagraph;
   const tooMuch = requests.findIndex((request) => {
@@ -72,7 +72,7 @@ export function countFitting({ requests, ...around }: DigestFacts): number {
   return Math.min(Math.max(fitting, 1), digestRequestsMax);
 }
 
-/** About codes, where there are any. */
+/** The paragraph about codes, if there are any. */
 const bytesOfParagraph = 512;
 
 function codeParagraph(requests: readonly DigestRequest[]): Block[] {

@@ -1,6 +1,6 @@
-// The HTML part of a mail: one column of tables with inline styles, because that is what Outlook understands, and no
-// image, font or address from outside. The only link is the one of a button block. Colours are tokens in pairs, light
-// and dark; none is pure black or white, so that programs that invert by force keep the contrast.
+// The HTML part of a mail: one column of tables with inline styles, because Outlook understands those, and no image,
+// font or address from outside. The only link is the one of a button block. Colours are tokens in pairs, light and
+// dark; none is pure black or white, so that programs that invert by force keep the contrast.
 
 import { escapeHtml } from "./html-text.ts";
 import { inertLines, inertPieces, type Piece } from "./inert-text.ts";
@@ -21,7 +21,7 @@ const amberGround: Tone = { light: "#fdf1d6", dark: "#3a2c0f" };
 const sans =
   "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Noto Sans',sans-serif";
 const mono = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace";
-/** A word without an end must not push the column wider than the screen. */
+/** An endless word must not push the column wider than the screen. */
 const breaking = "overflow-wrap:anywhere;word-break:break-word";
 
 // Programs that show dark mails replace the inline colours by these; a class says which.
@@ -144,7 +144,7 @@ function htmlOfFrame(quotes: readonly Quote[]): string {
 
 function htmlOfQuote(text: string, isMultiLine: boolean, face: string): string {
   const lines = isMultiLine ? inertLines(text) : [inertPieces(text)];
-  // What leans out of its line, such as a tower of accents, is cut off and does not reach our words.
+  // Characters that leave their line, such as a tower of accents, are cut off and don't reach our words.
   const style = `margin:0;overflow:hidden;${face};${breaking}`;
   return lines
     .map((line) => {
@@ -162,7 +162,7 @@ function htmlOfFact({ label, words, detail }: Fact): string {
   return factRow(label, `${htmlOfWords(words)}${more}`);
 }
 
-/** In line with the facts, not in a frame: those hold what others wrote, and a code in an agent's words is none of ours. */
+/** Beside the facts, not in a frame: frames hold others' words, and a code in an agent's words isn't ours. */
 function htmlOfCode({ label, code, words }: { label: string; code: string; words: Words }): string {
   const face = `${font(22, 28, ink, 600, mono)};letter-spacing:0.12em;white-space:nowrap`;
   const value = `<p class="ink mono" style="margin:0 0 2px;${face}">${escapeHtml(code)}</p><p class="quiet" style="margin:0;${font(13, 20, quiet)}">${htmlOfWords(words)}</p>`;

@@ -1,5 +1,5 @@
-// A stranger's words, fit to stand in a mail of ours: nothing in them is hidden, and no mail program can make a link
-// of them. Both parts of a mail, and its subject, are made from these pieces, so they always agree.
+// A stranger's words, fit for our mails: nothing in them is hidden, and no mail program can make a link of them. Both
+// parts of a mail, and its subject, are made from these pieces, so they always agree.
 
 import { isSaid } from "../shown/text/marks.ts";
 import {
@@ -10,7 +10,7 @@ import {
 } from "../shown/text/visible-text.ts";
 import { unlink } from "./unlinked-text.ts";
 
-/** A chip names what cannot be seen, or stands behind a lookalike. Its brackets keep it from joining its neighbours. */
+/** A chip names something invisible, or stands behind a lookalike. Its brackets keep it from joining its neighbours. */
 export type Piece = { kind: "text" | "chip"; text: string };
 
 /** Stands for a chip while links are taken out. No text has it: as a private character it becomes a chip itself. */
@@ -31,7 +31,7 @@ export function inertPieces(text: string, options: VisibleTextOptions = {}): Pie
     .filter((piece) => piece.text !== "");
 }
 
-/** Text alone, or with something in it that need not be said. */
+/** Text alone, or text with something in it that need not be mentioned. */
 function isText(segment: Segment): segment is Extract<Segment, { text: string }> {
   return segment.kind === "text" || (segment.kind === "marked" && !isSaid(segment));
 }

@@ -1,14 +1,14 @@
-// What a mail says, before it is text or HTML. Both parts are rendered from one letter, so they say the same.
+// The content of a mail, before it is text or HTML. Both parts are rendered from one letter, so they say the same.
 
-/** A string is ours. What others wrote is marked, so that it is made inert wherever it is rendered. */
+/** A string is ours. Others' words are marked, so that every renderer makes them inert. */
 export type Words = readonly (string | { theirs: string })[];
 
 export type Block =
   | { kind: "paragraph"; words: Words }
-  /** In a quiet frame, under labels of ours: what was not written by us. */
+  /** In a quiet frame, under labels of ours: others' words. */
   | { kind: "quotes"; quotes: readonly Quote[] }
   | { kind: "facts"; facts: readonly Fact[] }
-  /** A secret of its reader, to be typed where the words say. Like the words it is ours. */
+  /** A secret of the reader, to be typed where the words say. It is ours, like the words. */
   | { kind: "code"; label: string; code: string; words: Words }
   | { kind: "button"; label: string; url: string }
   /** One of several requests, with all that belongs to it. Rendered in few bytes, because a mail lists many. */
@@ -29,7 +29,7 @@ export type Fact = { label: string; words: Words; detail?: string };
 
 export type Letter = {
   heading: string;
-  /** What lists of mails show beside the subject; always our words. */
+  /** Mail programs show it beside the subject; always our words. */
   preview: string;
   blocks: readonly Block[];
   footer: readonly Words[];

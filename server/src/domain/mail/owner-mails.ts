@@ -178,7 +178,7 @@ function endpointIdentity({ workspaceName, endpointId }: EndpointFacts) {
   ];
 }
 
-/** The delivery that brought it about was made a little earlier. */
+/** The delivery that caused it was made a little earlier. */
 function aMinuteBefore(time: Date): string {
   return new Date(time.getTime() - 60_000).toISOString();
 }

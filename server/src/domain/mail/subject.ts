@@ -1,4 +1,4 @@
-// The subject of a mail: our words first, then as much of what others wrote as fits, on one line.
+// The subject of a mail: our words first, then as much of others' words as fits, on one line.
 
 import { countCharacters } from "../workspace/plain-text.ts";
 import { toInertText } from "./inert-text.ts";

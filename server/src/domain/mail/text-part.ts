@@ -1,5 +1,5 @@
-// The plain-text part of a mail. What others wrote stands on lines of its own behind "> ", so that it cannot pass for
-// ours and writing from right to left reorders nothing around it.
+// The plain-text part of a mail. Others' words stand on their own lines behind "> ", so that they can't pass for ours
+// and right-to-left writing reorders nothing around them.
 
 import { inertLines, toInertText } from "./inert-text.ts";
 import type { Block, Fact, Letter, ListedRequest, Quote, Words } from "./letter.ts";
@@ -10,7 +10,7 @@ export function textPart({ heading, blocks, footer }: Letter): string {
   const parts = [
     wrap(heading),
     ...blocks.map(textOfBlock),
-    // Not "-- ": programs hide what follows that, and this belongs to what protects the reader.
+    // Not "-- ": programs hide the text after that, and this protects the reader.
     ["----", "countersign", ...footer.flatMap((words) => ["", ...wrap(textOfWords(words))])],
   ];
   return `${parts.map((lines) => lines.join("\n")).join("\n\n")}\n`;

@@ -1,5 +1,5 @@
-// Instants and spans in words, the same on every machine: a mail that is sent again must be the same to the byte,
-// so neither the locale nor the time of sending has a say.
+// Instants and spans in words, the same on every machine: a resent mail must be the same to the byte, so neither the
+// locale nor the time of sending matters.
 
 const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const months = [

@@ -1,6 +1,6 @@
-// Takes the links out of a stranger's words. Mail programs turn whatever looks like an address into a link, so the
-// marks that make an address stand in brackets: https[:]//evil[.]example, a[@]b[.]co. It is done visibly, the way
-// security people write such addresses, and generously: a bracket too many is harmless, a link is not.
+// Takes the links out of a stranger's words. Mail programs turn anything like an address into a link, so the marks that
+// make an address stand in brackets: https[:]//evil[.]example, a[@]b[.]co. It is done visibly, the way security people
+// write such addresses, and generously: a bracket too many is harmless, a link isn't.
 
 /** Programs and international domain names take these for a full stop. */
 const dot = String.raw`[.\uFF0E\uFE52\u2024]`;

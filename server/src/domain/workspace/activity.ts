@@ -1,4 +1,4 @@
-// What can be done in a workspace that its members want to read up later.
+// The actions in a workspace that its members may want to look up later.
 
 export const activityActions = [
   "workspace.created",
@@ -28,16 +28,16 @@ export const activityActions = [
 
 export type ActivityAction = (typeof activityActions)[number];
 
-/** The address of whoever does it; null is the operator at the command line. */
+/** The address of the person who acts; null is the operator at the command line. */
 export type Actor = string | null;
 
-/** A member who changes something. What has an id in another workspace is as unknown to them as what nothing has. */
+/** A member who changes something. Ids of another workspace are as unknown to them as ids of nothing. */
 export type MemberDoer = { actor: string; workspaceId: string };
 
-/** At the command line every workspace is in reach. */
+/** The operator at the command line reaches every workspace. */
 export const operator = { actor: null, workspaceId: null } as const;
 
-/** Who changes something. */
+/** The person who changes something: a member, or the operator. */
 export type Doer = MemberDoer | typeof operator;
 
 /** A change in the detail of an entry. */

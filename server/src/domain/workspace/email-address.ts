@@ -1,9 +1,9 @@
-// What counts as one plain e-mail address: no display name, no list, no quotes, no controls.
+// The rule for one plain e-mail address: no display name, no list, no quotes, no controls.
 
 import { emailCharactersMax } from "../shown/field-limits.ts";
 
-// The grammar of the HTML standard's e-mail input: what mail servers take, without comments, quoted
-// strings and address literals. International domains are written in their xn-- form.
+// The grammar of the HTML standard's e-mail input: what mail servers accept, without comments, quoted strings and
+// address literals. International domains are written in their xn-- form.
 const localPart = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
 const domainLabel = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
 const localPartCharactersMax = 64;
@@ -25,12 +25,12 @@ export function flawOfEmailAddress(address: string): string | null {
     : "must be one plain e-mail address such as ann@example.com, without a name, quotes, spaces or a second address";
 }
 
-/** The form in which two spellings of one mailbox are the same for us. */
+/** A normal form: two spellings of one mailbox are the same in it. */
 export function normaliseEmailAddress(address: string): string {
   return address.toLowerCase();
 }
 
-/** Whether two spellings surely lead to one mailbox: some servers tell upper from lower case before the @, none after it. */
+/** Whether two spellings surely lead to one mailbox: some servers distinguish case before the @, none after it. */
 export function isSameSpelling(one: string, other: string): boolean {
   return exactForm(one) === exactForm(other);
 }

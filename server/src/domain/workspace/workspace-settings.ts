@@ -1,4 +1,4 @@
-// What an operator may set on a workspace, and the bounds of it.
+// The settings of a workspace, and their bounds.
 
 import { reminderPercentMax } from "../limits.ts";
 import { ttlMinutesMax, ttlMinutesMin } from "../shown/field-limits.ts";
@@ -7,7 +7,7 @@ import { flawOfName } from "./name.ts";
 export type WorkspaceSettings = {
   name: string;
   plan: string;
-  /** Its own numbers in place of its plan's; null goes by the plan. */
+  /** Its own numbers in place of its plan's; null means the plan's. */
   included: number | null;
   cap: number | null;
   expiryMinutes: number;
