@@ -9,7 +9,7 @@ import { isEdited, keyOf, lastDecided, refusalText, refuseLargeState } from "./t
 /** In `agentState`: the whole run. */
 export type PausedMessages = { adapter: "ai-sdk"; messages: ModelMessage[] };
 
-/** The approver's text beside the payload, which is the tool's input. It is derived again later, from these two alone. */
+/** The approver's text beside the payload (the tool's input). It is derived again later, from these two alone. */
 export type DescribeCall = (
   toolName: string,
   input: unknown,

@@ -1,5 +1,5 @@
-// How one try of a delivery can end: two closed lists, stored on the attempt and shown wherever attempts are.
-// Few classes on purpose: what a stranger's host answers to a connection is not ours to map.
+// The outcomes of one attempt: two closed lists, stored with the attempt and shown wherever attempts are. Few classes
+// on purpose: a stranger's host may answer a connection in more ways than we want to map.
 
 export const webhookOutcomes = [
   /** Answered with 2xx. */
@@ -8,7 +8,7 @@ export const webhookOutcomes = [
   "http_status",
   /** Answered with a redirect, which is never followed. */
   "redirected",
-  /** Not over within the deadline, whatever it was busy with. */
+  /** Not over within the deadline. */
   "timed_out",
   "name_not_resolved",
   /** The address is private or special, and not allowed. Nothing was sent. */
@@ -16,7 +16,7 @@ export const webhookOutcomes = [
   /** Refused, unreachable, or lost before the answer was there. */
   "connection_failed",
   "tls_failed",
-  /** What came back is not HTTP. */
+  /** The response is not HTTP. */
   "broken_response",
   /** None of the keys in SECRET_KEY opens the endpoint's secret, so nothing could be signed or sent. */
   "secret_unreadable",
@@ -27,7 +27,7 @@ export const webhookOutcomes = [
 export type WebhookOutcome = (typeof webhookOutcomes)[number];
 
 export const mailOutcomes = [
-  /** Taken by the mail server. */
+  /** Accepted by the mail server. */
   "delivered",
   /** There is no mail server: kept, and shown at /dev/mail. */
   "kept",
@@ -38,7 +38,7 @@ export const mailOutcomes = [
   "timed_out",
   "connection_failed",
   "tls_failed",
-  /** The mail server does not take our user name and password. */
+  /** The mail server refuses our user name and password. */
   "sign_in_failed",
   /** The key that made the review link is no longer in SECRET_KEY. */
   "secret_unreadable",
@@ -53,7 +53,7 @@ export const interrupted = "interrupted";
 
 export type AttemptOutcome = WebhookOutcome | MailOutcome | typeof interrupted;
 
-/** Members are not told whether a name is unknown or leads inside: with that, they could ask for the names in there. */
+/** Members don't learn whether a name is unknown or leads inside: otherwise they could ask for the names in there. */
 export function outcomeToldToMembers<Outcome extends string | null>(
   outcome: Outcome,
 ): Outcome | "address_not_allowed" {

@@ -1,5 +1,5 @@
-// The bounds of what callers and approvers fill in, and of what a page shows of it. Characters are Unicode code points,
-// bytes are UTF-8 bytes of the text as it was sent.
+// The bounds of the fields of callers and approvers, and of what a page shows of them. Characters are Unicode code
+// points, bytes are UTF-8 bytes of the text as sent.
 
 export const summaryCharactersMax = 500;
 export const agentNameCharactersMax = 100;
@@ -17,5 +17,5 @@ export const ttlMinutesMax = 10_080;
 export const defaultExpiryMinutes = 1_440;
 
 export const jsonDepthMax = 128;
-/** The review page counts others that wait up to here; this number means "or more". */
+/** The review page counts other waiting requests up to here; this number means "or more". */
 export const othersWaitingMax = 100;

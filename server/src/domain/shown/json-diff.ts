@@ -1,5 +1,5 @@
-// Says in what two JSON texts differ, member by member and by the exact texts of the values. The review page shows
-// it before an edited payload is approved, so nothing that another reader could tell apart counts as the same.
+// Finds the differences of two JSON texts, member by member and by the exact texts of the values. The review page shows
+// them before an edited payload is approved, so two texts that any reader could tell apart never count as the same.
 
 import {
   childrenOf,
@@ -17,13 +17,13 @@ export type JsonChange =
   | { kind: "changed"; path: JsonPath; before: string; after: string }
   | { kind: "added"; path: JsonPath; after: string }
   | { kind: "removed"; path: JsonPath; before: string }
-  /** An object of which the keys that both texts have stand in another order. */
+  /** An object in which the common keys stand in another order. */
   | { kind: "reordered"; path: JsonPath };
 
 /**
- * Time is linear in the length of both texts, whatever is in them: each is read once, and no value is looked at by
- * more than one pair of containers. (See diffArrays for the one walk that goes ahead.) Each change has its own
- * copy of its path, so the result takes as much memory as there are changes times how deep they are.
+ * Takes linear time in the length of both texts: each is read once, and no value is examined by more than one pair of
+ * containers. (See diffArrays for the one walk that goes ahead.) Each change has its own copy of its path, so the
+ * result takes as much memory as there are changes times their depth.
  */
 export function diffJson(before: string, after: string): JsonChange[] {
   if (before === after) return [];
@@ -45,7 +45,7 @@ export function isSameJson(before: string, after: string): boolean {
 type Comparison = {
   before: Outline;
   after: Outline;
-  /** Of the values that are being compared. The steps are the same in both texts. */
+  /** The path of the compared values. The steps are the same in both texts. */
   path: (string | number)[];
   changes: JsonChange[];
 };
@@ -60,7 +60,7 @@ function diffValues(comparison: Comparison, old: number, now: number): void {
   else if (!isSameScalar(before, old, after, now)) noteChanged(comparison, old, now);
 }
 
-/** Members in the order of the new text, then those that are gone. */
+/** Members in the order of the new text, then removed ones. */
 function diffObjects(comparison: Comparison, old: number, now: number): void {
   const { before, after, path, changes } = comparison;
   const gone = membersOf(before, old);
@@ -87,10 +87,10 @@ function isReordered(old: Map<string, number>, now: Map<string, number>): boolea
 }
 
 /**
- * What begins alike and what ends alike is left aside, and the rest is compared in pairs.
- * With equal lengths that is the same as to compare in pairs from the start. With different lengths the walk from
- * the end may look at one element in vain, but the element of the longer array is then surplus and is not looked
- * at again, and no walk takes longer than its shorter side.
+ * Skips equal starts and equal ends, and compares the rest in pairs. With equal lengths that is the same as comparing
+ * in pairs from the start. With different lengths the walk from the end may look at one element in vain, but the
+ * element of the longer array is then surplus and is not looked at again, and no walk takes longer than its shorter
+ * side.
  */
 function diffArrays(comparison: Comparison, old: readonly number[], now: readonly number[]): void {
   const { before, after, changes } = comparison;
@@ -106,7 +106,7 @@ function diffArrays(comparison: Comparison, old: readonly number[], now: readonl
     isSameValue(before, old.at(-1 - index) ?? 0, after, now.at(-1 - index) ?? 0),
   );
   const paired = shared - ending;
-  // The first two that differ are no pair after all when one of them belongs to the ending.
+  // The first two that differ are no pair if one of them belongs to the equal end.
   if (paired === alike) changes.length = mark;
   for (let index = alike + 1; index < paired; index += 1) diffPair(index);
   for (const [index, value] of between(old, paired, ending)) noteRemoved(comparison, index, value);
@@ -178,7 +178,7 @@ function isSameScalar(one: Outline, first: number, other: Outline, second: numbe
   return isSameScalarText(textAt(one, first), textAt(other, second));
 }
 
-/** Elements of arrays have no key, and are compared with no member: their containers would differ before them. */
+/** Elements of arrays have no key, and are never compared with members: their containers would differ before them. */
 function isSameKey(one: Outline, first: number, other: Outline, second: number): boolean {
   return isSameScalarText(keyTextAt(one, first), keyTextAt(other, second));
 }
@@ -186,11 +186,11 @@ function isSameKey(one: Outline, first: number, other: Outline, second: number):
 /** An escape takes at most this many characters for one. */
 const escapeLengthMax = 6;
 
-/** Compares tokens exactly, and strings by what they stand for. */
+/** Compares tokens exactly, and strings by their decoded text. */
 function isSameScalarText(one: string, other: string): boolean {
   if (one === other) return true;
   if (!one.startsWith('"') || !other.startsWith('"')) return false;
-  // So that a long string with escapes is not decoded again and again beside short ones.
+  // Keeps a long string with escapes from being decoded again and again beside short ones.
   const longer = Math.max(one.length, other.length);
   if (longer > Math.min(one.length, other.length) * escapeLengthMax) return false;
   return decodeString(one, 0, one.length) === decodeString(other, 0, other.length);

@@ -18,16 +18,16 @@ import {
 } from "./json-tree.ts";
 
 /**
- * The values of a text, numbered in the order in which they begin: a container is followed by all that is in it.
- * Numbers in typed arrays, because a text of a few megabytes may hold millions of values.
+ * The values of a text, numbered in the order in which they begin: a container is followed by its content. Numbers in
+ * typed arrays, because a text of a few megabytes may hold millions of values.
  */
 export type Outline = {
   text: string;
   starts: Int32Array;
   ends: Int32Array;
-  /** The number of the first value behind this one that is not inside it. */
+  /** The number of the first value after this one that is not inside it. */
   nexts: Int32Array;
-  /** Where the key of a member of an object is; meaningless elsewhere. */
+  /** The offset of a member's key; meaningless outside of objects. */
   keyStarts: Int32Array;
   keyEnds: Int32Array;
 };

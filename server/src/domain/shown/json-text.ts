@@ -71,7 +71,7 @@ class MalformedJson extends Error {
   }
 }
 
-/** So deep that nobody means well: whether the rest is JSON at all is no longer worth finding out. */
+/** So deep that nobody means well: whether the rest is JSON doesn't matter any more. */
 class HopelesslyDeep extends Error {}
 const hopelessDepth = 100_000;
 
@@ -102,7 +102,7 @@ function isRepeatedKey(container: Container): boolean {
   return false;
 }
 
-/** What the scanner meets next: a value, what separates or ends values, or the end of the document. */
+/** The scanner's next token: a value, a separator or end of values, or the end of the document. */
 type Expected = "value" | "separator" | "end";
 
 const numberPattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
@@ -123,7 +123,7 @@ class Scanner {
   #at = 0;
   /** Containers that are open here, outermost first. */
   readonly #open: Container[] = [];
-  /** Too deep to be described: all of them are one of these two, for a hostile text may hold millions. */
+  /** Too deep to be described: all of them are one of these two, because a hostile text may hold millions. */
   readonly #deepObject = newContainer(true, false);
   readonly #deepArray = newContainer(false, false);
   readonly #members: JsonMember[] = [];
@@ -153,7 +153,7 @@ class Scanner {
       : { kind: "other", flaw: this.#flaw };
   }
 
-  /** What is known of a document that was given up in the middle: the member at hand is flawed. */
+  /** The result for a document that was given up in the middle: the current member is flawed. */
   conclude(): ScannedJson {
     const [outermost] = this.#open;
     if (outermost === undefined || !this.#hasMembers) return { kind: "other", flaw: this.#flaw };
@@ -178,7 +178,7 @@ class Scanner {
     return this.#endValue();
   }
 
-  /** Goes on after a value inside a container: to its next value, or past its end. */
+  /** Continues after a value inside a container: to its next value, or past its end. */
   #next(): Expected {
     const container = this.#open[this.#open.length - 1];
     if (container === undefined) return "end";

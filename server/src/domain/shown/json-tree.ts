@@ -1,5 +1,5 @@
 // Reads a JSON text piece by piece, without turning it into values: each piece is a range of the text, so that
-// what is shown, compared or edited is always what was sent. The text must be known to be valid JSON.
+// everything shown, compared or edited is exactly the sent text. The text must be known to be valid JSON.
 
 import { formatStep } from "./json-text.ts";
 
@@ -28,7 +28,7 @@ const closeBracket = 0x5d;
 export const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** Finds the end from behind, so that not even a long text has to be read for it. */
+/** Finds the end from behind, so that not even a long text must be read for it. */
 export function rootOf(text: string): JsonNode {
   const start = skipSpace(text, 0);
   let end = text.length;
@@ -36,7 +36,7 @@ export function rootOf(text: string): JsonNode {
   return { kind: kindAt(text, start), start, end };
 }
 
-/** The direct children in the order of the text; a scalar has none. It reads the node's own range and no more. */
+/** The direct children in the order of the text; a scalar has none. Reads only the node's own range. */
 export function entriesOf(text: string, node: JsonNode): JsonEntry[] {
   const entries: JsonEntry[] = [];
   let entry = nextEntry(text, node, null);
@@ -47,7 +47,7 @@ export function entriesOf(text: string, node: JsonNode): JsonEntry[] {
   return entries;
 }
 
-/** How many values a node holds at any depth. */
+/** The number of values in a node, at any depth. */
 export function countValues(text: string, node: JsonNode): number {
   if (!isContainer(node)) return 0;
   // A container has one value more than it has commas, unless it is empty.
@@ -86,12 +86,12 @@ export function replaceNode(text: string, node: JsonNode, token: string): string
   return text.slice(0, node.start) + token + text.slice(node.end);
 }
 
-/** Such as `items[3].id` or `["odd key"].x`: the form that the scanner has, but never cut. */
+/** Such as `items[3].id` or `["odd key"].x`: the scanner's form, but never cut. */
 export function formatPath(path: JsonPath): string {
   return path.map((step, index) => formatStep(step, index === 0)).join("");
 }
 
-/** Deeper levels stand no further to the right: else a few megabytes of brackets would grow to hundreds. */
+/** Deeper levels are indented no further: otherwise a few megabytes of brackets would grow to hundreds. */
 const indentedLevelsMax = 32;
 
 /** The same tokens in the same order, one value to a line. Only the white space between them changes. */
@@ -133,7 +133,7 @@ export function skipSpace(text: string, start: number): number {
   return at;
 }
 
-/** What a string token stands for. Most have no escape, and then it is what is between the quotes. */
+/** The decoded string of a token. Most have no escape, and then it is the text between the quotes. */
 export function decodeString(text: string, start: number, end: number): string {
   const inside = text.slice(start + 1, end - 1);
   return inside.includes("\\") ? JSON.parse(text.slice(start, end)) : inside;

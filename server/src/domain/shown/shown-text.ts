@@ -1,5 +1,5 @@
 // The one text that stands for everything a reviewer was shown. The page hashes what it rendered, the service hashes
-// what it stored, and a decision counts only when both are the same.
+// what it stored, and a decision counts only if both are the same.
 
 export type Shown = {
   id: string;
@@ -10,7 +10,7 @@ export type Shown = {
   payload: string | null;
 };
 
-/** An array of strings in JSON has no two readings, whatever the strings hold. */
+/** A JSON array of strings has only one reading, whatever the strings hold. */
 export function shownText({
   id,
   summary,

@@ -1,5 +1,5 @@
-// Finds what is odd about the addresses in a text: hosts beyond ASCII with their name on the wire, user names that
-// pose as hosts, slashes that are none, hosts written as a number, and tabs and line breaks that programs drop.
+// Finds oddities in the addresses of a text: hosts beyond ASCII with their name on the wire, user names that pose as
+// hosts, false slashes, hosts written as a number, and tabs and line breaks that programs drop.
 
 import { readingOf } from "./confusables.ts";
 import { judgeWord } from "./lookalike-words.ts";
@@ -17,17 +17,17 @@ export const dots = String.raw`.\uFF0E\uFE52\u2024\u3002\uFF61`;
 const colons = String.raw`:\uFF1A\uFE55\uFE13\u2236\uA789\u02F8\u205A\uFE30`;
 const slashes = String.raw`\/\\\uFF0F\uFF3C\u2044\u2215\u29F8\u2571\u27CB\u2216\u29F5\u29F9\uFE68`;
 const nameCharacters = String.raw`\p{L}\p{M}\p{N}_\-${dots}`;
-// Signs belong to a host where one must stand: some look like the slash that would end it. So does what else
-// emoji are made of, because no mark may stand inside one.
+// Where a host must stand, signs belong to it: some look like the slash that would end it. So do the other parts of
+// emoji, because no mark may stand inside one.
 const hostCharacters = String.raw`${nameCharacters}[\p{S}--\p{ASCII}]\u200D\u{E0020}-\u{E007F}`;
-// Where an end is looked for, each pattern is one character: a loop over a long text could outgrow its stack.
+// Where an end is searched, each pattern is one character: a loop over a long text could overflow its stack.
 const nameEnd = once(() => new RegExp(`[^${nameCharacters}]`, "gv"));
 const hostEnd = once(() => new RegExp(`[^${hostCharacters}]`, "gv"));
 const userInfoEnd = once(
   () => new RegExp(`[^${hostCharacters}${slashes.slice(4)}:~%!$\\&*+=,;@\\uFF20\\uFE6B]`, "gv"),
 );
 
-/** What a host follows: the slashes of an address, or the @ of a mailbox, but not the one of @somebody. */
+/** The characters before a host: the slashes of an address, or the @ of a mailbox, but not the one of @somebody. */
 const addressMark = once(
   () =>
     new RegExp(
@@ -36,7 +36,7 @@ const addressMark = once(
     ),
 );
 
-/** A look at this is much cheaper than taking a text apart. */
+/** This check is much cheaper than taking a text apart. */
 export const mayHoldAddress = once(
   () => new RegExp(`[${colons}][${slashes}]|[@\\uFF20\\uFE6B]|https?:|xn--`, "iv"),
 );
@@ -81,12 +81,12 @@ function* addressAt(
 }
 
 const brokenCharactersMax = 2_000;
-// What goes on behind a line break must begin with a sign that ends no sentence and begins none. Behind a tab a host
-// will do, but not a word, which is the next column of a table.
+// After a line break, the rest must begin with a sign that neither ends nor begins a sentence. After a tab a host is
+// enough, but not a word, which is the next column of a table.
 const brokenAddress =
   /^(?<seen>[^\s/\\?#"'<>]{1,300})(?<breaks>\t{1,8}(?=[@.:]|[A-Za-z0-9-]{1,63}\.[A-Za-z])|[\t\n]{1,8}(?=[@.:]))(?<rest>[^\s"'<>]{1,300}(?:[\t\n]{1,8}[@.:][^\s"'<>]{1,300}){0,4})/;
 
-/** Programs drop tabs and line breaks from an address, so one that seems to end there may go on. */
+/** Programs drop tabs and line breaks from an address, so one that seems to end there may continue. */
 function brokenAt(text: string, start: number): Marked | null {
   const match = brokenAddress.exec(text.slice(start, start + brokenCharactersMax));
   const { seen = "", breaks = "", rest = "" } = match?.groups ?? {};
@@ -104,7 +104,7 @@ function calledHost(address: string): string | null {
   return URL.canParse(url) ? new URL(url).hostname : null;
 }
 
-/** Whether the line before this place ends in an address that the next line could go on with. */
+/** Whether the line before this place ends in an address that the next line could continue. */
 export function isBreakInAddress(text: string, at: number): boolean {
   return (
     /^\r?\n[\t\n]{0,8}[@.:]/.test(text.slice(at, at + 11)) &&
@@ -129,11 +129,11 @@ function userInfoFinder(text: string): (start: number) => number | null {
   };
 }
 
-/** A plain name is how programs sign in; one with a dot, a slash or a percent sign poses as the host. */
+/** A plain name is a sign-in; one with a dot, a slash or a percent sign poses as the host. */
 function userMark(user: string, at: number, host: string): Placed | null {
   const [name = ""] = user.slice(0, Math.min(user.length - 1, userCharactersMax + 1)).split(":");
   const isPlain = name.length <= userCharactersMax && !hostLike().test(name);
-  // The last @ counts: what stands before it, a password included, must not look like the host.
+  // The last @ counts: the text before it, password included, must not look like the host.
   const before = user.slice(0, -1);
   const [head, tail] = [before.slice(0, searchedMax), before.slice(-searchedMax)];
   const posesAsHost = head.includes("@") || tail.includes("@") || /\.\p{L}{2,24}$/u.test(tail);
@@ -155,7 +155,7 @@ function* slashMarks(
   if (/[^/\\]/.test(written)) return yield separatorMark(written, at);
   const to = hostNameAt(text, hostStart);
   if (to === "") return;
-  // Without any slash the colon leads there.
+  // Without any slash, the colon leads there.
   const [start, sign] = written === "" ? [at - 1, ":"] : [at, written];
   yield {
     at: start,
@@ -178,7 +178,7 @@ function separatorMark(text: string, at: number): Placed {
   };
 }
 
-/** The host as it will be called, or as it is written when that is no host. */
+/** The host as it will be resolved, or as it is written if that is no host. */
 function hostNameAt(text: string, start: number): string {
   const name = startingAt(text, start, nameEnd()).slice(0, hostCharactersMax);
   const url = `http://${name}`;
@@ -205,7 +205,7 @@ function* hostMarks(
   }
 }
 
-/** Such as http://3232235777/ or http://0x7f.1/: the browser makes an address of four numbers of it. */
+/** Such as http://3232235777/ or http://0x7f.1/: the browser turns it into an address of four numbers. */
 function numericHostAt(text: string, start: number): Marked | null {
   const name = startingAt(text, start, nameEnd());
   if (!/^(?:0x[0-9a-f]*|[0-9]+)(?:\.(?:0x[0-9a-f]*|[0-9]+)){0,3}$/i.test(name)) return null;
@@ -215,14 +215,14 @@ function numericHostAt(text: string, start: number): Marked | null {
   return { kind: "marked", text: name, mark: { kind: "leads", to, by: "number" }, isQuiet: false };
 }
 
-/** The longest piece that is a host; null when it is none, or a plain one. */
+/** The longest piece that is a host; null if it is none, or a plain one. */
 function hostAt(text: string, start: number, evidence: Evidence): Marked | null {
   const longest = startingAt(text, start, hostEnd());
   if (!beyondAscii.test(longest)) return encodedHostOf(longest, evidence);
   return hostOf(longest, evidence) ?? hostOf(startingAt(text, start, nameEnd()), evidence);
 }
 
-/** No name of a host is longer, and to translate a very long one would take very long. */
+/** No host name is longer, and translating a very long one would take very long. */
 export const hostCharactersMax = 253;
 const dotsAtEnd = new RegExp(`[${dots}]+$`, "v");
 
@@ -250,7 +250,7 @@ export function encodedHostOf(name: string, evidence: Evidence): Marked | null {
   return { kind: "marked", text, mark, isQuiet };
 }
 
-/** The plain host that a reader takes it for, or null. */
+/** The plain host that a reader would take it for, or null. */
 function hostReading(host: string, evidence: Evidence): string | null {
   const reading = readingOf(host).toLowerCase().replaceAll(anyDots(), ".");
   return !beyondAscii.test(reading) && !(host.includes("\u0131") && evidence.hasTurkish())
@@ -267,7 +267,7 @@ const oddInHost = once(
     ),
 );
 
-/** Each part in one script, and nothing in it that is written otherwise than it is read. */
+/** Each part is in one script, and everything in it reads as it is written. */
 function isHonest(host: string, evidence: Evidence): boolean {
   const isInCjk = /[\u3040-\u30FF\u4E00-\u9FFF]/.test(host);
   if (oddInHost().test(isInCjk ? host.replaceAll(/[\u3002\uFF0E\uFF61]/g, ".") : host))
@@ -297,7 +297,7 @@ export function mixesScripts(label: string): boolean {
   return ["Latin", "Cyrillic", "Greek"].filter((script) => scripts.has(script)).length > 1;
 }
 
-/** The piece up to the first match of a pattern, no longer than it takes to see that it is too long for a host. */
+/** The piece up to the first match of a pattern, bounded at a length that is too long for a host. */
 function startingAt(text: string, start: number, pattern: RegExp): string {
   const piece = text.slice(start, start + hostCharactersMax + 1);
   return piece.slice(0, indexOf(pattern, piece, 0));

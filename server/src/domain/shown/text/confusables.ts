@@ -1,5 +1,5 @@
-// What a character looks like when it is read as plain ASCII, by Unicode's own list (decision 28), and what a digit of
-// any script means. How much of a text looks like something else is the business of lookalikes.ts.
+// The plain ASCII look of a character, by Unicode's own list (decision 28), and the value of a digit of any script.
+// lookalikes.ts judges whole texts.
 
 import { confusablePairs } from "./confusables-data.ts";
 import { once } from "./once.ts";
@@ -14,17 +14,17 @@ const plainByCodePoint = once(() => {
   return plain;
 });
 
-/** Unicode writes l for all that looks like a stroke; a capital one is read as I. */
+/** Unicode writes l for everything that looks like a stroke; a capital one reads as I. */
 function plainForCase(codePoint: number, plain: string): string {
   return plain === "l" && /\p{Lu}/u.test(String.fromCodePoint(codePoint)) ? "I" : plain;
 }
 
-/** The plain character that this one looks like; undefined when it looks like none, or is plain itself. */
+/** The plain character that this one looks like; undefined if there is none, or it is plain itself. */
 export function plainOf(character: string): string | undefined {
   return plainByCodePoint().get(character.codePointAt(0) ?? 0);
 }
 
-/** All that look like this plain character. */
+/** All characters that look like this plain one. */
 export function charactersLike(plain: string): string[] {
   const alike = [...plainByCodePoint()].filter(([, one]) => one === plain);
   return alike.map(([codePoint]) => String.fromCodePoint(codePoint));
@@ -40,7 +40,7 @@ export function digitValueOf(digit: string): number {
   return (codePoint - zero) % 10;
 }
 
-/** The text as it reads: plain letters for those that look like them, plain digits for those that mean them. */
+/** The text as it reads: plain letters for look-alikes, plain digits for digits of any script. */
 export function readingOf(text: string): string {
   let reading = "";
   for (const character of text.normalize("NFKC")) {

@@ -1,6 +1,6 @@
-// Says which characters that cannot be seen belong where they stand: the narrow space before a French colon, the
-// joiners of Persian and Sinhala, the line ends of Windows. Alone in their place they are ordinary; runs of them, and
-// the same ones elsewhere, are not.
+// Decides which invisible characters belong where they stand: the narrow space before a French colon, the joiners of
+// Persian and Sinhala, the line ends of Windows. Alone in their place they are ordinary; runs of them, and the same
+// ones elsewhere, are not.
 
 import { isBreakInAddress } from "./addresses.ts";
 import { once } from "./once.ts";
@@ -16,7 +16,7 @@ import { cjk } from "./writing-systems.ts";
 export type Neighbours = SpacePlace & { isMultiLine: boolean };
 
 export function isHarmless(character: string, count: number, around: Neighbours): boolean {
-  // In a key or a name of one word, each hidden character makes it another one.
+  // In a key or a name of one word, each hidden character makes it a different one.
   if (!around.isMultiLine && !around.evidence.hasSpaces()) return false;
   if (character === "\u3000") return count <= 2 && isIdeographicSpace(count, around);
   if (count > 1) return false;
@@ -88,7 +88,7 @@ function isHyphenation({ text, at, before, after, evidence }: Neighbours): boole
   );
 }
 
-// Written without spaces, so that programs need to be told where a line may break.
+// These scripts write no spaces, so programs must be told where a line may break.
 const unspaced = once(
   () => /^[[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]&&[\p{L}\p{M}\p{N}]]/v,
 );

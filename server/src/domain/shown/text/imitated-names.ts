@@ -1,5 +1,5 @@
-// Finds an agent whose name looks like one that its approver trusts: Countersign itself, the workspace, the group that
-// is asked, or the approver. Only names that a reader would take for the same count.
+// Finds an agent whose name looks like one that its approver trusts: Countersign itself, the workspace, the group, or
+// the approver. Only names that a reader would take for the same count.
 
 import { readingOf } from "./confusables.ts";
 import { withoutHidden } from "./visible-text.ts";
@@ -17,7 +17,7 @@ const product = "Countersign";
 export function imitationIn(agentName: string, trusted: TrustedNames): Imitation | null {
   const seen = essenceOf(agentName);
   const { workspaceName = "", groupName, reviewerEmail = "" } = trusted;
-  // Our name is one in any company: "Countersign Security" speaks for us as well.
+  // Our name counts in any combination: "Countersign Security" speaks for us as well.
   if (seen.includes(essenceOf(product))) return { of: "product", name: product };
   if (isSame(seen, workspaceName)) return { of: "workspace", name: workspaceName };
   if (groupName != null && isSame(seen, groupName)) return { of: "group", name: groupName };
@@ -30,7 +30,7 @@ function isSame(seen: string, name: string): boolean {
   return essence !== "" && seen === essence;
 }
 
-/** What remains for a hasty eye: letters and digits, without accents, spaces and signs, those that look alike as one. */
+/** The name as a hasty eye sees it: letters and digits, without accents, spaces and signs, look-alikes as one. */
 function essenceOf(name: string): string {
   const reading = readingOf(withoutHidden(name)).normalize("NFD").toLowerCase();
   const bare = reading.replaceAll(/[^\p{L}\p{N}]/gu, "");

@@ -1,5 +1,5 @@
-// Judges one word or number of a text: whether it holds letters or digits that only look like plain ones, what it
-// reads as, and whether that is ordinary in a text like this one.
+// Judges one word or number of a text: whether it holds letters or digits that only look plain, what it reads as, and
+// whether that is ordinary in such a text.
 
 import { digitValueOf, plainOf, readingOf } from "./confusables.ts";
 import type { Mark } from "./marks.ts";
@@ -9,7 +9,7 @@ import { joinsLatin, scriptOf, scriptOfDigit } from "./writing-systems.ts";
 
 export type Judgement = { mark: Mark; isQuiet: boolean };
 
-/** `plain` is what it looks like in ASCII, or null. */
+/** `plain` is its look in ASCII, or null. */
 type Trait =
   | { kind: "ascii"; plain: string; isLetter: boolean }
   | { kind: "latin"; plain: string | null; isRare: boolean }
@@ -128,12 +128,12 @@ function judgeMixed(word: string, traits: readonly Trait[], evidence: Evidence):
   return loud({ kind: "lookAlike", reads, scripts: names, count: foreign.length });
 }
 
-/** In one word with Latin letters they are hardly ever honest. */
+/** Together with Latin letters in one word, they are rarely honest. */
 function isKin(script: string): boolean {
   return script === "Cyrillic" || script === "Greek";
 }
 
-/** A letter that looks Latin among Latin ones, in a script whose words may well stand beside Latin words. */
+/** A letter that looks Latin among Latin ones, in a script whose words often stand beside Latin words. */
 function hasStray(traits: readonly Trait[], evidence: Evidence): boolean {
   return runsOfForeign(traits).some(({ run, isInside }) => {
     const isPlain = run.every(({ plain }) => plain !== null);
@@ -190,7 +190,7 @@ function isUnit(word: string): boolean {
   return letter !== undefined && plainOf(letter) === undefined;
 }
 
-// Latin letters that hardly any language has
+// Latin letters that few languages have
 
 function judgeRareLatin(word: string, traits: readonly Trait[]): Judgement | null {
   // Signs of pronunciation stand among others that look like nothing plain, or lengthen and stress.
@@ -240,7 +240,7 @@ const numberShapes = [
   /^[0-9]*\|[0-9]*[.,][0-9]{2}$/,
 ];
 
-/** What it reads as, if all of it is a number. */
+/** Its reading, if all of it is a number. */
 function asNumber(reading: string): string {
   return reading.replaceAll(/[Oo]/g, "0").replaceAll(/[lI|]/g, "1");
 }
@@ -290,7 +290,7 @@ function symbolTrait(plain: string): Trait {
 function latinTrait(character: string, plain: string | null): Trait {
   const isRare = plain !== null && !inUse.test(character) && rareLatin.test(character);
   if (isRare) return { kind: "latin", plain, isRare };
-  // For the eye é is an e with something on it, while æ is no plain letter.
+  // To the eye, é is an e with something on it, while æ is no plain letter.
   const [base = ""] = character.normalize("NFD");
   return { kind: "latin", plain: base < "\x80" ? base : null, isRare };
 }

@@ -1,5 +1,5 @@
-// Finds what in a text may be taken for something else: words and numbers with letters that only look plain, addresses
-// that lead elsewhere, signs that look like a slash or a dot, and letters under piles of marks.
+// Finds misleading parts of a text: words and numbers with letters that only look plain, addresses that lead elsewhere,
+// signs that look like a slash or a dot, and letters under piles of marks.
 
 import {
   addressesIn,
@@ -19,8 +19,8 @@ import { once } from "./once.ts";
 import type { Evidence } from "./text-evidence.ts";
 
 /**
- * In the order in which they stand, each with its place. The evidence is of the whole text that this is a part of, and
- * `isStart` says whether it is the first part.
+ * In text order, each with its place. The evidence is that of the whole text, and `isStart` says whether this is its
+ * first part.
  */
 export function* lookalikesIn(
   text: string,
@@ -42,7 +42,7 @@ export function* lookalikesIn(
   if (isOdd) yield* marksIn(text, evidence);
 }
 
-/** A quick look at plain text: most of it holds nothing that could be taken for something else. */
+/** A quick check of plain text: most of it holds nothing misleading. */
 export function isPlainAscii(text: string): boolean {
   return !beyondAscii.test(text) && !oddInAscii.test(text);
 }
@@ -52,9 +52,9 @@ function* shifted(marks: Iterable<Placed>, by: number): Generator<Placed> {
 }
 
 const beyondAscii = /\P{ASCII}/u;
-/** Plain text holds numbers with letters in them, and addresses. Most has neither. */
+/** Plain text may hold numbers with letters in them, and addresses. Most has neither. */
 const oddInAscii = /[0-9][-.,:'/]?[OolI|]|[OolI|][.,']?[0-9]|:[/\\]|https?:|ftp:|wss?:|xn--/i;
-// What knows the letters of the world takes a moment to build, so it is built when a text first needs it.
+// The tables of the world's letters take a moment to build, so they are built when a text first needs them.
 const foreignSign = once(
   () =>
     new RegExp(
@@ -98,7 +98,7 @@ function unpiledMarks(text: string, offset: number, evidence: Evidence): Generat
   return inOrder(found, offset);
 }
 
-/** What several searches found, in the order in which it stands. Of two that overlap the first counts. */
+/** Merges the results of several searches in text order. Of two that overlap the first counts. */
 function* inOrder(searches: Iterable<Placed>[], offset: number): Generator<Placed> {
   const found = searches.flatMap((search) => [...search]);
   if (found.length > 1) found.sort((one, other) => one.at - other.at);
@@ -158,7 +158,7 @@ function* foreignNumbers(text: string, evidence: Evidence): Generator<Placed> {
   }
 }
 
-// Hosts in the form of the wire, but not those of our own chips
+// Hosts in wire form, but not those of our own chips
 
 const encodedHost =
   /(?<![\w.-]|\[(?:really |goes to )?)(?:[a-z0-9_-]{1,63}\.){0,8}xn--[a-z0-9-]{1,59}(?:\.[a-z0-9_-]{1,63}){0,8}/gi;
@@ -201,7 +201,7 @@ function endOfName(text: string, first: number): number {
 
 const symbolInName = once(() => /^[A-Za-z0-9][\u212E\u2223\u2373\u2374\u237A][A-Za-z0-9]$/);
 
-// A mark at the start belongs to what stands before, such as the sign of an emoji.
+// A mark at the start belongs to the text before, such as the sign of an emoji.
 const dotsAround = once(() => new RegExp(`^[${dots}\\-\\p{M}]+|[${dots}\\-]+$`, "gv"));
 const word = once(
   () =>
@@ -237,14 +237,14 @@ const plainNameInProse = once(
 );
 /** A new sentence after a full stop without a space. */
 const sentenceStart = once(() => /^\p{Lu}\p{Ll}/u);
-/** Ends of names of files; none is a top-level domain. */
+/** File extensions; none is a top-level domain. */
 const fileEndings = new Set(
   "pdf doc docx xls xlsx xlsm ppt pptx odt ods odp rtf txt csv tsv json jsonl xml yaml yml toml html htm css scss js mjs cjs jsx ts tsx sql log ini cfg conf bak tmp png jpg jpeg gif svg webp bmp tif tiff heic wav ogg avi mkv webm exe dll msi dmg pkg deb rpm apk iso tar gz tgz xz rar eml msg ics vcf".split(
     " ",
   ),
 );
 
-/** Whether a name with dots, with nothing around it that says so, is more likely a host than prose or a file. */
+/** Whether a bare name with dots is more likely a host than prose or a file. */
 function looksLikeHost(name: string): boolean {
   const labels = name.split(anyDot);
   const last = labels.at(-1) ?? "";
@@ -294,7 +294,7 @@ function* separatorMarks(text: string, evidence: Evidence): Generator<Placed> {
   }
 }
 
-/** Between letters it parts names, between digits only the signs of numbers do: 1⁄2 and 4∶3 are honest. */
+/** Between letters it separates names; between digits only number signs do: 1⁄2 and 4∶3 are honest. */
 function isSeparator(reads: string, before: string, after: string): boolean {
   const isNumber = /[0-9]/.test(before) && /[0-9]/.test(after);
   if (reads === ",") return isNumber;

@@ -1,5 +1,5 @@
 // Finds letters under a pile of marks, and letters that marks strike through or enclose. Such marks reach over other
-// lines, or make text look deleted that will be executed all the same.
+// lines, or make text look deleted that will still be executed.
 
 import type { Marked } from "./marks.ts";
 import { once } from "./once.ts";
@@ -25,7 +25,7 @@ const strike = new RegExp(`[${strikes}]`, "u");
 const anyMark = once(() => /^[\p{Mn}\p{Me}]$/u);
 const sharedMark = once(() => /^\p{Script=Inherited}$/u);
 
-/** In the order in which they stand, each with its place. */
+/** In text order, each with its place. */
 export function* pilesIn(text: string): Generator<Placed> {
   const search = candidate();
   for (let at = 0; ; ) {
@@ -45,7 +45,7 @@ export function* pilesIn(text: string): Generator<Placed> {
   }
 }
 
-/** A mark without a letter stands on what comes before the text, which is not the writer's. */
+/** A mark without a letter stands on the text before it, which is not the writer's. */
 export function strayMarkAt(text: string): Placed | null {
   if (text.charCodeAt(0) < 0x300) return null;
   const cluster = clusterAt(text, 0);

@@ -1,16 +1,16 @@
-// What is said about a piece of text that can be seen, but may be taken for something else, or holds a character that
-// cannot be seen and does no harm where it stands. The short words here stand in mails, in terminals and on the page.
+// The marks on a visible piece of text that may mislead, or that holds a harmless invisible character. The short words
+// here stand in mails, in terminals and on the page.
 
 export type Mark =
-  /** Letters that only look like plain ones. `reads` is null when the piece as a whole reads like nothing plain. */
+  /** Letters that only look plain. `reads` is null if the piece as a whole reads like nothing plain. */
   | { kind: "lookAlike"; reads: string | null; scripts: string; count: number }
   /** Digits of another script: `reads` has their values, whatever they look like. */
   | { kind: "digits"; reads: string; script: string }
-  /** Letters that look like digits, in what reads as a number. */
+  /** Letters that look like digits, in something that reads as a number. */
   | { kind: "letterDigits"; reads: string; letters: string }
   /** Mathematical, wide, circled and other forms of plain letters and digits. */
   | { kind: "styled"; reads: string }
-  /** A host beyond ASCII, its name on the wire, and what it reads as: the plain host that it imitates, if any. */
+  /** A host beyond ASCII, its name on the wire, and the plain host that it imitates, if any. */
   | { kind: "host"; ascii: string; reads: string | null }
   /** An address that leads elsewhere than it seems: by its user name, its slashes, a host as a number, or a break. */
   | { kind: "leads"; to: string; by: "userInfo" | "slashes" | "number" | "break" }
@@ -20,7 +20,7 @@ export type Mark =
   | { kind: "pile"; count: number; names: string }
   /** Marks that strike letters through or enclose them. */
   | { kind: "overlay"; isStrike: boolean; count: number; names: string }
-  /** A character that cannot be seen and belongs where it stands, such as a no-break space before a French colon. */
+  /** An invisible character that belongs where it stands, such as a no-break space before a French colon. */
   | { kind: "harmless"; codePoint: number; name: string | null };
 
 export type Marked = { kind: "marked"; text: string; mark: Mark; isQuiet: boolean };
@@ -55,7 +55,7 @@ export function wordsOf({ text, mark, isQuiet }: Marked): string {
 
 const backslash = 0x5c;
 
-/** Whether the words stand behind the piece: what a host is called and what digits say is shown in honest text too. */
+/** Whether the words stand behind the piece: names of hosts and values of digits are shown in honest text, too. */
 export function isSaid({ mark, isQuiet }: Marked): boolean {
   return !isQuiet || mark.kind === "host" || mark.kind === "digits";
 }

@@ -1,4 +1,4 @@
-// A value that is made when it is first asked for, and then kept.
+// A value that is made at its first use, and then kept.
 
 export function once<Value>(make: () => Value): () => Value {
   let made: { value: Value } | null = null;

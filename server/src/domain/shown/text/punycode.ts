@@ -1,4 +1,4 @@
-// Reads names of hosts in the form of the wire (RFC 3492), so that the page can say which letters xn--… stands for.
+// Decodes host names in wire form (RFC 3492), so that the page can show the letters behind xn--….
 
 const base = 36;
 const damp = 700;
@@ -6,7 +6,7 @@ const skew = 38;
 const firstBias = 72;
 const codePointMax = 0x10ffff;
 
-/** The host with its letters; null when some part is not well-formed. */
+/** The host with its letters; null if some part is malformed. */
 export function decodedHost(host: string): string | null {
   const labels = host.split(".").map((label) => {
     return /^xn--/i.test(label) ? decodedLabel(label.slice(4).toLowerCase()) : label;

@@ -1,5 +1,6 @@
-// Says where typography puts special spaces: before French punctuation, between a number and its unit, between groups
-// of three digits, and between the words of a sentence. Inside an address, an account or an identifier they hide.
+// Decides where typography puts special spaces: before French punctuation, between a number and its unit, between
+// groups of three digits, and between the words of a sentence. Inside an address, an account or an identifier they
+// hide.
 
 import { once } from "./once.ts";
 import type { Evidence } from "./text-evidence.ts";
@@ -11,7 +12,7 @@ export type SpacePlace = {
   after: string;
   text: string;
   at: number;
-  /** Then a chip stands before it, and what it belongs to ends with that. */
+  /** A chip stands before it, and the text it belongs to ends there. */
   isBehindChip: boolean;
   evidence: Evidence;
 };
@@ -39,7 +40,7 @@ export function isRareSpaceInPlace(place: SpacePlace): boolean {
 
 type Pieces = { left: string; right: string };
 
-/** What stands on both sides, up to the next white space of any kind. */
+/** The text on both sides, up to the next white space of any kind. */
 function piecesAround({ text, at }: SpacePlace): Pieces {
   let start = at;
   let end = at + 1;
@@ -55,13 +56,13 @@ function isInPiece(text: string, at: number): boolean {
 
 const visible = once(() => /^[\p{L}\p{M}\p{N}\p{P}\p{S}]/u);
 
-/** Not where it would part an address, nor at the quotes of a JSON string. */
+/** Not where it would split an address, nor at the quotes of a JSON string. */
 function hasWordsAround({ before, after }: SpacePlace): boolean {
   if (/^["/\\@]/.test(before) || /^["/\\@.]/.test(after)) return false;
   return visible().test(before) && visible().test(after);
 }
 
-// A sign that ends a piece, such as the ? of a French question. A letter right behind it would be one of a token.
+// A sign that ends a piece, such as the ? of a French question. A letter right behind it would belong to a token.
 const closingSign = /^(?:[:;!?»%‰°€£¥₽₹₺₴₪$…]|[–—])(?=$|[.,;:!?»)\]["'”])/;
 const openingSign = /(?:^|[(["'„“])(?:[«–—§№#€£¥₽₹₺₴₪$]|[nN]°)$/;
 
@@ -96,7 +97,7 @@ function isGrouping({ left, right }: Pieces): boolean {
 }
 
 const word = once(() => /^[\p{L}\p{M}\p{N}\p{Ps}\p{Pe}\p{Pi}\p{Pf}.,;:!?'’"…%&+\-–—]+$/u);
-/** Within a piece these are of a host, a time, an option or an identifier. */
+/** Within a piece these belong to a host, a time, an option or an identifier. */
 const tokenSign = once(() => /[.:]\p{L}|^[-+&%.,;:!?]|[\p{L}\p{N}]:\p{N}/u);
 
 function isBetweenWords(pieces: Pieces, { before, after, evidence }: SpacePlace): boolean {

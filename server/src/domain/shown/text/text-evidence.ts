@@ -1,4 +1,4 @@
-// What a text as a whole says about the words in it: in which languages it evidently is. What looks odd in an English
+// The evidence of a whole text about its words: the languages it is evidently in. A word that looks odd in an English
 // sentence is ordinary in a Russian or Japanese one.
 
 import { plainOf } from "./confusables.ts";
@@ -7,19 +7,19 @@ import { isMainlyRightToLeft } from "./writing-order.ts";
 import { cjk, hasLettersOf, scriptOf } from "./writing-systems.ts";
 
 export type Evidence = {
-  /** Whether ordinary spaces part its words. */
+  /** Whether ordinary spaces separate its words. */
   hasSpaces: () => boolean;
-  /** Whether it is three words or more, whatever white space is between them. */
+  /** Whether it has three words or more, with any white space between them. */
   hasSeveralWords: () => boolean;
   hasCjk: () => boolean;
   isMainlyRightToLeft: () => boolean;
-  /** Letters that only Turkish and its kin have. */
+  /** Letters that only Turkish and related languages have. */
   hasTurkish: () => boolean;
-  /** Whether there are letters of this script at all. */
+  /** Whether it has letters of this script at all. */
   hasLetters: (script: string) => boolean;
-  /** Whether there is the sign of a currency of the people who write this script. */
+  /** Whether it has the sign of a currency of the people who write this script. */
   hasCurrencyOf: (script: string) => boolean;
-  /** Whether there is a word of this script that nobody could read as a Latin one. */
+  /** Whether it has a word of this script that nobody could read as a Latin one. */
   isIn: (script: string) => boolean;
 };
 

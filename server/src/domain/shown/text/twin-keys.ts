@@ -1,5 +1,5 @@
-// Finds keys of one object that a reader would take for the same: they differ by white space, case, hidden characters,
-// what parts their words, or letters that look alike only. What of a single key cannot be seen is visible-text.ts's business.
+// Finds keys of one object that a reader would take for the same: they differ only by white space, case, hidden
+// characters, word separators, or look-alike letters. visible-text.ts shows what is hidden in a single key.
 
 import { readingOf } from "./confusables.ts";
 import { once } from "./once.ts";
@@ -7,7 +7,7 @@ import { withoutHidden } from "./visible-text.ts";
 
 /** Pairs of different keys that look alike, each with the first of its kind. */
 export function twinKeys(keys: readonly string[]): [string, string][] {
-  // Keys that are their own skeleton differ for the eye, and mostly all of an object do.
+  // Keys that are their own skeleton look different, and usually all of an object do.
   if (keys.every(isPlain)) return [];
   const firsts = new Map<string, string>();
   const twins: [string, string][] = [];
@@ -20,7 +20,7 @@ export function twinKeys(keys: readonly string[]): [string, string][] {
   return twins;
 }
 
-/** What remains of a key for a hasty eye. Digits stay digits: too many honest keys differ by 0 and o, or 1 and l. */
+/** A key as a hasty eye sees it. Digits stay digits: too many honest keys differ by 0 and o, or 1 and l. */
 export function skeletonOf(key: string): string {
   if (isPlain(key)) return key;
   return /^[ -~]*$/.test(key) ? folded(key) : foreignSkeletonOf(key);
@@ -30,21 +30,21 @@ function isPlain(key: string): boolean {
   return /^[!-,.-@[-^`-~]*$/.test(key);
 }
 
-// White space first, because most other white space becomes the usual one then, and compatible forms once more at the
-// end, because a letter may have found its accent.
+// White space comes first, because most other white space becomes the usual one then. Compatible forms come once more
+// at the end, because a letter may have found its accent.
 function foreignSkeletonOf(key: string): string {
   const seen = withoutHidden(key.normalize("NFKC").replace(whiteSpace(), " "));
   const replaced = seen.replace(almostAlike(), (letter) => almostPlain().get(letter) ?? letter);
   return folded(readingOf(replaced)).normalize("NFKC");
 }
 
-/** A space, an underscore and a hyphen part words alike. Not at the edge: _id is another name than id. */
+/** A space, an underscore and a hyphen separate words alike. Not at the edge: _id is another name than id. */
 function folded(text: string): string {
   return text.trim().replace(/ {2,}/g, " ").replace(/[ -]/g, "_").toLowerCase();
 }
 
 const whiteSpace = once(() => /[^\P{White_Space} ]/gu);
-/** Unicode's list holds what cannot be told apart. Between two keys of one object a hasty eye misses more. */
+/** Unicode's list holds indistinguishable characters. Between two keys of one object a hasty eye misses more. */
 const almostPlain = once(
   () =>
     new Map(

@@ -1,6 +1,6 @@
-// Makes what cannot be seen visible: a text that a stranger wrote becomes segments in which every hidden character
-// and every long stretch of white space has a name. Nothing is removed, because that would change what is approved.
-// What may be taken for something else is marked, and so are hidden characters that belong where they stand.
+// Makes the invisible visible: a stranger's text becomes segments in which every hidden character and every long
+// stretch of white space has a name. Nothing is removed, because that would change what is approved. Misleading pieces
+// are marked, and so are hidden characters that belong where they stand.
 
 import { nameOf } from "./character-names.ts";
 import { isHarmless } from "./harmless-characters.ts";
@@ -16,7 +16,7 @@ export type Segment =
   | { kind: "space"; count: number };
 
 export type VisibleTextOptions = {
-  /** Then line breaks and tabs are ordinary; elsewhere they are hidden characters like any other. */
+  /** Line breaks and tabs are ordinary; elsewhere they are hidden characters like any other. */
   isMultiLine?: boolean;
 };
 
@@ -26,19 +26,19 @@ export type VisibleTextOptions = {
 const blanks = String.raw`\u2800\uFFFC\u{13441}\u{13442}\u{16FE4}\u{1D159}`;
 const hidden = String.raw`[[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Zs}\p{Co}\p{Cn}\p{Cs}${blanks}]--[\u0020]]`;
 const hiddenInLines = `[${hidden}--[\\n\\t]]`;
-// Repetitions have an upper bound, because one of millions would overflow the stack of the regular expression. What is
-// longer is found in pieces and put together again.
+// Repetitions have an upper bound, because one of millions would overflow the stack of the regular expression. Longer
+// runs are found in pieces and joined again.
 const longSpace = " {9,65536}";
 const longSpaceInLines = String.raw`[ \t]{9,65536}|\r?\n(?:[ \t]{0,8}\r?\n){8,4096}`;
 
-// A well-formed emoji may hold joiners and selectors: they are how it is written. Its rough shape is looked for
-// first, because to look for all emoji at every character of a long text takes seconds.
+// A well-formed emoji may hold joiners and selectors as part of its spelling. Its rough shape is searched first,
+// because searching for all emoji at every character of a long text takes seconds.
 const pictograph = String.raw`\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?`;
 const emojiShape = String.raw`[0-9#\*]\uFE0F\u20E3|\u{1F3F4}[\u{E0020}-\u{E007F}]{1,16}|${pictograph}(?:\u200D${pictograph}){0,16}`;
 /** The list of all emoji takes 40 ms to build. */
 const emoji = once(() => /^\p{RGI_Emoji}$/v);
 
-// Made when they are first needed: a page that shows ordinary words only should not wait for them.
+// Made at their first use: a page with ordinary words only should not wait for them.
 const inOneLine = once(() => patternsOf(hidden, longSpace));
 const inLines = once(() => patternsOf(hiddenInLines, longSpaceInLines));
 const everyHidden = once(() => new RegExp(hidden, "gv"));
@@ -55,7 +55,7 @@ export function segmentsOf(
   const evidence = evidenceOf(text);
   if (isOrdinary) return markedSegments(text, evidence, true);
   const { suspect, each, eachWithEmoji } = isMultiLine ? inLines() : inOneLine();
-  // This look is much cheaper than taking a text apart.
+  // This check is much cheaper than taking a text apart.
   if (!suspect.test(text)) return markedSegments(text, evidence, true);
   const isEmoji = rememberingIsEmoji();
   const segments: Segment[] = [];
@@ -80,8 +80,8 @@ export function segmentsOf(
 }
 
 /**
- * The text with a chip such as [U+202E RLO], [U+200B ZWSP ×3] or [40 spaces] for what cannot be seen, and one such as
- * [only looks like paypal] or [goes to evil.com] behind what may be taken for something else.
+ * The text with a chip such as [U+202E RLO], [U+200B ZWSP ×3] or [40 spaces] for everything invisible, and one such as
+ * [only looks like paypal] or [goes to evil.com] behind misleading pieces.
  */
 export function toVisibleText(text: string, options: VisibleTextOptions = {}): string {
   return segmentsOf(text, options)
@@ -89,7 +89,7 @@ export function toVisibleText(text: string, options: VisibleTextOptions = {}): s
     .join("");
 }
 
-/** For a terminal, where a harmless mark is none: a carriage return there writes over its own line. */
+/** For a terminal, where no mark is harmless: a carriage return there overwrites its own line. */
 export function toTerminalText(text: string, options: VisibleTextOptions = {}): string {
   return segmentsOf(text, options)
     .map((segment, index, all) =>
@@ -100,7 +100,7 @@ export function toTerminalText(text: string, options: VisibleTextOptions = {}): 
     .join("");
 }
 
-/** For comparing only: what is shown must keep them all. */
+/** For comparing only: the shown text must keep them all. */
 export function withoutHidden(text: string): string {
   return unordinary.test(text) ? text.replace(everyHidden(), "") : text;
 }
@@ -131,7 +131,7 @@ function patternsOf(hiddenSet: string, space: string) {
   };
 }
 
-/** The list of all emoji is long to search, and a text that has one of them often has it again. */
+/** The list of all emoji is slow to search, and a text with one of them often repeats it. */
 function rememberingIsEmoji(): (shape: string) => boolean {
   const known = new Map<string, boolean>();
   return (shape) => {
@@ -190,7 +190,7 @@ function harmlessOf(
 function isChip(segment: Segment | undefined): boolean {
   if (segment === undefined || segment.kind === "text") return false;
   if (segment.kind !== "marked") return true;
-  // What honest digits say stands behind them as well, but a sign that joins them to a word still does.
+  // Honest digits show their value behind them, too, but a sign may still join them to a word.
   return isSaid(segment) && !(segment.isQuiet && segment.mark.kind === "digits");
 }
 
@@ -199,7 +199,7 @@ function characterBefore(text: string, at: number): string {
   return pair > 0xffff ? String.fromCodePoint(pair) : text.charAt(at - 1);
 }
 
-/** What stands between two chips, with what may be taken for something else marked. */
+/** The text between two chips, with misleading pieces marked. */
 function markedSegments(text: string, evidence: Evidence, isStart: boolean): Segment[] {
   const segments: Segment[] = [];
   let end = 0;

@@ -1,11 +1,11 @@
-// Keeps letters that run from right to left from moving what stands beside them. A value is cut into pieces that stand
-// from left to right in the order in which they are stored; within a piece of Hebrew or Arabic its own order holds.
+// Keeps right-to-left letters from moving the text beside them. A value is cut into pieces that stand from left to
+// right in their stored order; within a piece of Hebrew or Arabic its own order holds.
 
 import { once } from "./once.ts";
 
 export type OrderedPiece = {
   text: string;
-  /** Null for what runs from left to right anyway. A piece with a direction must be isolated from the others. */
+  /** Null for left-to-right text. A piece with a direction must be isolated from the others. */
   direction: "rtl" | "ltr" | null;
 };
 
@@ -23,7 +23,7 @@ const piece = once(
 const anyOfThem = once(() => new RegExp(letters, "v"));
 const maybe = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\ud802\ud803\ud83a\ud83b]/;
 
-/** Whether some character could change the order of its neighbours. False for most texts, after one quick look. */
+/** Whether some character could change the order of its neighbours. False for most texts, after one quick check. */
 export function mayReorder(text: string): boolean {
   return maybe.test(text);
 }
@@ -45,7 +45,7 @@ export function piecesInOrder(text: string): OrderedPiece[] {
   return pieces;
 }
 
-/** Whether a text holds something beside right-to-left words that these could move: digits, Latin letters, signs. */
+/** Whether right-to-left words in a text could move something else in it: digits, Latin letters, signs. */
 export function mixesDirections(text: string): boolean {
   return (
     hasRightToLeft(text) &&
@@ -55,7 +55,7 @@ export function mixesDirections(text: string): boolean {
   );
 }
 
-/** Prose runs the way most of its words do: one letter at its start cannot turn it, and an address is no word. */
+/** Prose runs the way most of its words do: one letter at its start can't turn it, and an address is no word. */
 export function isMainlyRightToLeft(text: string): boolean {
   if (!maybe.test(text)) return false;
   let balance = 0;

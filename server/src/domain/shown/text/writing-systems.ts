@@ -2,7 +2,7 @@
 
 import { once } from "./once.ts";
 
-// Those with letters that look like Latin ones, or with digits of their own. Rare ones come last.
+// Scripts with letters that look like Latin ones, or with their own digits. Rare ones come last.
 const names =
   "Latin Cyrillic Greek Arabic Hebrew Han Hiragana Katakana Hangul Thai Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Lao Tibetan Myanmar Khmer Georgian Armenian Ethiopic Mongolian Syriac Thaana Nko Bopomofo Cherokee Coptic Lisu Deseret Osage Tifinagh Vai Canadian_Aboriginal Runic Ogham Old_Italic Lycian Lydian Carian Warang_Citi Elbasan Miao Bamum Adlam Balinese Javanese Sundanese Tai_Tham New_Tai_Lue Limbu Lepcha Ol_Chiki Saurashtra Kayah_Li Cham Meetei_Mayek Osmanya".split(
     " ",
