@@ -1,4 +1,4 @@
-// What no page of ours may do is noticed when a page does it: otherwise the journeys would prove nothing.
+// The guards of the journeys notice what no page of ours may do: otherwise the journeys would prove nothing.
 
 import assert from "node:assert/strict";
 import http from "node:http";

@@ -21,7 +21,7 @@ export const switches = [
   "--disable-component-update",
   "--disable-sync",
   "--no-first-run",
-  // Whatever a page is talked into calling, nothing leaves this machine.
+  // Nothing leaves this machine, even if a page is tricked into calling out.
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
   `--disable-features=${disabledFeatures().join(",")}`,
 ];
@@ -120,7 +120,7 @@ export type Allowances = {
 
 /** Nothing has gone wrong in this page or in any other tab of its context, so far. */
 export async function assertClean(page: Page, allowances: Allowances = {}): Promise<void> {
-  // What Chromium has sent before this answer has been recorded when it is there.
+  // Everything that Chromium sent before this answer has been recorded when it arrives.
   if (!page.isClosed()) await page.evaluate("0");
   assert.deepEqual(problemsOf(page.context(), allowances), [], "something went wrong in the page");
 }

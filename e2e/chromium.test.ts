@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), "cs-chromium-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const working = "#!/bin/sh\necho Chromium 140.0.7339.80 built on a test\n";
-/** What Ubuntu puts in a browser's place. */
+/** Ubuntu puts this in a browser's place. */
 const broken = "#!/bin/sh\necho 'requires the chromium snap to be installed' >&2\nexit 10\n";
 
 let folders = 0;

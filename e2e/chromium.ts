@@ -5,7 +5,7 @@ import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 
-/** What to do about the browser journeys: run them in this program, or skip them and say why. */
+/** The plan for the browser journeys: run them in this program, or skip them and say why. */
 export type ChromiumSearch = { path: string } | { path: null; reason: string };
 
 export type Run = (
@@ -48,7 +48,7 @@ const installTimeoutMs = 900_000;
 const lockSeconds = 300;
 const outputBytesMax = 16 * 1024 * 1024;
 
-/** Throws when CHROMIUM_PATH names something that does not run: whoever set it wants to know. */
+/** Throws when CHROMIUM_PATH names something that doesn't run: the person who set it wants to know. */
 export async function findChromium(
   surroundings: Surroundings = thisMachine(),
 ): Promise<ChromiumSearch> {

@@ -1,4 +1,4 @@
-// Whoever decides, and on whatever: with the keyboard alone, on a narrow window, with colours of their own, with a
+// Deciding on any device and with any need: with the keyboard alone, on a narrow window, with custom colours, with a
 // very large payload, over a slow line, behind a code.
 
 import assert from "node:assert/strict";
@@ -53,7 +53,7 @@ async function ask(
   return { id, page, url };
 }
 
-/** What has the focus: its name, and whether that can be seen. */
+/** The name of the focused element, and whether it can be seen. */
 async function focused(
   page: Page,
 ): Promise<{ name: string; isVisible: boolean; isInside: boolean }> {
@@ -345,14 +345,14 @@ async function decidable(page: Page): Promise<void> {
   await button(page, "Go back").click();
 }
 
-/** What travels to a browser that takes gzip. */
+/** The bytes that travel to a browser that accepts gzip. */
 async function gzippedBytes(url: string): Promise<number> {
   const [response] = await once(
     http.get(url, { headers: { "accept-encoding": "gzip" } }),
     "response",
   );
   const bytes = (await buffer(response)).length;
-  // What fits one packet anyhow is sent as it is.
+  // A file that fits into one packet is sent uncompressed.
   if (bytes >= 1_024) assert.equal(response.headers["content-encoding"], "gzip", url);
   return bytes;
 }

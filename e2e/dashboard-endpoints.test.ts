@@ -202,7 +202,7 @@ async function untilDeliveries({ site, workspace }: Journey, state: string, coun
   }, `${count} ${state}`);
 }
 
-/** What the page says of the last days is what the attempts were. */
+/** The page's figures of the last days match the attempts. */
 async function assertFigures({ site, workspace }: Journey, page: Page, id: string) {
   const { rows } = await site.db.query(
     `select count(*) filter (where a.outcome = 'delivered')::int as arrived,

@@ -1,4 +1,4 @@
-// What journeys do at the dashboard, as a person does it.
+// The steps of journeys at the dashboard, as a person does them.
 
 import assert from "node:assert/strict";
 import type { BrowserContextOptions, Locator, Page } from "playwright-core";
@@ -12,7 +12,7 @@ import { inspect } from "./review-page.ts";
 
 type Role = "owner" | "admin" | "viewer";
 
-/** Whoever is not signed in yet is told so, once. */
+/** A visitor who isn't signed in yet is told so, once. */
 export const atTheDoor = { mayFail: ["401 /app/api/me"] } as const;
 
 let people = 0;

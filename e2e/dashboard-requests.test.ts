@@ -65,7 +65,7 @@ journey(
     await review.reload();
     await outcomeOf(review).waitFor();
     await inspect(page, "dashboard-cancelled", tooSoon);
-    // What an approver changes is shown beside what was asked.
+    // An approver's change is shown beside the original.
     await review.goto((await there.mailedLink("ann@example.com", editedId)).url);
     await button(review, "Edit amount").click();
     await review.getByRole("textbox", { name: "New value of amount" }).fill("40");
@@ -193,7 +193,7 @@ journey(
       async () => (await there.readRequest(expired.id)).status === "EXPIRED",
       "it expires",
     );
-    // Loaded anew: figures that were read a moment ago are shown again.
+    // Loaded again: figures that were read a moment ago are shown again.
     await page.goto(urlOf(there, ""));
     await assertOverview(page);
     await inspect(page, "dashboard-figures", withCode);

@@ -93,7 +93,7 @@ journey(
         place,
       );
     }
-    // And whoever gets around the page is refused by the service.
+    // The service refuses a caller who gets around the page.
     const status = await page.evaluate(
       `fetch("/app/api/workspaces/${there.workspace.id}/keys", { method: "POST", body: '{"name":"x"}' }).then(({ status }) => status)`,
     );

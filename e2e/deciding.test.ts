@@ -44,7 +44,7 @@ async function ask(
   return { id, page };
 }
 
-/** What the API says, to the byte. */
+/** The API's answer, to the byte. */
 async function assertStored(
   { readRequestText }: Journey,
   id: string,

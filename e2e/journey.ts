@@ -56,7 +56,7 @@ export type Journey = {
   cancelRequest(id: string): Promise<ApprovalRequest>;
   /** Waits for the mail to this address, about the request that was created last unless one is named. */
   mailedLink(to: string, requestId?: string): Promise<MailedLink>;
-  /** It ends so many milliseconds from now, in the past if negative. */
+  /** Its end in milliseconds from now, in the past if negative. */
   moveExpiry(requestId: string, fromNowMs: number): Promise<void>;
   /** To be asked as `notify: "group:KEY"`. */
   makeGroup(members: string[], named?: { key?: string; name?: string }): Promise<Group>;
@@ -150,7 +150,7 @@ async function runJourney(
   }
 }
 
-/** What a failing journey saw, for whoever has to find out why. */
+/** The page of a failing journey, for the person who has to find out why. */
 async function showWhatWasThere(
   contexts: BrowserContext[],
   options: JourneyOptions,

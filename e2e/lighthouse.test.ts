@@ -1,5 +1,5 @@
-// What Lighthouse says of the review page. Accessibility and best practices are the same on any machine; the figure for
-// performance needs a quiet one, so it is asked for by `npm run lighthouse`, which runs nothing beside it.
+// Lighthouse's verdict on the review page. Accessibility and best practices are the same on any machine; the
+// performance score needs a quiet one, so `npm run lighthouse` asks for it and runs nothing beside it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -66,7 +66,7 @@ journey(
   },
 );
 
-/** Whatever a machine would take for an address, in either part of a mail. */
+/** Everything that a machine would take for an address, in either part of a mail. */
 function linksIn({ text, html }: ReceivedMail, siteUrl: string): string[] {
   const found = `${text} ${html}`.match(/https?:\/\/[^\s"<>]+[^\s"<>.]/g) ?? [];
   return [...new Set(found)].filter((link) => link.startsWith(siteUrl));
@@ -156,7 +156,7 @@ journey("a decision that another page sends is refused, whatever it contains", a
       if (failed.url() === `${url}/decision`) statuses.push(0);
     });
     await stranger.goto(strange, { waitUntil: "commit" });
-    // What a frame without an origin does is not always told to its observer, so that it says so itself.
+    // An observer doesn't always hear of a frame without an origin, so the frame reports itself.
     const isSent = async () => statuses.length > 0 || (await stranger.title()) === "sent";
     await eventually(isSent, `${name} is answered`);
     assert.ok(
@@ -173,7 +173,7 @@ journey("a decision that another page sends is refused, whatever it contains", a
   assert.equal((await there.readRequest(id)).status, "APPROVED");
 });
 
-/** What the page itself would send. */
+/** The call that the page itself would send. */
 async function decisionOf(page: Page): Promise<string> {
   const data = await page.locator("#review-data").textContent();
   const { kind, ...rest } = JSON.parse(data ?? "") as ReviewPage;

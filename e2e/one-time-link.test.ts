@@ -1,4 +1,4 @@
-// Journeys of one-time links: they sign in whoever has nobody's session, and ask whoever has one.
+// Journeys of one-time links: they sign in a browser without a session, and ask in one that has a session.
 
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";

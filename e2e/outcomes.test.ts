@@ -1,4 +1,4 @@
-// What a link shows once the request is no longer waiting, and what happens to somebody who was about to decide.
+// A link after its request has ended, and a person who was about to decide at that moment.
 
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
@@ -44,7 +44,7 @@ async function type(page: Page, { amount, note }: { amount: string; note: string
   await dialog.getByRole("textbox", { name: "Note" }).fill(note);
 }
 
-/** What had been typed when something else was quicker. */
+/** The typing when something else was quicker. */
 async function assertStillThere(page: Page, ...texts: string[]): Promise<void> {
   const typed = page.getByRole("region", { name: "What you had typed" });
   await typed.waitFor();

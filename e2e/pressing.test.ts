@@ -25,7 +25,7 @@ const journey = journeys();
 const finger = { hasTouch: true, isMobile: true };
 const phone: BrowserContextOptions = { viewport: { width: 390, height: 844 }, ...finger };
 const desktop: BrowserContextOptions = { viewport: { width: 1280, height: 800 } };
-/** What a browser can be on, and the windows that it is tried in, one after the other. */
+/** The devices of a browser, and the windows that it is tried in, one after the other. */
 const devices = {
   "a phone": {
     options: phone,
@@ -39,7 +39,7 @@ const devices = {
 };
 type Device = (typeof devices)[keyof typeof devices];
 
-/** Loads the page anew in each window: as good as another visit, and much cheaper. */
+/** Reloads the page in each window: as good as another visit, and much cheaper. */
 async function inEachWindow(
   page: Page,
   windows: Record<string, { width: number; height: number }>,
@@ -263,7 +263,7 @@ journey("2. a machine that walks over all controls each second decides nothing",
   assert.equal((await there.readRequest(id)).status, "PENDING");
 });
 
-/** Where a button stands that can be seen, scrolled to; null when there are not so many. */
+/** The place of a visible button, scrolled to; null when there are fewer. */
 const spotOfButton = (at: number) => `(() => {
   const buttons = [...document.querySelectorAll("button")].filter((one) => one.checkVisibility());
   const one = buttons[${at}];

@@ -93,13 +93,13 @@ export async function replaceText(page: Page, text: string): Promise<void> {
   await page.keyboard.press("ControlOrMeta+v");
 }
 
-/** What the editor holds, line by line. */
+/** The editor's text, line by line. */
 export async function textOfEditor(page: Page): Promise<string> {
   const lines = (await editorOf(page)).locator(".cm-line");
   return (await lines.allTextContents()).join("\n");
 }
 
-/** What the second step, or an outcome, lists as changed. */
+/** The changes that the second step, or an outcome, lists. */
 export async function changesIn(place: Locator): Promise<string[]> {
   const items = place.getByRole("list", { name: "Changes" }).getByRole("listitem");
   return (await items.allInnerTexts()).map((item) => item.replaceAll(/\s+/g, " "));

@@ -1,5 +1,5 @@
 // Nothing is approved unseen: Approve waits until every value of the payload has been in the document with all of its
-// text, by whatever way the reader opens it.
+// text, no matter how the reader opens it.
 
 import assert from "node:assert/strict";
 import type { BrowserContextOptions, Page } from "playwright-core";
@@ -22,7 +22,7 @@ const devices: Record<string, BrowserContextOptions> = {
   "a desktop": { viewport: { width: 1280, height: 800 } },
 };
 
-/** What the page had in the payload when Approve could first be pressed; null until then. */
+/** The payload on the page when Approve could first be pressed; null until then. */
 type AtApprove = { text: string; isFolded: boolean } | null;
 
 const watchApprove = `
@@ -324,7 +324,7 @@ journey(
       const [, count = ""] = /^Opening … ([0-9,]+) of 30,003/.exec(said) ?? assert.fail(said);
       return Number(count.replaceAll(",", ""));
     });
-    // Counted in values, not in milliseconds: a machine that stalls opens nothing meanwhile.
+    // Counted in values, not in milliseconds: a machine that stalls opens nothing in that time.
     const steps = [...reached, 30_003].map((count, at) => count - (reached[at - 1] ?? 0));
     assert.ok(Math.max(...steps) < 30_003 / 2, `it goes on by ${steps.join()}`);
   },

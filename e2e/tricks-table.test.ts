@@ -45,7 +45,7 @@ async function ask({ createRequest, mailedLink }: Journey, words: Asked): Promis
   return (await mailedLink(notify)).url;
 }
 
-/** What a person reads, and what is read aloud to somebody who cannot see. */
+/** The text that a person reads, and the text that is read aloud to somebody who can't see. */
 async function toldOn(page: Page): Promise<string[]> {
   const told = await page.evaluate(`[
     document.querySelector("main").innerText,

@@ -1,4 +1,4 @@
-// What an agent, or whoever speaks through it, may try so that the page shows something else than what is executed.
+// Tricks by which an agent, or somebody who speaks through it, may try to show something else than is executed.
 // Each family of tricks is tried in every field at once; what counts is the page as it is seen, not only its source.
 
 import assert from "node:assert/strict";
@@ -99,7 +99,7 @@ async function assertSeen(
       }
       scrollBy(0, middle() - innerHeight / 2);
       };
-      // What was out of sight may get another size when it comes into view.
+      // A part that was out of sight may change its size when it comes into view.
       for (let tries = 0, before = null; tries < 10 && before !== middle(); tries += 1) {
         before = middle();
         lead();
@@ -122,7 +122,7 @@ async function assertSeen(
   assert.deepEqual(seen, Array(times).fill({ isInside: true, isOnTop: true }), text);
 }
 
-/** Nothing in the page that a person could not see, whoever wrote it: in its text, nor in what is read aloud. */
+/** Nothing in the page is invisible to a person, in its text or when read aloud, no matter who wrote it. */
 async function assertNothingHidden(page: Page): Promise<void> {
   const texts = (await page.evaluate(`[
     document.title,
@@ -441,7 +441,7 @@ journey(
     assert.equal(direction, "rtl");
     await inspect(page, "right-to-left");
 
-    // A change under such keys: path, old and new from left to right, whatever they are written in.
+    // A change under such keys: path, old and new from left to right, in any script.
     await button(page, `Edit ["${hebrew}"]["${arabic}"]`).click();
     await page.getByRole("textbox", { name: /^New value of/ }).fill(arabic);
     await button(page, "Keep").click();

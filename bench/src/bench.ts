@@ -1,4 +1,4 @@
-// What every measurement works with: how long and how often it may measure, and whom it measures with.
+// The frame of every measurement: its time, its rounds, and its processes.
 
 import type { LoadProcess } from "./load-process.ts";
 import type { Receiver } from "./receiver-process.ts";

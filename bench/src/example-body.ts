@@ -43,7 +43,7 @@ const example = {
 
 export const body = JSON.stringify(example);
 
-/** What an agent carries along to go on from, about as large as it may be. */
+/** The state that an agent carries along to continue from, about as large as it may be. */
 export const largeState = JSON.stringify({
   messages: Array.from({ length: 400 }, (_, index) => ({
     role: index % 2 === 0 ? "user" : "assistant",

@@ -1,17 +1,17 @@
-// What a measurement ends in: one line of the report, with the rounds behind it and the target it is held to.
+// The result of a measurement: one line of the report, with the rounds behind it and its target.
 
 export type Unit = "per second" | "ms" | "s" | "MB" | "queries per second";
 
 /** All rounds of one piece of work. Where there is a ceiling, its rounds stand beside ours: A B A B. */
 export type Figure = {
-  /** What lines of the report belong together: "create", "read", "webhooks". */
+  /** Groups the lines of the report: "create", "read", "webhooks". */
   work: string;
-  /** What is particular about this line: "64 clients", "200 KB agentState, 16 clients". */
+  /** Tells this line from others of its group: "64 clients", "200 KB agentState, 16 clients". */
   variant: string;
   unit: Unit;
   ours: number[];
   ceiling: Ceiling | null;
-  /** What a caller waited, in milliseconds, where calls were measured. Medians of the rounds. */
+  /** How long callers waited, in milliseconds, if calls were measured. Medians of the rounds. */
   waited: { p50: number; p99: number } | null;
   target: Target | null;
 };
@@ -49,7 +49,7 @@ export function quantileOf(values: number[], quantile: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(quantile * sorted.length))] ?? Number.NaN;
 }
 
-/** What callers waited in the middle one of the rounds. */
+/** How long callers waited in the middle one of the rounds. */
 export function waitedOf(rounds: { p50Ms: number; p99Ms: number }[]): Figure["waited"] {
   return {
     p50: spreadOf(rounds.map(({ p50Ms }) => p50Ms)).median,

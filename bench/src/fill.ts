@@ -2,7 +2,7 @@
 // its reviewer, its events, its deliveries and their attempts. All of it is made by PostgreSQL, from numbers: what an
 // approval looks like follows from its number alone, so every table is written without looking at another.
 //
-// Nobody else may write meanwhile: for the time of it the tables have neither indexes nor foreign keys.
+// Nobody else may write at the same time: until the end the tables have neither indexes nor foreign keys.
 
 import { randomInt } from "node:crypto";
 import type { Database } from "../../server/src/database/database.ts";
@@ -71,7 +71,7 @@ async function openLoaders(db: Database, signal: AbortSignal): Promise<Loader[]>
 /** A connection of the pool that is closed afterwards, and its settings with it. */
 async function openLoader(db: Database, signal: AbortSignal): Promise<Loader> {
   const client = await db.connect();
-  // Whoever waits for an answer hears of it, too; unheard it would end the process.
+  // The waiting caller hears of it, too; unheard it would end the process.
   client.on("error", () => {});
   let isOpen = true;
   function close(): void {
@@ -262,7 +262,7 @@ const approvals = `
     offset 0
   ) as rolled`;
 
-/** What is found by a sweep is written a moment after it happened, and its id tells when it was written. */
+/** A sweep writes its results a moment after they happened, and their ids tell when they were written. */
 const events = `
   select *, ${id("evt", "written_ms", "'000' || digit")} as id
   from (
@@ -360,7 +360,7 @@ const writeAttempts = `
     case when endpoint_id is not null then '{"received":true}' else '250 2.0.0 Ok: queued' end, 8 + luck % 150
   from delivery`;
 
-/** What is written side by side, on a connection each, so that both have about as much to do. */
+/** The work of two connections, side by side, so that both have about as much to do. */
 const lanes: { tables: string[]; load: string }[] = [
   {
     // The words follow from the approvals by a trigger.

@@ -127,7 +127,7 @@ function runClient(
 type PartialAnswer = { head: string; status: number; bytesLeft: number };
 const noAnswer: PartialAnswer = { head: "", status: 0, bytesLeft: Number.POSITIVE_INFINITY };
 
-/** A client has one call under way, so whatever arrives belongs to its answer. */
+/** A client has one call under way, so all arriving bytes belong to its answer. */
 function answerWith(before: PartialAnswer, chunk: Buffer): PartialAnswer {
   if (before.status !== 0) return { ...before, bytesLeft: before.bytesLeft - chunk.length };
   const head = before.head + chunk.toString("latin1");

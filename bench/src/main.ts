@@ -1,5 +1,5 @@
-// The benchmark: what the service does, beside what the machine could do at most. Service and ceiling take turns, so
-// that a moody machine is moody to both.
+// The benchmark: the service beside the best its machine can do. Service and ceiling take turns, so that a moody
+// machine is moody to both.
 
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -41,7 +41,7 @@ const measurements: Record<string, (bench: Bench) => Promise<Figure[]>> = {
   ...(millions.length > 0 ? { growth: (bench) => measureGrowth(bench, millions) } : {}),
   ...(options.peers ? { peers: measurePeersBesideUs } : {}),
 };
-/** What a first look is content with; the others take their time. */
+/** The measurements of a quick run; the others take long. */
 const quickNames = ["creates", "reads", "webhooks", "starts"];
 const names = chooseMeasurements(options.only);
 
@@ -84,7 +84,7 @@ async function measure(bench: Bench): Promise<Figure[]> {
   return figures;
 }
 
-/** Only a whole run is kept, and what is added to it: of a part, or of a quick one, nobody should conclude anything later. */
+/** Only a whole run is kept, with later additions: a part, or a quick run, proves nothing later. */
 async function report(figures: Figure[]): Promise<void> {
   const machine = describeMachine(await readPostgresVersion());
   const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
@@ -109,7 +109,7 @@ function readResultsToAddTo(): Results | null {
   return found;
 }
 
-/** The last one that changed the service. What was measured may be more than was committed, and then says so. */
+/** The last commit that changed the service. If there are uncommitted changes, it says so. */
 function readCommit(): string {
   try {
     const git = (...args: string[]) =>

@@ -50,7 +50,7 @@ const peers: Peer[] = [
 const folder = fileURLToPath(new URL("../peers/", import.meta.url));
 const stamp = join(folder, "node_modules", ".countersign-setup");
 const rampMs = 250;
-/** What each side has done before anything counts: nobody's tables are empty, nobody's code is cold. */
+/** The jobs of each side before anything counts: nobody's tables are empty, nobody's code is cold. */
 const historyJobs = 800;
 /** Quiet is a machine of which less of one core was busy for as long. A busy one must not hold up the run. */
 const quiet = { busyCores: 0.2, forMs: 250, withinMs: 1000 };
@@ -184,7 +184,7 @@ async function makeHistory({ clients }: PeersBench, contenders: ContenderProcess
   }
 }
 
-/** What whoever had the turn before left to be done is not to be paid for in this one. */
+/** Work that the side before left behind must not be paid for in this turn. */
 async function takeTurn(contender: ContenderProcess, pace: Pace): Promise<JobResult> {
   const endsAt = performance.now() + quiet.withinMs;
   while (performance.now() < endsAt && (await busyCores(quiet.forMs)) > quiet.busyCores);
@@ -240,7 +240,7 @@ class ContenderProcess {
     const settings = { LANGSMITH_TRACING: "false", LANGCHAIN_TRACING_V2: "false" };
     this.#child = fork(join(folder, "src", `${file}.ts`), {
       env: { ...process.env, ...settings, NODE_ENV: "production" },
-      // What libraries say goes to where the benchmark's own warnings go, and never between the lines of its report.
+      // Output of libraries goes to the benchmark's own warnings, and never between the lines of its report.
       stdio: ["ignore", 2, 2, "ipc"],
     });
     this.#exited = once(this.#child, "exit");

@@ -116,7 +116,7 @@ export function startService(dataDir: string, own: Settings): Started {
   return { child, welcome: readWelcome(child.stdout), end };
 }
 
-/** What it says before it is ready comes before its address; the key is told with it, and once. */
+/** Anything it prints before it is ready comes before its address. The key comes with the address, once. */
 async function readWelcome(stdout: Readable): Promise<{ port: number; apiKey: string | null }> {
   let text = "";
   for await (const chunk of stdout.iterator({ destroyOnReturn: false })) {

@@ -1,4 +1,4 @@
-// What is asked of the service: as bytes of HTTP, and as the very statement that the service runs for a batch of one.
+// The calls to the service: as bytes of HTTP, and as the statement that the service runs for a batch of one.
 
 import { randomBytes } from "node:crypto";
 import type { Database } from "../../server/src/database/database.ts";

@@ -11,7 +11,7 @@ export type Audit = {
   scores: { performance: number | null; accessibility: number; bestPractices: number };
   /** How far the page's parts moved by themselves. */
   layoutShift: number;
-  /** What cost points, with what Lighthouse says of it. */
+  /** The audits that cost points, with Lighthouse's words about them. */
   flaws: string[];
 };
 
@@ -65,7 +65,7 @@ const chromeFlags = [
   "--disable-gpu",
   "--disable-background-networking",
   "--disable-component-update",
-  // Whatever a page is talked into calling, nothing leaves this machine.
+  // Nothing leaves this machine, even if a page is tricked into calling out.
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
 ];
 

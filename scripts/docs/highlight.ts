@@ -1,5 +1,5 @@
-// Colours code when the documentation is built: each piece gets a class that names what it is, and the page's style
-// says how that looks in light and dark. A style written into the page would break its Content-Security-Policy.
+// Colours code when the documentation is built: each piece gets a class that names its kind, and the page's style gives
+// it a colour in light and dark. An inline style would break the Content-Security-Policy.
 
 import { createOnigurumaEngine } from "@shikijs/engine-oniguruma";
 import console from "@shikijs/langs/console";
@@ -16,7 +16,7 @@ import yaml from "@shikijs/langs/yaml";
 import { codeToTokensBase, createShikiPrimitive } from "@shikijs/primitive";
 import { escapeHtml } from "../../server/src/domain/mail/html-text.ts";
 
-/** By the name that stands at the fence: what readers call it, and the grammar's name. */
+/** By the name at the fence: the readers' name of the language, and the grammar's. */
 const languages: Readonly<Record<string, { label: string; grammar: string | null }>> = {
   console: { label: "Terminal", grammar: "console" },
   go: { label: "Go", grammar: "go" },
@@ -105,7 +105,7 @@ const shiki = createShikiPrimitive({
 
 export type Highlighted = { label: string; html: string };
 
-/** Null when nobody has said how this language is to be coloured. */
+/** Null for a language without a rule here. */
 export function highlight(code: string, language: string): Highlighted | null {
   const known = languages[language];
   if (known === undefined) return null;

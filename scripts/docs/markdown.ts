@@ -1,12 +1,12 @@
-// Makes a page's inside of its Markdown: HTML, the headings in it, and its words for the search. What is wrong with it,
-// such as a link that leads nowhere, is collected and told at the end.
+// Turns a page's Markdown into HTML, its headings, and its words for the search. Flaws, such as a link that leads
+// nowhere, are collected and reported at the end.
 
 import MarkdownIt from "markdown-it";
 import { escapeHtml } from "../../server/src/domain/mail/html-text.ts";
 import { highlight } from "./highlight.ts";
 
 export type Heading = { level: number; id: string; text: string };
-/** What stands beneath one heading. */
+/** The text below one heading. */
 export type Section = { id: string; heading: string; text: string };
 
 export type RenderedMarkdown = {
@@ -17,18 +17,18 @@ export type RenderedMarkdown = {
   problems: string[];
 };
 
-/** Where a link leads from the page that is being rendered; null when it is to be shown as plain words. */
+/** The target of a link on the rendered page; null shows it as plain words. */
 export type ResolveLink = (href: string) => { href: string } | { problem: string } | null;
 
 type Token = ReturnType<typeof parser.parse>[number];
-/** What is learned while a page is rendered. */
+/** The results beside the HTML. */
 type Notes = { resolve: ResolveLink; problems: string[]; codeBlocks: number; tables: number };
 
 const comment = /^\s*<!--[\s\S]*?-->\s*$/;
-/** Enough of a block of code to be found by what stands in it. */
+/** Enough of a block of code to be found by its content. */
 const searchedCodeCharactersMax = 600;
 
-/** HTML is recognised so that it can be refused, and remarks in it left out. */
+/** HTML is recognised so that it can be refused, and its comments left out. */
 const settings = { html: true, linkify: false, typographer: false };
 const parser = new MarkdownIt(settings);
 
@@ -47,7 +47,7 @@ export function renderMarkdown(text: string, resolve: ResolveLink): RenderedMark
   };
 }
 
-/** One for each page, because its rules write down what they find. */
+/** One for each page, because its rules record what they find. */
 function makeRenderer(notes: Notes) {
   const { renderer } = new MarkdownIt(settings);
   const { rules } = renderer;
@@ -117,12 +117,12 @@ function makeRenderer(notes: Notes) {
   return renderer;
 }
 
-/** The headings alone: what other pages' links may point at. */
+/** The headings alone: the targets of other pages' links. */
 export function headingsOf(text: string): Heading[] {
   return nameHeadings(parser.parse(text, {}));
 }
 
-/** Gives each heading the anchor that GitHub gives it, so that links hold here and there. */
+/** Gives each heading the same anchor as GitHub, so that links work here and there. */
 function nameHeadings(tokens: Token[]): Heading[] {
   const seen = new Map<string, number>();
   return tokens.flatMap((token, at) => {
@@ -184,7 +184,7 @@ function idOf(attrs: Token["attrs"]): string {
   return String(attrs?.find(([name]) => name === "id")?.[1] ?? "");
 }
 
-/** The Markdown as agents read it: without remarks to whoever writes it, and with links that hold where it is served. */
+/** The Markdown for agents: without comments to its writers, and with links that work where it is served. */
 export function servedMarkdown(text: string, resolve: (href: string) => string): string {
   let isCode = false;
   const lines = text.replaceAll(/^<!--[\s\S]*?-->\n/gm, "").split("\n");

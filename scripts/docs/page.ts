@@ -1,5 +1,5 @@
-// The HTML around what a page of the documentation says: the bar above, the pages beside it, the contents of the page,
-// and the way on. Addresses are relative, so that the pages work under any path.
+// The HTML around the text of a documentation page: the bar above, the pages beside it, the contents of the page, and
+// the links to the next. Addresses are relative, so that the pages work under any path.
 
 import { escapeHtml } from "../../server/src/domain/mail/html-text.ts";
 import { iconName } from "../../server/src/http/frame/assets.ts";
@@ -14,26 +14,26 @@ export type SiteFiles = {
   referenceStyles: string[];
   renderer: string;
   search: string;
-  /** What the scripts import. */
+  /** The modules that the scripts import. */
   parts: string[];
 };
 
 export type Frame = {
   files: SiteFiles;
-  /** The readers and those of their pages that are there. */
+  /** The readers and their existing pages. */
   readers: readonly DocsReader[];
 };
 
 /** From a page's address to the root of the service. */
 const fromIndex = ".";
 const fromPage = "..";
-/** Filled in by the service, for pages that answer to any address. */
+/** The service fills it in, for pages that answer to any address. */
 const basePlaceholder = "{{base}}";
 export const noncePlaceholder = "{{nonce}}";
 
-/** Fewer headings are seen at a glance. */
+/** Fewer headings need no list. */
 const tocHeadingsMin = 3;
-/** With more of them only those of the second level are listed. */
+/** With more of them, only those of the second level are listed. */
 const tocHeadingsMax = 16;
 
 export type ArticleParts = {
@@ -137,7 +137,7 @@ type HtmlParts = {
   title: string;
   description: string;
   toRoot: string;
-  /** Null where it is none of the pages in the list. */
+  /** Null if it isn't one of the listed pages. */
   current: string | null;
   markdown: string | null;
   body: string;
@@ -253,7 +253,7 @@ function wayOn({ readers: shown }: Frame, page: DocsPage): string {
   return `<nav class="way" aria-label="Neighbouring pages">${link(all[at - 1], "Previous")}${link(all[at + 1], "Next")}</nav>`;
 }
 
-/** Those of the contents, without pages whose file is not there. */
+/** The contents without pages whose file is missing. */
 export function readersWith(isThere: (page: DocsPage) => boolean): DocsReader[] {
   return readers.map((reader) => ({ ...reader, pages: reader.pages.filter(isThere) }));
 }

@@ -1,6 +1,5 @@
 // Renders the documentation: from the Markdown files of the repository to the files that the service serves below
-// /docs. What is wrong with them is written beside them and held against us by a test; a link that leads nowhere is no
-// reason not to start.
+// /docs. Flaws are written beside them, and a test fails on them; a link that leads nowhere is no reason not to start.
 
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -25,9 +24,9 @@ import {
   type SiteFiles,
 } from "./page.ts";
 
-/** Redoc, as the checker of our OpenAPI document brings it along: docs/decisions/0023 says why from there. */
+/** Redoc, from the checker of our OpenAPI document: docs/decisions/0023 says why from there. */
 const rendererFile = "node_modules/@redocly/cli/lib/chunks/redoc.standalone.js";
-/** It would fetch pictures from there, which our pages allow nobody. */
+/** Redoc would fetch pictures from there, which our pages forbid. */
 const rendererPictures = /https:\/\/cdn\.redoc(?:\.ly|ly\.com)\/[^`"'\s]*/g;
 
 type Source = { page: DocsPage; text: string; anchors: Set<string> };
@@ -91,7 +90,7 @@ type Surroundings = {
   data: Map<string, string>;
 };
 
-/** From a page's HTML: to other pages, to what the service answers, to elsewhere. */
+/** Links from a page's HTML: to other pages, to answers of the service, to elsewhere. */
 function linksFrom(page: DocsPage, { root, sources, images, data }: Surroundings): ResolveLink {
   return (href) => {
     if (/^(https?:|mailto:)/.test(href)) return { href };
@@ -115,7 +114,7 @@ function linksFrom(page: DocsPage, { root, sources, images, data }: Surroundings
   };
 }
 
-/** From a page's Markdown to that of other pages, and to images. Whatever else stays as it is written. */
+/** Links from a page's Markdown to that of other pages, and to images. Others stay as written. */
 function markdownLinksFrom(
   page: DocsPage,
   { sources, images }: Pick<Surroundings, "sources" | "images">,
@@ -209,7 +208,7 @@ async function writeNamed(assets: string, name: string, text: string): Promise<s
   return named;
 }
 
-/** It changes with the content, so that whoever has fetched it may keep it for ever. */
+/** It changes with the content, so that browsers may keep the file for ever. */
 function nameOf(name: string, content: string | Buffer): string {
   const digest = createHash("sha256").update(content).digest("hex").slice(0, 8);
   return `${basename(name, extname(name))}-${digest}${extname(name)}`;
@@ -221,7 +220,7 @@ async function writePages(folder: string, written: Map<string, string>): Promise
   for (const [name, text] of written) await writeFile(join(folder, name), text);
 }
 
-/** Compressed copies of what stays are kept, so that large files are compressed once. */
+/** Compressed copies of unchanged files are kept, so that large files are compressed once. */
 async function dropStale(assets: string, kept: string[]): Promise<void> {
   const names = new Set(kept.flatMap((name) => [name, `${name}.br`, `${name}.gz`]));
   for (const name of await readdir(assets)) {

@@ -81,7 +81,7 @@ async function approve(approver: HttpConnection, token: string): Promise<void> {
   await approver.call("POST", `/review/${token}/decision`, 200, decision);
 }
 
-/** What is embedded in the page for its script. */
+/** The data that the page embeds for its script. */
 function reviewOf(html: string): Review {
   const text = /id="review-data">([^<]*)<\/script>/.exec(html)?.[1];
   const page: ReviewPage | null = text === undefined ? null : JSON.parse(text);

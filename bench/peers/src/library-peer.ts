@@ -14,7 +14,7 @@ export type LibraryPeer = {
   name: string;
   /** Returns the id under which the pending approval can be found, once it is durable. */
   ask(request: unknown): Promise<string>;
-  /** What is to be approved; throws unless it is pending. */
+  /** The content to approve; throws unless it is pending. */
   read(id: string): Promise<unknown>;
   /** Returns what the code that waited was given. */
   resolve(id: string, decision: unknown): Promise<unknown>;
@@ -25,7 +25,7 @@ export function serveLibrary(open: (setup: Setup) => Promise<LibraryPeer>): void
   serveOrders(async (setup) => {
     const peer = await open(setup);
     const server = createServer((request, response) => void answer(peer, request, response));
-    // Callers take turns with others, and keep their connections meanwhile.
+    // Callers take turns with others, and keep their connections in between.
     server.keepAliveTimeout = keepAliveMs;
     server.listen(0, "127.0.0.1");
     await once(server, "listening");

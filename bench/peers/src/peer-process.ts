@@ -9,11 +9,11 @@ export type Connection = {
   database: string;
 };
 
-/** What every contender is given; each takes what it needs. */
+/** The input of every contender; each takes what it needs. */
 export type Setup = {
   /** A PostgreSQL of the contender's own. For Countersign, the one of the service. */
   connection: Connection;
-  /** What is called over HTTP, if anything is. */
+  /** The address to call over HTTP, if there is one. */
   service: { port: number; apiKey: string; secretKey: string };
   /** JSON of what is to be approved. */
   body: string;
@@ -24,7 +24,7 @@ export type Contender = {
   name: string;
   /** Where the same contender can be called over HTTP besides; null where it cannot. */
   port: number | null;
-  /** Creates an approval, reads it, resolves it and sees that whoever waited got the answer. Throws if anything is amiss. */
+  /** Creates an approval, reads it, resolves it and checks that the waiting code got the answer. Throws if not. */
   runJob(client: number): Promise<void>;
   close(): Promise<void>;
 };

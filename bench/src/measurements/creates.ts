@@ -132,7 +132,7 @@ async function measureLarge({ bench, service, ceiling }: Sides): Promise<Figure[
   ];
 }
 
-/** What is left to be sent is dropped before the ceiling has its turn. */
+/** Unsent deliveries are dropped before the ceiling has its turn. */
 async function measureTurns(
   { bench, service, ceiling }: Sides,
   { urls, clients }: { urls: string[]; clients: number[] },

@@ -1,5 +1,5 @@
-// The end of the time of very many requests, as after an outage: how many a second the service expires, and what the
-// creates of others lose by it meanwhile.
+// The expiry of very many requests at once, as after an outage: how many a second the service expires, and how much the
+// creates of others slow down during it.
 
 import { setTimeout as pause } from "node:timers/promises";
 import { type Bench, inTurns, rampMs } from "../bench.ts";

@@ -11,7 +11,7 @@ import type { Figure } from "../figure.ts";
 import { memoryMb, startService } from "../service.ts";
 import { createCalls } from "../workloads.ts";
 
-/** What was needed to start has been given back by then. */
+/** By then the memory of the start has been given back. */
 const settleMs = 5_000;
 const loadMs = 5_000;
 
