@@ -1,6 +1,7 @@
 // An approval: one action that somebody is asked to countersign, its states, and what follows from them.
 
 import type { JsonText } from "../shown/json-text.ts";
+import type { Submitted } from "../shown/submitted-fields.ts";
 
 export type Approver =
   | { kind: "address"; email: string }
@@ -23,15 +24,8 @@ export const approvalStatuses = [
   "CANCELLED",
 ] as const satisfies readonly ApprovalStatus[];
 
-export type Approval = {
+export type Approval = Submitted<JsonText> & {
   id: string;
-  summary: string;
-  payload: JsonText | null;
-  metadata: JsonText | null;
-  agentState: JsonText | null;
-  reasoning: string | null;
-  recentActions: readonly string[];
-  agentName: string | null;
   approver: Approver;
   createdAt: Date;
   expiresAt: Date;

@@ -1,7 +1,6 @@
 // The figures of a workspace: what became of its approvals by day and by agent, and how long decisions took. Days are
 // counted once and then added up, so times are kept as histograms: the percentiles of days cannot be added.
 
-import type { Shares } from "../../wire/dashboard-contract.ts";
 import { figureAgentsMax } from "../limits.ts";
 import type { ApprovalStatus } from "./approval.ts";
 
@@ -244,8 +243,8 @@ export function askedOf(tally: Tally): number {
   return tally.pending + tally.approved + tally.rejected + tally.expired + tally.cancelled;
 }
 
-/** Several tallies as one, as people are told it. */
-export function sharesOf(tallies: readonly Tally[]): Shares {
+/** Several tallies as one, as people are told it. The dashboard's contract holds it to its shape. */
+export function sharesOf(tallies: readonly Tally[]) {
   const sum = tallies.reduce(
     (left, right) => ({ ...addCounts(left, right), times: noTimes }),
     noTally,

@@ -2,17 +2,9 @@
 // Fields are looked at in the order of the contract; the first that fails is named.
 
 import { isRefusal, type Refusal, refuse } from "../refusal.ts";
-import {
-  agentNameCharactersMax,
-  agentStateBytesMax,
-  reasoningCharactersMax,
-  recentActionCharactersMax,
-  recentActionsMax,
-  summaryCharactersMax,
-  ttlMinutesMax,
-  ttlMinutesMin,
-} from "../shown/field-limits.ts";
+import { ttlMinutesMax, ttlMinutesMin } from "../shown/field-limits.ts";
 import type { JsonFlaw, JsonText } from "../shown/json-text.ts";
+import { type Submitted, type SubmittedField, submittedFields } from "../shown/submitted-fields.ts";
 import { flawOfEmailAddress } from "../workspace/email-address.ts";
 import { isGroupKey } from "../workspace/group.ts";
 import { flawOfText, isBlank } from "../workspace/plain-text.ts";
@@ -20,17 +12,7 @@ import { describeFlaw, describeType, type Members, membersOf } from "./json-body
 
 export type Notify = { kind: "address"; email: string } | { kind: "group"; key: string };
 
-export type NewApproval = {
-  summary: string;
-  payload: JsonText | null;
-  notify: Notify;
-  agentName: string | null;
-  metadata: JsonText | null;
-  agentState: JsonText | null;
-  reasoning: string | null;
-  recentActions: readonly string[];
-  ttlMinutes: number | null;
-};
+export type NewApproval = Submitted<JsonText> & { notify: Notify; ttlMinutes: number | null };
 
 export function parseNewApproval(body: Uint8Array): NewApproval | Refusal {
   const members = membersOf(body, { what: "summary and notify", undone: "created" });
@@ -53,26 +35,40 @@ class FieldFlaw extends Error {
 }
 
 function readFields(members: Members): NewApproval {
-  const approval: NewApproval = {
-    summary: requiredText(members, "summary", summaryCharactersMax),
-    payload: opaque(members, "payload"),
-    notify: notify(members),
-    agentName: optionalText(members, "agentName", agentNameCharactersMax),
-    metadata: opaque(members, "metadata"),
-    agentState: agentState(members),
-    reasoning: optionalText(members, "reasoning", reasoningCharactersMax),
-    recentActions: recentActions(members),
-    ttlMinutes: ttlMinutes(members),
-  };
+  const approval: Record<string, unknown> = {};
+  for (const [name, field] of fields) approval[name] = readField(members, name, field);
   // Unknown fields are ignored, but not their duplicates: two readers must never disagree about a body.
   for (const member of members.values()) refuseFlaw(member.flaw);
-  return approval;
+  return approval as NewApproval;
+}
+
+const fields: [string, SubmittedField][] = Object.entries(submittedFields);
+
+/** Each kind is read as the type that `Submitted` gives it. */
+function readField(members: Members, name: string, field: SubmittedField) {
+  switch (field.kind) {
+    case "required_text":
+      return requiredText(members, name, field.charactersMax);
+    case "text":
+      return optionalText(members, name, field.charactersMax);
+    case "texts":
+      return texts(members, name, field);
+    case "json":
+      return opaque(members, name, field.bytesMax);
+    case "approver":
+      return notify(members, name);
+    case "minutes":
+      return minutes(members, name);
+    default:
+      return field satisfies never;
+  }
 }
 
 /** The text of a field as it was sent, or null when it is absent or null. */
-function opaque(members: Members, name: string): JsonText | null {
+function opaque(members: Members, name: string, bytesMax = Infinity): JsonText | null {
   const member = members.get(name);
   if (member === undefined) return null;
+  refuseSize(name, member.text, bytesMax);
   refuseFlaw(member.flaw);
   return member.text === "null" ? null : member.text;
 }
@@ -95,65 +91,55 @@ function optionalText(members: Members, name: string, charactersMax: number): st
 
 const groupPrefix = "group:";
 
-function notify(members: Members): Notify {
-  const value = parsed(opaque(members, "notify"));
-  if (value === null) fail("notify", "is required: an e-mail address, or group:<key>");
-  if (typeof value !== "string") fail("notify", `must be a string, not ${describeType(value)}`);
-  if (isBlank(value)) fail("notify", "must not be blank: give an e-mail address, or group:<key>");
+function notify(members: Members, name: string): Notify {
+  const value = parsed(opaque(members, name));
+  if (value === null) fail(name, "is required: an e-mail address, or group:<key>");
+  if (typeof value !== "string") fail(name, `must be a string, not ${describeType(value)}`);
+  if (isBlank(value)) fail(name, "must not be blank: give an e-mail address, or group:<key>");
   if (!value.startsWith(groupPrefix)) {
     const flaw = flawOfEmailAddress(value);
-    if (flaw !== null) fail("notify", `${flaw}; or group:<key> for an approver group`);
+    if (flaw !== null) fail(name, `${flaw}; or group:<key> for an approver group`);
     return { kind: "address", email: value };
   }
   const key = value.slice(groupPrefix.length);
   if (!isGroupKey(key)) {
     fail(
-      "notify",
+      name,
       "names a group whose key is not valid: a key has 1 to 64 characters, lower-case letters, digits, _ and -, and begins with a letter or digit",
     );
   }
   return { kind: "group", key };
 }
 
-function agentState(members: Members): JsonText | null {
-  const text = members.get("agentState")?.text;
-  if (text !== undefined && isLongerThanBytes(text, agentStateBytesMax)) {
-    const bytes = Buffer.byteLength(text);
-    throw new FieldFlaw(
-      refuse(
-        "state_too_large",
-        `agentState: must be at most ${agentStateBytesMax} bytes of JSON (256KB), but has ${bytes}. Store the state elsewhere and send a reference to it.`,
-      ),
-    );
-  }
-  return opaque(members, "agentState");
-}
-
-function recentActions(members: Members): readonly string[] {
-  const value = parsed(opaque(members, "recentActions"));
+function texts(
+  members: Members,
+  name: string,
+  { itemsMax, charactersMax }: { itemsMax: number; charactersMax: number },
+): readonly string[] {
+  const value = parsed(opaque(members, name));
   if (value === null) return [];
   if (!Array.isArray(value)) {
-    fail("recentActions", `must be an array of strings, not ${describeType(value)}`);
+    fail(name, `must be an array of strings, not ${describeType(value)}`);
   }
-  if (value.length > recentActionsMax) {
-    fail("recentActions", `must have at most ${recentActionsMax} items, but has ${value.length}`);
+  if (value.length > itemsMax) {
+    fail(name, `must have at most ${itemsMax} items, but has ${value.length}`);
   }
-  return value.map((action: unknown, index) => {
-    const name = `recentActions[${index}]`;
-    if (typeof action !== "string") fail(name, `must be a string, not ${describeType(action)}`);
-    const flaw = flawOfText(action, recentActionCharactersMax);
-    if (flaw !== null) fail(name, flaw);
-    return action;
+  return value.map((item: unknown, index) => {
+    const place = `${name}[${index}]`;
+    if (typeof item !== "string") fail(place, `must be a string, not ${describeType(item)}`);
+    const flaw = flawOfText(item, charactersMax);
+    if (flaw !== null) fail(place, flaw);
+    return item;
   });
 }
 
-function ttlMinutes(members: Members): number | null {
-  const value = parsed(opaque(members, "ttlMinutes"));
+function minutes(members: Members, name: string): number | null {
+  const value = parsed(opaque(members, name));
   if (value === null) return null;
   const allowed = `must be a whole number of minutes from ${ttlMinutesMin} to ${ttlMinutesMax}`;
-  if (typeof value !== "number") fail("ttlMinutes", `${allowed}, not ${describeType(value)}`);
+  if (typeof value !== "number") fail(name, `${allowed}, not ${describeType(value)}`);
   if (!Number.isInteger(value) || value < ttlMinutesMin || value > ttlMinutesMax) {
-    fail("ttlMinutes", allowed);
+    fail(name, allowed);
   }
   return value;
 }
@@ -161,6 +147,17 @@ function ttlMinutes(members: Members): number | null {
 /** Only for fields that we understand. Opaque ones are never parsed. */
 function parsed(text: JsonText | null): unknown {
   return text === null ? null : JSON.parse(text);
+}
+
+function refuseSize(name: string, text: JsonText, bytesMax: number): void {
+  if (!isLongerThanBytes(text, bytesMax)) return;
+  const bytes = Buffer.byteLength(text);
+  throw new FieldFlaw(
+    refuse(
+      "state_too_large",
+      `${name}: must be at most ${bytesMax} bytes of JSON (${bytesMax / 1024}KB), but has ${bytes}. Store the state elsewhere and send a reference to it.`,
+    ),
+  );
 }
 
 function refuseFlaw(flaw: JsonFlaw | null): void {
