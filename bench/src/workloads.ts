@@ -5,7 +5,7 @@ import type { Database } from "../../server/src/database/database.ts";
 import { digestOfApiKey } from "../../server/src/domain/access/api-key.ts";
 import { parseNewApproval } from "../../server/src/domain/approval/new-approval.ts";
 import { type ChangeRefusal, isRefusal, type Refusal } from "../../server/src/domain/refusal.ts";
-import { type JsonText, toJsonText } from "../../server/src/domain/shown/json-text.ts";
+import type { JsonText } from "../../server/src/domain/shown/json-text.ts";
 import { registerEndpoint } from "../../server/src/operations/deliveries/manage-endpoint.ts";
 import { issueKey } from "../../server/src/operations/workspaces/issue-key.ts";
 import { createWorkspace } from "../../server/src/operations/workspaces/manage-workspace.ts";
@@ -64,11 +64,10 @@ export function createStatement(workspaces: Workspace[], agentState?: JsonText):
   const approval = accepted(parseNewApproval(Buffer.from(body)));
   const tokenDigest = randomBytes(32);
   const row = {
-    ...approval,
-    agentState: agentState ?? approval.agentState,
+    submitted: { ...approval, agentState: agentState ?? approval.agentState },
+    ttlMinutes: approval.ttlMinutes,
     keyDigest: Buffer.alloc(32),
     idempotency: null,
-    recentActions: toJsonText(approval.recentActions),
     approverEmail: approver,
     group: null,
     reviewers: [{ email: approver, tokenNonce: randomBytes(16), tokenDigest }],

@@ -8,7 +8,7 @@ import {
   mailsPerWorkspaceMax,
   webhooksPerEndpointMax,
 } from "../src/domain/limits.ts";
-import { toJsonText } from "../src/domain/shown/json-text.ts";
+import { nothingElse } from "../src/domain/shown/submitted-fields.ts";
 import { insertMany } from "../src/storage/approvals/approval-creation.ts";
 import { expire, listResolvedIds, resolve } from "../src/storage/approvals/approval-resolution.ts";
 import * as approvals from "../src/storage/approvals/approvals.ts";
@@ -34,13 +34,7 @@ async function callAll(tx: Transaction, { workspaceId, keyDigest }: Caller): Pro
   const row = {
     keyDigest,
     idempotency,
-    summary: "Refund order 1042",
-    payload: null,
-    metadata: null,
-    agentState: null,
-    reasoning: null,
-    recentActions: toJsonText([]),
-    agentName: null,
+    submitted: { ...nothingElse, summary: "Refund order 1042" },
     approverEmail: "ann@example.com",
     group: null,
     ttlMinutes: 60,

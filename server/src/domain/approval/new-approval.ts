@@ -36,13 +36,16 @@ class FieldFlaw extends Error {
 
 function readFields(members: Members): NewApproval {
   const approval: Record<string, unknown> = {};
-  for (const [name, field] of fields) approval[name] = readField(members, name, field);
+  for (const { name, field } of fields) approval[name] = readField(members, name, field);
   // Unknown fields are ignored, but not their duplicates: two readers must never disagree about a body.
   for (const member of members.values()) refuseFlaw(member.flaw);
   return approval as NewApproval;
 }
 
-const fields: [string, SubmittedField][] = Object.entries(submittedFields);
+const fields = Object.entries<SubmittedField>(submittedFields).map(([name, field]) => ({
+  name,
+  field,
+}));
 
 /** Each kind is read as the type that `Submitted` gives it. */
 function readField(members: Members, name: string, field: SubmittedField) {

@@ -95,6 +95,11 @@ export type ShownTextName = {
   [Name in ShownName]: Fields[Name]["kind"] extends "text" | "required_text" ? Name : never;
 }[ShownName];
 
+/** The fields that came after the first version. */
+export type AdditionName = {
+  [Name in StoredName]: Fields[Name] extends { isAddition: true } ? Name : never;
+}[StoredName];
+
 /** The column of each field. Their order is that of the columns in statements. */
 export const columnOf = {
   summary: "summary",
@@ -134,6 +139,11 @@ export const storedFields: readonly StoredField[] = Object.entries(columnOf).map
     return { name, column, kind, isShown, isAddition };
   },
 );
+
+/** What a caller submits who gives a summary alone. */
+export const nothingElse = Object.fromEntries<unknown>(
+  storedFields.map(({ name, kind }) => [name, kind === "texts" ? [] : null]),
+) as Omit<Submitted<never>, "summary">;
 
 export const shownFields = storedFields.filter(({ isShown }) => isShown);
 export const additions = storedFields.filter(({ isAddition }) => isAddition);

@@ -24,7 +24,6 @@ import {
   largeStatementsPerHolderMax,
 } from "../../domain/limits.ts";
 import { isRefusal, type Refusal, refuse } from "../../domain/refusal.ts";
-import { toJsonText } from "../../domain/shown/json-text.ts";
 import * as creation from "../../storage/approvals/approval-creation.ts";
 import * as approvals from "../../storage/approvals/approvals.ts";
 import * as groups from "../../storage/people/groups.ts";
@@ -117,13 +116,7 @@ function toRow(
     keyDigest,
     idempotency:
       idempotencyKey === null ? null : { key: idempotencyKey, bodyDigest: digestOf(body) },
-    summary: approval.summary,
-    payload: approval.payload,
-    metadata: approval.metadata,
-    agentState: approval.agentState,
-    reasoning: approval.reasoning,
-    recentActions: toJsonText(approval.recentActions),
-    agentName: approval.agentName,
+    submitted: approval,
     approverEmail: asked.approver.kind === "address" ? asked.approver.email : null,
     group: asked.group,
     ttlMinutes: approval.ttlMinutes,

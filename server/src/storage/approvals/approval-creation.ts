@@ -8,20 +8,22 @@ import {
   largeWebhookWeight,
   reminderMinutesMin,
 } from "../../domain/limits.ts";
-import type { JsonText } from "../../domain/shown/json-text.ts";
+import { type JsonText, toJsonText } from "../../domain/shown/json-text.ts";
+import type { Submitted } from "../../domain/shown/submitted-fields.ts";
+import {
+  additionValues,
+  bytesOf,
+  columnList,
+  largeSubmittedColumns,
+  submittedColumns,
+} from "./submitted-columns.ts";
 
 export type NewReviewer = { email: string; tokenNonce: Buffer; tokenDigest: Buffer };
 
 export type NewApprovalRow = {
   keyDigest: Buffer;
   idempotency: { key: string; bodyDigest: Buffer } | null;
-  summary: string;
-  payload: JsonText | null;
-  metadata: JsonText | null;
-  agentState: JsonText | null;
-  reasoning: string | null;
-  recentActions: JsonText;
-  agentName: string | null;
+  submitted: Submitted<JsonText>;
   approverEmail: string | null;
   group: { id: string; key: string; name: string } | null;
   ttlMinutes: number | null;
@@ -91,13 +93,7 @@ const columns = [
   ["key_digest", "bytea"],
   ["idempotency_key", "text"],
   ["body_digest", "bytea"],
-  ["summary", "text"],
-  ["payload", "text"],
-  ["metadata", "text"],
-  ["agent_state", "text"],
-  ["reasoning", "text"],
-  ["recent_actions", "text"],
-  ["agent_name", "text"],
+  ...submittedColumns.map((name) => [name, "text"] as const),
   ["approver_email", "text"],
   ["group_id", "text"],
   ["group_key", "text"],
@@ -105,18 +101,21 @@ const columns = [
   ["ttl_minutes", "integer"],
 ] as const;
 
+/** In the order of the columns. */
 function toValues(row: NewApprovalRow): unknown[] {
+  const { submitted } = row;
   return [
     row.keyDigest,
     row.idempotency?.key ?? null,
     row.idempotency?.bodyDigest ?? null,
-    row.summary,
-    row.payload,
-    row.metadata,
-    row.agentState,
-    row.reasoning,
-    row.recentActions,
-    row.agentName,
+    submitted.summary,
+    submitted.payload,
+    submitted.metadata,
+    submitted.agentState,
+    submitted.reasoning,
+    toJsonText(submitted.recentActions),
+    submitted.agentName,
+    ...additionValues(submitted),
     row.approverEmail,
     row.group?.id ?? null,
     row.group?.key ?? null,
@@ -243,12 +242,11 @@ granted as materialized (
 ),
 approval as (
   insert into approvals (
-    workspace_id, id, summary, payload, metadata, agent_state, reasoning, recent_actions, agent_name,
+    workspace_id, id, ${submittedColumns.join(", ")},
     approver_email, group_id, group_key, group_name, idempotency_key, body_digest, created_at, expires_at,
     remind_at
   )
-  select g.workspace_id, g.id, i.summary, i.payload, i.metadata, i.agent_state, i.reasoning,
-    i.recent_actions, i.agent_name, i.approver_email, i.group_id, i.group_key, i.group_name,
+  select g.workspace_id, g.id, ${columnList("i", submittedColumns)}, i.approver_email, i.group_id, i.group_key, i.group_name,
     i.idempotency_key, i.body_digest, g.created_at, g.expires_at, g.remind_at
   from granted g
   join input i on i.n = g.n
@@ -277,8 +275,7 @@ mail as (
 webhook as (
   insert into deliveries (workspace_id, event_id, endpoint_id, state, weight)
   select g.workspace_id, g.event_id, e.id, case when e.disabled_at is null then 'due' else 'skipped' end,
-    case when coalesce(octet_length(i.payload), 0) + coalesce(octet_length(i.metadata), 0)
-      + coalesce(octet_length(i.agent_state), 0) > ${claimedReadBytesMax} then ${largeWebhookWeight} else 1 end
+    case when ${bytesOf("i", largeSubmittedColumns)} > ${claimedReadBytesMax} then ${largeWebhookWeight} else 1 end
   from granted g
   join input i on i.n = g.n
   join endpoints e on e.workspace_id = g.workspace_id

@@ -11,18 +11,19 @@ import {
 } from "../../domain/approval/approval.ts";
 import { gatheredReadBytesMax, listBytesMax, reminderMinutesMin } from "../../domain/limits.ts";
 import type { JsonText } from "../../domain/shown/json-text.ts";
+import {
+  bytesOf,
+  columnList,
+  largeSubmittedColumns,
+  type SubmittedColumns,
+  smallSubmittedColumns,
+  toAdditions,
+} from "./submitted-columns.ts";
 
-export type ApprovalRow = {
+export type ApprovalRow = SubmittedColumns & {
   id: string;
   status: ApprovalStatus;
-  summary: string;
-  payload: string | null;
-  metadata: string | null;
-  agent_state: string | null;
   edit: string | null;
-  reasoning: string | null;
-  recent_actions: string;
-  agent_name: string | null;
   approver_email: string | null;
   group_key: string | null;
   group_name: string | null;
@@ -34,13 +35,17 @@ export type ApprovalRow = {
 };
 
 export const smallColumns = `
-  a.id, a.status, a.summary, a.reasoning, a.recent_actions, a.agent_name, a.approver_email,
+  a.id, a.status, ${columnList("a", smallSubmittedColumns)}, a.approver_email,
   a.group_key, a.group_name, a.created_at, a.expires_at, a.resolved_at, a.resolved_by_email,
   a.resolution_note`;
-export const largeColumns = "a.payload, a.metadata, a.agent_state, a.edit";
-export const largeBytes = `
-  coalesce(octet_length(a.payload), 0) + coalesce(octet_length(a.metadata), 0)
-  + coalesce(octet_length(a.agent_state), 0) + coalesce(octet_length(a.edit), 0)`;
+const large = [...largeSubmittedColumns, "edit"];
+export const largeColumns = columnList("a", large);
+export const largeBytes = bytesOf("a", large);
+/** The large columns of rows that have no more bytes than this in them; nulls for the others. */
+export const largeColumnsUpTo = (bytesMax: number) =>
+  large
+    .map((name) => `case when ${largeBytes} <= ${bytesMax} then a.${name} end as ${name}`)
+    .join(",\n    ");
 /**
  * For statements that find their rows by id. Compared with the bare word, the planner would rather walk the index of what
  * is pending, which its statistics say is next to nothing, and look at everything that is for a single row.
@@ -96,10 +101,7 @@ export async function findByKeys(
 export const findByKeysSql = `
   select k.workspace_id, a.id as found_id, ${smallColumns},
     ${largeBytes} > ${gatheredReadBytesMax} as is_large,
-    case when ${largeBytes} <= ${gatheredReadBytesMax} then a.payload end as payload,
-    case when ${largeBytes} <= ${gatheredReadBytesMax} then a.metadata end as metadata,
-    case when ${largeBytes} <= ${gatheredReadBytesMax} then a.agent_state end as agent_state,
-    case when ${largeBytes} <= ${gatheredReadBytesMax} then a.edit end as edit,
+    ${largeColumnsUpTo(gatheredReadBytesMax)},
     ${isOverdue} as is_overdue,
     extract(epoch from a.expires_at - now()) * 1000 as expires_in_ms
   from unnest((select $1::bytea[]), (select $2::text[])) with ordinality as lookup (key_digest, id, n)
@@ -337,6 +339,7 @@ export function toApproval(row: ApprovalRow): Approval {
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     state: toState(row),
+    ...toAdditions(row),
   };
 }
 

@@ -6,7 +6,16 @@ import type { ApprovalState } from "../../domain/approval/approval.ts";
 import { reviewCodeTriesMax, reviewOutcomeDays } from "../../domain/limits.ts";
 import { othersWaitingMax } from "../../domain/shown/field-limits.ts";
 import type { JsonText } from "../../domain/shown/json-text.ts";
+import type { ShownName, Submitted } from "../../domain/shown/submitted-fields.ts";
 import { type ApprovalRow, pending, toState } from "./approvals.ts";
+import {
+  bytesOf,
+  columnList,
+  largeShownColumns,
+  type ShownColumns,
+  smallShownColumns,
+  toShown,
+} from "./submitted-columns.ts";
 
 /** What changes, and what it takes to open the rest. */
 export type ReviewLink = {
@@ -33,15 +42,8 @@ export type ReviewLink = {
   now: Date;
 };
 
-export type Review = ReviewLink & {
-  summary: string;
-  agentName: string | null;
-  groupName: string | null;
-  reasoning: string | null;
-  recentActions: readonly string[];
-  payload: JsonText | null;
-  createdAt: Date;
-};
+export type Review = ReviewLink &
+  Pick<Submitted<JsonText>, ShownName> & { groupName: string | null; createdAt: Date };
 
 /** What a link leads to, and how many bytes of JSON that is. */
 export type ReviewWeight = Pick<ReviewLink, "workspaceId" | "approvalId"> & { bytes: number };
@@ -70,17 +72,7 @@ type LinkRow = StateColumns & {
   now: Date;
 };
 
-type ReviewRow = LinkRow &
-  Pick<
-    ApprovalRow,
-    | "summary"
-    | "agent_name"
-    | "group_name"
-    | "reasoning"
-    | "recent_actions"
-    | "payload"
-    | "created_at"
-  >;
+type ReviewRow = LinkRow & ShownColumns & Pick<ApprovalRow, "group_name" | "created_at">;
 
 // By name, or through a group that asked them and still has them. Of each approver the newest are looked at, so that this
 // costs the same however many wait. Behind a sub-select the planner does not know the limit and walks the index in its
@@ -122,9 +114,10 @@ const linkColumnsWith = (edit: string) => `
   (a.status = 'PENDING' and a.expires_at <= now()) as is_overdue, now_ms() as now,
   case when $2 then ${othersWaiting} else 0 end as others_waiting`;
 
-const bytes = "(coalesce(octet_length(a.payload), 0) + coalesce(octet_length(a.edit), 0))";
+const bytes = `(${bytesOf("a", [...largeShownColumns, "edit"])})`;
 const ifWanted = (column: string) =>
   `case when $3::integer is null or ${bytes} <= $3 then ${column} end`;
+const shownIfWanted = largeShownColumns.map((name) => `${ifWanted(`a.${name}`)} as ${name}`);
 
 // A link dies when its approval was resolved long ago, and while its reader is not in the group that was asked.
 const liveLink = `
@@ -170,8 +163,8 @@ async function findRows(
   const { rows } = await db.query<ReviewRow & WeightRow>({
     name: "reviews.find",
     text: `
-      select ${linkColumnsWith(ifWanted("a.edit"))}, a.summary, a.agent_name, a.group_name, a.reasoning,
-        a.recent_actions, ${ifWanted("a.payload")} as payload, a.created_at, ${bytes} as bytes
+      select ${linkColumnsWith(ifWanted("a.edit"))}, ${columnList("a", smallShownColumns)}, a.group_name,
+        ${shownIfWanted.join(", ")}, a.created_at, ${bytes} as bytes
       ${liveLink}`,
     values,
   });
@@ -255,12 +248,8 @@ function toWeight(row: WeightRow): ReviewWeight {
 function toReview(row: ReviewRow): Review {
   return {
     ...toLink(row),
-    summary: row.summary,
-    agentName: row.agent_name,
+    ...toShown(row),
     groupName: row.group_name,
-    reasoning: row.reasoning,
-    recentActions: JSON.parse(row.recent_actions) as string[],
-    payload: row.payload as JsonText | null,
     createdAt: row.created_at,
   };
 }
