@@ -17,7 +17,6 @@ import {
   holds,
   isInSdk,
   isTest,
-  isWire,
   layerOf,
   serverSource,
   serverSources,
@@ -176,7 +175,7 @@ function isPureImport(file: SourceFile, each: Import): boolean {
   }
   const target = targetOf(file, each) ?? "";
   // The wire's types say nothing and do nothing; they hold the bodies of webhooks to the contract.
-  return layerOf(target) === "domain" || (each.isType && (isInSdk(target) || isWire(target)));
+  return layerOf(target) === "domain" || (each.isType && isInSdk(target));
 }
 
 const writingSql =

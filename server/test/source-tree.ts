@@ -71,8 +71,8 @@ export const layers: Record<string, readonly string[]> = {
   storage: ["database", "domain"],
   outbound: ["domain"],
   database: ["domain"],
-  domain: ["wire"],
-  wire: [],
+  wire: ["domain"],
+  domain: [],
 };
 const starts = [
   "main.ts",

@@ -10,6 +10,7 @@ import type {
   Session,
   SignInOptions,
 } from "./dashboard-sign-in.ts";
+import type { Submitted } from "../domain/shown/submitted-fields.ts";
 
 export type Role = "owner" | "admin" | "viewer";
 
@@ -221,21 +222,18 @@ export type RequestRow = {
   isEdited: boolean;
 };
 
-export type RequestDetail = RequestRow & {
-  now: string;
-  reasoning: string | null;
-  recentActions: string[];
-  resolutionNote: string | null;
-  /** Exact JSON texts; null when there is none. */
-  payload: string | null;
-  edit: string | null;
-  metadata: string | null;
-  agentState: string | null;
-  reviewers: { email: string; openedAt: string | null }[];
-  /** Oldest first. */
-  history: HistoryEntry[];
-  deliveries: Delivery[];
-};
+/** Everything that was submitted, and what became of it. */
+export type RequestDetail = RequestRow &
+  Submitted & {
+    now: string;
+    resolutionNote: string | null;
+    /** Exact JSON text, like that of what was submitted. */
+    edit: string | null;
+    reviewers: { email: string; openedAt: string | null }[];
+    /** Oldest first. */
+    history: HistoryEntry[];
+    deliveries: Delivery[];
+  };
 
 export type HistoryEntry =
   | { kind: "created"; at: string }

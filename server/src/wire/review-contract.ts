@@ -2,24 +2,26 @@
 // else may speak it. JSON that was sent to be approved travels as text inside a string, so that no reader rounds it.
 
 import type { ApprovalStatus } from "../../../sdk/src/contract.ts";
+import type { Shown } from "../domain/shown/shown-text.ts";
+import type { SubmittedName } from "../domain/shown/submitted-fields.ts";
 
 /** What is embedded in the page, and what its later calls answer. */
 export type ReviewPage =
   | { kind: "code"; workspaceName: string; triesLeft: number }
   | { kind: "review"; review: Review };
 
-export type Review = {
-  id: string;
-  summary: string;
-  agentName: string | null;
+/** All that the page draws: what a decision binds, and facts that aren't the agent's. */
+export type Review = Shown & NothingSubmitted<ReviewFacts>;
+
+/** Does not compile when a fact is a field of the request: those are bound, and come with `Shown`. */
+type NothingSubmitted<Facts extends Record<string, unknown> & { [Name in SubmittedName]?: never }> =
+  Facts;
+
+type ReviewFacts = {
   workspaceName: string;
   /** Whose link this is. */
   reviewerEmail: string;
   groupName: string | null;
-  reasoning: string | null;
-  recentActions: string[];
-  /** The exact JSON text; null when the agent sent none. */
-  payload: string | null;
   createdAt: string;
   expiresAt: string;
   /** The service's clock when it answered: what remains is counted from here, not from the reader's clock. */

@@ -2,6 +2,7 @@
 // writing it again would round numbers and reorder keys, and cost more.
 
 import { type JsonText, toJsonText } from "../shown/json-text.ts";
+import { type AdditionName, additions } from "../shown/submitted-fields.ts";
 import { type Approval, editOf, effectivePayload } from "./approval.ts";
 
 /** Each field of a shape, as JSON text: the compiler holds whoever uses it to all of them. */
@@ -31,7 +32,19 @@ export function approvalFields(approval: Approval) {
     resolvedByEmail: toJsonText(isDecision ? state.byEmail : null),
     resolutionNote: toJsonText(isDecision ? state.note : null),
     expiresAt: toJsonText(approval.expiresAt.toISOString()),
+    ...additionFields(approval),
   };
+}
+
+/** Only what was given: a request without additions is answered as it always was. */
+function additionFields(approval: Approval): { [Name in AdditionName]?: JsonText } {
+  const fields: Record<string, JsonText> = {};
+  for (const { name, kind } of additions) {
+    const value = approval[name];
+    if (value === null || (kind === "texts" && value.length === 0)) continue;
+    fields[name] = kind === "json" ? (value as JsonText) : toJsonText(value);
+  }
+  return fields;
 }
 
 export function joinFields(fields: Record<string, JsonText>): JsonText {

@@ -4,6 +4,7 @@
 
 import type { WebhookData, WebhookEvent } from "../../../../sdk/src/contract.ts";
 import { type JsonText, toJsonText } from "../shown/json-text.ts";
+import { nothingElse } from "../shown/submitted-fields.ts";
 import type { Approval } from "./approval.ts";
 import { approvalFields, type JsonFields, joinFields } from "./approval-json.ts";
 import { type EventKind, testEventKind, type WebhookEventKind } from "./event.ts";
@@ -20,11 +21,8 @@ export function testEventBody(at: Date): Buffer {
   return envelope(testEventKind, at, {
     id: "req_test",
     summary: "A test event. No request stands behind it, and there is nothing to do.",
+    ...nothingElse,
     payload: '{"test":true}' as JsonText,
-    metadata: null,
-    agentState: null,
-    reasoning: null,
-    recentActions: [],
     agentName: "countersign",
     approver: { kind: "address", email: "nobody@example.com" },
     createdAt: at,

@@ -1,23 +1,30 @@
 // The one text that stands for everything a reviewer was shown. The page hashes what it rendered, the service hashes
-// what it stored, and a decision counts only if both are the same.
+// what it stored, and a decision counts only when both are the same. A field that is shown but not bound doesn't compile.
 
-export type Shown = {
-  id: string;
-  summary: string;
-  agentName: string | null;
-  reasoning: string | null;
-  recentActions: readonly string[];
-  payload: string | null;
-};
+import type { ShownName, Submitted } from "./submitted-fields.ts";
 
-/** A JSON array of strings has only one reading, whatever the strings hold. */
-export function shownText({
-  id,
-  summary,
-  agentName,
-  reasoning,
-  recentActions,
-  payload,
-}: Shown): string {
-  return JSON.stringify([1, id, summary, agentName, reasoning, recentActions, payload]);
+export type Shown = { id: string } & Pick<Submitted, ShownName>;
+
+/** Shown since the first version: each has its place in the text, whatever it holds. */
+type First = "summary" | "agentName" | "reasoning" | "recentActions" | "payload";
+
+/** Shown fields that came later. The compiler asks for each of them. */
+const later = {} as const satisfies Record<Exclude<ShownName, First>, true>;
+
+/**
+ * JSON of strings and arrays has no two readings, whatever the strings hold. Later fields stand by name, and only where
+ * they were given, so that the text of older requests stays as it was.
+ */
+export function shownText(shown: Shown): string {
+  const { id, summary, agentName, reasoning, recentActions, payload } = shown;
+  const first = [1, id, summary, agentName, reasoning, recentActions, payload];
+  return JSON.stringify([...first, ...givenLater(shown)]);
+}
+
+function givenLater(shown: Record<string, unknown>): [string, unknown][] {
+  return Object.keys(later).flatMap((name): [string, unknown][] => {
+    const value = shown[name];
+    const isGiven = value !== null && !(Array.isArray(value) && value.length === 0);
+    return isGiven ? [[name, value]] : [];
+  });
 }

@@ -147,3 +147,17 @@ export const nothingElse = Object.fromEntries<unknown>(
 
 export const shownFields = storedFields.filter(({ isShown }) => isShown);
 export const additions = storedFields.filter(({ isAddition }) => isAddition);
+
+/** Of something that holds more, what was submitted. */
+export function submittedOf(from: Submitted): Submitted {
+  return picked(from, storedFields) as Submitted;
+}
+
+/** Of something that holds more, what reviewers see. */
+export function shownOf(from: Pick<Submitted, ShownName>): Pick<Submitted, ShownName> {
+  return picked(from, shownFields) as Pick<Submitted, ShownName>;
+}
+
+function picked(from: Record<string, unknown>, fields: readonly StoredField[]) {
+  return Object.fromEntries<unknown>(fields.map(({ name }) => [name, from[name]]));
+}

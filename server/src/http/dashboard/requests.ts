@@ -11,6 +11,7 @@ import {
 import { dashboardPageItems } from "../../domain/limits.ts";
 import { isRefusal } from "../../domain/refusal.ts";
 import { cancelByMember, noSuchRequest } from "../../operations/approvals/cancel-by-member.ts";
+import { submittedOf } from "../../domain/shown/submitted-fields.ts";
 import { findWithExpiry } from "../../operations/approvals/expire-approvals.ts";
 import { mailAgain as mailReviewersAgain } from "../../operations/deliveries/mail-again.ts";
 import * as requestLists from "../../storage/approvals/approval-lists.ts";
@@ -141,14 +142,10 @@ async function showApproval(
   const { state } = approval;
   return {
     ...representRow(listedOf(approval)),
+    ...submittedOf(approval),
     now: history.now.toISOString(),
-    reasoning: approval.reasoning,
-    recentActions: [...approval.recentActions],
     resolutionNote: "note" in state ? state.note : null,
-    payload: approval.payload,
     edit: editOf(state),
-    metadata: approval.metadata,
-    agentState: approval.agentState,
     reviewers: history.reviewers.map(({ email, openedAt }) => ({
       email,
       openedAt: openedAt?.toISOString() ?? null,

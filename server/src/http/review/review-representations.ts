@@ -4,6 +4,7 @@ import type { Keyring } from "../../domain/access/keyring.ts";
 import { issueReviewTicket } from "../../domain/access/review-ticket.ts";
 import { editOf } from "../../domain/approval/approval.ts";
 import { reviewCodeTriesMax } from "../../domain/limits.ts";
+import { shownOf } from "../../domain/shown/submitted-fields.ts";
 import type { Review, ReviewLink } from "../../storage/approvals/reviews.ts";
 import type { ReviewOutcome, ReviewPage, ReviewStatus } from "../../wire/review-contract.ts";
 
@@ -12,14 +13,10 @@ export function representReview(review: Review, keyring: Keyring): ReviewPage {
     kind: "review",
     review: {
       id: review.approvalId,
-      summary: review.summary,
-      agentName: review.agentName,
+      ...shownOf(review),
       workspaceName: review.workspaceName,
       reviewerEmail: review.reviewer.email,
       groupName: review.groupName,
-      reasoning: review.reasoning,
-      recentActions: [...review.recentActions],
-      payload: review.payload,
       createdAt: review.createdAt.toISOString(),
       ...representStatus(review, keyring),
     },
