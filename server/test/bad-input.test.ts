@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, test } from "node:test";
+import { storedFields } from "../src/domain/shown/submitted-fields.ts";
 import { hangMs, until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
@@ -105,7 +106,8 @@ test("bodies that are no JSON, no UTF-8 or no object are 400 at once and store n
 test("every text field refuses what PostgreSQL could not store, with 400 and never 500", async () => {
   const set = (field: string, value: string) =>
     JSON.stringify({ ...minimalBody, [field]: "@" }).replace('"@"', value);
-  for (const field of ["summary", "notify", "agentName", "reasoning"]) {
+  const texts = storedFields.filter(({ kind }) => kind === "text" || kind === "required_text");
+  for (const field of ["notify", ...texts.map(({ name }) => name)]) {
     for (const value of ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udfff\\ud800"']) {
       const reply = await post(set(field, value));
       assert.deepEqual(

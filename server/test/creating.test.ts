@@ -3,24 +3,14 @@ import { after, test } from "node:test";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { createGroup } from "../src/operations/people/manage-group.ts";
 import { updateWorkspace } from "../src/operations/workspaces/manage-workspace.ts";
-import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
+import { fullBody, makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
 const service = await startService();
 after(() => service.stop());
 
 test("a request with every field is answered 201 with all of them, and read back the same", async () => {
   const { key } = await makeWorkspace(service.db);
-  const body = {
-    summary: "Pay invoice 77",
-    payload: { amount: 120.5, to: "ACME" },
-    notify: "ann@example.com",
-    agentName: "payer",
-    metadata: ["trace", 1],
-    agentState: { step: 3 },
-    reasoning: "It is due today.\nNothing speaks against it.",
-    recentActions: ["read invoice", "checked budget"],
-    ttlMinutes: 30,
-  };
+  const body = fullBody;
   const created = await service.call("POST", "/v1/requests", { key, body });
   assert.equal(created.status, 201);
   assert.equal(created.headers.location, `/v1/requests/${created.json.id}`);
@@ -60,10 +50,12 @@ test("the least that is needed is enough, and the rest has its defaults", async 
 
 test("an optional field given as null counts as not given, and unknown fields are ignored", async () => {
   const { key } = await makeWorkspace(service.db);
-  const body = `{"summary":"s","notify":"a@b.co","payload":null,"agentName":null,"metadata":null,
-    "agentState":null,"reasoning":null,"recentActions":null,"ttlMinutes":null,"colour":"red"}`;
+  const nulls = Object.fromEntries(Object.keys(fullBody).map((name) => [name, null]));
+  const body = { ...nulls, summary: "s", notify: "a@b.co", colour: "red" };
   const { status, json } = await service.call("POST", "/v1/requests", { key, body });
   assert.equal(status, 201);
+  const { json: least } = await service.call("POST", "/v1/requests", { key, body: minimalBody });
+  assert.deepEqual(Object.keys(json), Object.keys(least));
   assert.deepEqual(json.recentActions, []);
   assert.equal(Date.parse(json.expiresAt) - Date.parse(json.createdAt), 1440 * 60_000);
   assert.equal("colour" in json, false);

@@ -7,6 +7,7 @@ import { inOneStatement, inTransaction } from "../src/database/database.ts";
 import { type Keyring, parseKeyring } from "../src/domain/access/keyring.ts";
 import { issueReviewTicket } from "../src/domain/access/review-ticket.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
+import { shownFields } from "../src/domain/shown/submitted-fields.ts";
 import {
   addGroupMember,
   createGroup,
@@ -379,7 +380,12 @@ describe("a decision counts for what was shown, on a page of ours", () => {
 
   test("another digest decides nothing, and says how to go on", async () => {
     const review = await openReview(app, asked.token);
+    const changed = shownFields.map(({ name, kind }) => ({
+      ...review,
+      [name]: kind === "texts" ? ["x"] : `${review[name as keyof typeof review] ?? ""} `,
+    }));
     for (const other of [
+      ...changed,
       { ...review, payload: '{"amount":2}' },
       { ...review, payload: '{"amount": 1}' },
       { ...review, payload: null },

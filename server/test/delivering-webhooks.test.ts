@@ -4,6 +4,7 @@ import { inOneStatement } from "../src/database/database.ts";
 import { loopbackCidrs, makeAddressPolicy } from "../src/domain/access/network-address.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import type { JsonText } from "../src/domain/shown/json-text.ts";
+import { additions } from "../src/domain/shown/submitted-fields.ts";
 import { expireApprovals } from "../src/operations/approvals/expire-approvals.ts";
 import {
   disableEndpoint,
@@ -12,7 +13,7 @@ import {
 import { WebhookSender } from "../src/outbound/send-webhook.ts";
 import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
 import { hangMs, until } from "./patience.ts";
-import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
+import { fullBody, makeWorkspace, minimalBody, startService } from "./test-service.ts";
 import {
   type Heard,
   makeEndpoint,
@@ -110,19 +111,15 @@ const dataFields = [
   "resolvedByEmail",
   "resolutionNote",
   "expiresAt",
+  ...additions.map(({ name }) => name),
   "createdAtRequest",
 ];
 
 test("each change of state is POSTed with the contract's body, headers and signature", async () => {
   const { workspaceId, key, receiver, endpoint, create } = await setUp();
   const body = {
-    ...minimalBody,
+    ...fullBody,
     payload: { amount: 1 },
-    agentState: { step: 3 },
-    reasoning: "why",
-    recentActions: ["a", "b"],
-    agentName: "payer",
-    metadata: [1],
   };
   const tx = inOneStatement(db);
   const approved = await create(body);

@@ -9,6 +9,7 @@ import { after, describe, test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { OperatorFault } from "../src/domain/operator-fault.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
+import { shownOf } from "../src/domain/shown/submitted-fields.ts";
 import { loadAssets } from "../src/http/frame/assets.ts";
 import { createGroup, removeGroupMember } from "../src/operations/people/manage-group.ts";
 import {
@@ -21,7 +22,7 @@ import {
   reviewOf,
   sameOriginHeaders,
 } from "./test-review.ts";
-import { makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
+import { fullBody, makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
 
 /** A second passes with each call, so that none is one too many. */
 let nowMs = 0;
@@ -65,13 +66,7 @@ function assertGuarded({ headers }: { headers: Record<string, unknown> }): void 
 }
 
 test("the page holds all that its reader needs, and its data says what was stored", async () => {
-  const asked = await ask({
-    ...minimalBody,
-    payload: { orderId: 1042 },
-    agentName: "refund-agent",
-    reasoning: "Returned unopened.",
-    recentActions: ["Read the note", "Looked up the order"],
-  });
+  const asked = await ask(fullBody);
   const reply = await getReview(app, asked.token);
   assert.equal(reply.status, 200);
   assert.equal(reply.headers["content-type"], "text/html; charset=utf-8");
@@ -104,14 +99,10 @@ test("the page holds all that its reader needs, and its data says what was store
   const { now, ticket, ...review } = reviewOf(reviewDataOf(text));
   assert.deepEqual(review, {
     id: asked.id,
-    summary: minimalBody.summary,
-    agentName: "refund-agent",
+    ...shownOf({ ...fullBody, payload: JSON.stringify(fullBody.payload) }),
     workspaceName: "Acme",
     reviewerEmail: "ann@example.com",
     groupName: null,
-    reasoning: "Returned unopened.",
-    recentActions: ["Read the note", "Looked up the order"],
-    payload: '{"orderId":1042}',
     createdAt: json.createdAt,
     expiresAt: json.expiresAt,
     outcome: null,

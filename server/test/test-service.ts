@@ -5,6 +5,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import type { DestinationStream } from "pino";
+import type { CreateRequest } from "../../sdk/src/contract.ts";
 import { type Database, openDatabase } from "../src/database/database.ts";
 import { Listener } from "../src/database/listener.ts";
 import { type Keyring, parseKeyring } from "../src/domain/access/keyring.ts";
@@ -12,6 +13,7 @@ import type { Cidr } from "../src/domain/access/network-address.ts";
 import type { OidcClient } from "../src/domain/access/openid.ts";
 import type { RateLimit } from "../src/domain/access/rate-limit.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
+import type { SubmittedName } from "../src/domain/shown/submitted-fields.ts";
 import type { WorkspaceSettings } from "../src/domain/workspace/workspace-settings.ts";
 import type { DevMail } from "../src/http/dev-mail/dev-mail.ts";
 import { type Assets, toAssets } from "../src/http/frame/assets.ts";
@@ -199,6 +201,22 @@ export async function insist(
 }
 
 export const minimalBody = { summary: "Refund order 1042", notify: "ann@example.com" };
+
+/** With every field. The compiler holds it, and the SDK's type, to the table of fields. */
+export const fullBody = {
+  summary: "Pay invoice 77",
+  payload: { amount: 120.5, to: "ACME" },
+  notify: "ann@example.com",
+  agentName: "payer",
+  metadata: ["trace", 1],
+  agentState: { step: 3 },
+  reasoning: "It is due today.\nNothing speaks against it.",
+  recentActions: ["read invoice", "checked budget"],
+  ttlMinutes: 30,
+} satisfies { [Name in SubmittedName]: NonNullable<CreateRequest[Name]> } & Record<
+  keyof CreateRequest,
+  unknown
+>;
 
 async function call(
   app: FastifyInstance,

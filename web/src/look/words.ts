@@ -1,6 +1,7 @@
 // All words of the review page's own voice, in one place. Words of agents and approvers are never in here.
 
 import { othersWaitingMax } from "../../../server/src/domain/shown/field-limits.ts";
+import type { ShownTextName } from "../../../server/src/domain/shown/submitted-fields.ts";
 import type { ReviewOutcome } from "../../../server/src/wire/review-contract.ts";
 
 const headings = {
@@ -172,9 +173,11 @@ export const words = {
       `${number(count)} more ${count === 1 ? "place isn’t" : "places aren’t"} listed one by one. Go to the first`,
   },
   places: {
-    summary: "the summary",
-    agentName: "the agent’s name",
-    reasoning: "the reasoning",
+    texts: {
+      summary: "the summary",
+      agentName: "the agent’s name",
+      reasoning: "the reasoning",
+    } satisfies Record<ShownTextName, string>,
     recentAction: (at: number) => `recent action ${at}`,
     payload: "the payload",
     key: "the name of ",

@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonText } from "../shown/json-text.ts";
+import { nothingElse } from "../shown/submitted-fields.ts";
 import type { Approval } from "./approval.ts";
 import { eventBody, testEventBody } from "./event-body.ts";
 
 const createdAt = new Date("2026-11-15T12:00:00.001Z");
 const approval: Approval = {
+  ...nothingElse,
   id: "req_1",
   summary: 'Pay "now"',
   payload: '{"2":1.0,"1":9007199254740993}' as JsonText,
   metadata: "1E400" as JsonText,
   agentState: '["\\u0000"]' as JsonText,
-  reasoning: null,
   recentActions: ["a"],
-  agentName: null,
   approver: { kind: "group", key: "finance", name: "Finance" },
   createdAt,
   expiresAt: new Date("2026-11-16T12:00:00.001Z"),

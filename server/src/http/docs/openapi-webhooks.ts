@@ -1,6 +1,7 @@
 // Webhooks in the OpenAPI document. OpenAPI describes each as a call that the receiver must accept.
 
 import { type EventKind, eventKinds, testEventKind } from "../../domain/approval/event.ts";
+import { requiredOf } from "./openapi-fields.ts";
 
 const whenByKind: Record<EventKind, string> = {
   "request.created": "A request was created; its approvers are being mailed",
@@ -68,7 +69,7 @@ export function webhookEventSchema(requestFields: Record<string, object>) {
       createdAt: { type: "string", format: "date-time", description: "When it happened." },
       data: {
         type: "object",
-        required: Object.keys(data),
+        required: requiredOf(data),
         properties: data,
         additionalProperties: false,
         description: "The request: pending in `request.created`, else in its final state.",

@@ -3,20 +3,15 @@
 import { approvalStatuses } from "../../domain/approval/approval.ts";
 import { listLimitMax } from "../../domain/limits.ts";
 import {
-  agentNameCharactersMax,
-  emailCharactersMax,
-  reasoningCharactersMax,
-  recentActionCharactersMax,
-  recentActionsMax,
-  summaryCharactersMax,
-  ttlMinutesMax,
-  ttlMinutesMin,
-} from "../../domain/shown/field-limits.ts";
+  answeredProperties,
+  createProperties,
+  nullable,
+  opaque,
+  requiredOf,
+} from "./openapi-fields.ts";
 import { describeOperations, ref } from "./openapi-operations.ts";
 import { describeWebhooks, webhookEventSchema } from "./openapi-webhooks.ts";
 
-const opaque = (description: string) => ({ description });
-const nullable = (type: string, description: string) => ({ type: [type, "null"], description });
 const time = (description: string) => ({ type: "string", format: "date-time", description });
 const exampleRequest = {
   id: "req_019a862d4f1b7a3e9c5d2f8061b4e7a9",
@@ -40,6 +35,8 @@ const exampleRequest = {
   createdAt: "2026-01-31T12:00:00.000Z",
 };
 
+const { summary, payload, ...submittedToo } = answeredProperties;
+
 /** The fields of a request, which answers and webhooks have in common. */
 const requestFields = {
   id: {
@@ -49,15 +46,11 @@ const requestFields = {
   },
   object: { type: "string", const: "approval_request" },
   status: ref("Status"),
-  summary: { type: "string", description: "As submitted." },
-  payload: opaque("As submitted; null when none was."),
+  summary,
+  payload,
   modifiedPayload: opaque("As edited by the approver; null when it was not edited."),
   effectivePayload: opaque("What to execute: the edit when there is one, else the payload."),
-  metadata: opaque("As submitted; null when none was."),
-  agentState: opaque("As submitted; null when none was."),
-  reasoning: nullable("string", "As submitted."),
-  recentActions: { type: "array", items: { type: "string" }, description: "As submitted." },
-  agentName: nullable("string", "As submitted."),
+  ...submittedToo,
   approverEmail: nullable("string", "The address that was notified; null with a group."),
   approverGroup: {
     oneOf: [
@@ -113,42 +106,7 @@ export const openApi = {
         required: ["summary", "notify"],
         description:
           "Unknown fields are ignored; an optional field given as null counts as not given; a duplicate key anywhere is refused. Lengths count Unicode code points.",
-        properties: {
-          summary: {
-            type: "string",
-            minLength: 1,
-            maxLength: summaryCharactersMax,
-            description: "What the agent wants to do. The approver reads it first.",
-          },
-          payload: opaque("The exact action. Shown to the approver, who may edit it."),
-          notify: {
-            type: "string",
-            maxLength: emailCharactersMax,
-            description: "One plain e-mail address, or `group:<key>`.",
-          },
-          agentName: {
-            ...nullable("string", "Shown to the approver."),
-            maxLength: agentNameCharactersMax,
-          },
-          metadata: opaque("Opaque; echoed in reads and webhooks."),
-          agentState: opaque(
-            "Serialized agent context, at most 256KB of JSON. Never shown to the approver.",
-          ),
-          reasoning: {
-            ...nullable("string", "Why the agent wants it. Shown above the payload."),
-            maxLength: reasoningCharactersMax,
-          },
-          recentActions: {
-            ...nullable("array", "What the agent did just before."),
-            maxItems: recentActionsMax,
-            items: { type: "string", maxLength: recentActionCharactersMax },
-          },
-          ttlMinutes: {
-            ...nullable("integer", "Minutes until it expires; by default the workspace's expiry."),
-            minimum: ttlMinutesMin,
-            maximum: ttlMinutesMax,
-          },
-        },
+        properties: createProperties,
         example: {
           summary: "Refund order 1042 (49.00 EUR)",
           payload: { orderId: 1042, amount: 49.0 },
@@ -157,7 +115,7 @@ export const openApi = {
       },
       ApprovalRequest: {
         type: "object",
-        required: Object.keys(requestFields),
+        required: requiredOf(requestFields),
         properties: requestFields,
         additionalProperties: false,
       },

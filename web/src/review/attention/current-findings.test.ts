@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { nothingElse } from "../../../../server/src/domain/shown/submitted-fields.ts";
 import { currentFindings } from "./current-findings.ts";
 
 const review = {
+  ...nothingElse,
   id: "req_1",
   summary: "Pay",
   agentName: "payer",
-  reasoning: null,
-  recentActions: [],
   payload: '{"to":"p\u0430ypal","n":["\u200b","\u200b"]}',
 };
 

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { nothingElse } from "../../../../server/src/domain/shown/submitted-fields.ts";
 import { assertLinear } from "../../../../server/test/linear-time.ts";
 import { describeFinding, type Sentence } from "./finding-sentences.ts";
 import { type Finding, findingsOf, type Place, type ReviewedWords } from "./findings.ts";
 
 const ordinary = {
+  ...nothingElse,
   summary: "Refund order 4821, naïve 日本Corp שלום 👩‍👩‍👧",
   agentName: "payer",
   reasoning: "Because.\n\nOf that.",

@@ -10,6 +10,10 @@ import {
   openBrace,
   stringEnd,
 } from "../../../../server/src/domain/shown/json-tree.ts";
+import type {
+  ShownName,
+  ShownTextName,
+} from "../../../../server/src/domain/shown/submitted-fields.ts";
 import {
   type Imitation,
   imitationIn,
@@ -59,10 +63,7 @@ export type FindingGroup = {
   firstMore: Place | null;
 };
 
-export type ReviewedWords = Pick<
-  Review,
-  "summary" | "agentName" | "reasoning" | "recentActions" | "payload"
-> &
+export type ReviewedWords = Pick<Review, ShownName> &
   Partial<Pick<Review, "workspaceName" | "groupName" | "reviewerEmail">>;
 
 /** Takes a finding down. */
@@ -97,16 +98,20 @@ function startGroup(kind: FindingKind): FindingGroup {
 }
 
 function agentNamePlace(): Place {
-  return { kind: "field", id: "agent-name", name: words.places.agentName };
+  return { kind: "field", id: "agent-name", name: words.places.texts.agentName };
 }
 
-function fieldsOf({ summary, agentName, reasoning, recentActions }: ReviewedWords) {
+/** Each text stands on the page in the element that has its name, such as `agent-name`, as its id. */
+function fieldsOf(review: ReviewedWords) {
   const { places } = words;
+  const texts = Object.entries(places.texts) as [ShownTextName, string][];
   return [
-    { id: "summary", name: places.summary, text: summary },
-    { id: "agent-name", name: places.agentName, text: agentName ?? "" },
-    { id: "reasoning", name: places.reasoning, text: reasoning ?? "" },
-    ...recentActions.map((text, at) => ({
+    ...texts.map(([field, name]) => ({
+      id: field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+      name,
+      text: review[field] ?? "",
+    })),
+    ...review.recentActions.map((text, at) => ({
       id: `action-${at}`,
       name: places.recentAction(at + 1),
       text,

@@ -5,17 +5,16 @@ import { test } from "node:test";
 import { honestTexts } from "../../../../e2e/honest-texts.ts";
 import { storedOrder, type Trick } from "../../../../e2e/trick.ts";
 import { tricks } from "../../../../e2e/tricks-table.ts";
+import { nothingElse } from "../../../../server/src/domain/shown/submitted-fields.ts";
 import { mixesDirections } from "../../../../server/src/domain/shown/text/writing-order.ts";
 import { words } from "../../look/words.ts";
 import { describeFinding, type Sentence } from "./finding-sentences.ts";
 import { findingsOf, type ReviewedWords } from "./findings.ts";
 
 const ordinary: ReviewedWords = {
+  ...nothingElse,
   summary: "Pay",
   agentName: "payer",
-  reasoning: null,
-  recentActions: [],
-  payload: null,
   workspaceName: "Acme Shop",
   reviewerEmail: "ann@example.com",
   groupName: null,

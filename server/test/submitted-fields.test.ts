@@ -1,0 +1,46 @@
+// Whatever a caller may submit is documented, offered to models and answered. What the compiler can hold to the table of
+// fields it holds; this is the rest.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { createInput, requestOutput } from "../../mcp/src/tool-schemas.ts";
+import {
+  type SubmittedField,
+  storedFields,
+  submittedFields,
+} from "../src/domain/shown/submitted-fields.ts";
+
+const names = Object.keys(submittedFields);
+const fields = Object.entries<SubmittedField>(submittedFields);
+
+test("docs/api.md has a row for each field, in the order of the checks, with its sentence", () => {
+  const text = readFileSync(join(import.meta.dirname, "..", "..", "docs", "api.md"), "utf8");
+  const [table = ""] = /(?:^\|.*\n)+/m.exec(text) ?? [];
+  const rows = table.split("\n").flatMap((line) => {
+    const [, name, , meaning] = /^\| `(\w+)` \| (.*) \| (.*) \|$/.exec(line) ?? [];
+    return name === undefined ? [] : [{ name, meaning: meaning ?? "" }];
+  });
+  assert.deepEqual(
+    rows.map(({ name }) => name),
+    names,
+  );
+  for (const { name, meaning } of rows) {
+    const sentence = fields.find(([each]) => each === name)?.[1].sentence ?? name;
+    assert.ok(meaning.startsWith(sentence), `${name}: ${meaning}`);
+  }
+});
+
+test("models may submit each field, and are told its limits and what was answered", () => {
+  const { idempotencyKey, ...offered } = createInput.shape;
+  assert.deepEqual(Object.keys(offered).sort(), names.toSorted());
+  for (const [name, field] of fields) {
+    const said = Object.entries(offered).find(([each]) => each === name)?.[1].description ?? "";
+    for (const limit of ["charactersMax", "itemsMax", "bytesMax"] as const) {
+      const max = limit in field ? (field as Record<string, unknown>)[limit] : undefined;
+      if (max !== undefined) assert.ok(said.includes(String(max)), `${name}: ${said}`);
+    }
+  }
+  for (const { name } of storedFields) assert.ok(name in requestOutput.shape, name);
+});
