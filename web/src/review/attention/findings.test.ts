@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nothingElse } from "../../../../server/src/domain/shown/submitted-fields.ts";
 import { assertLinear } from "../../../../server/test/linear-time.ts";
+import { words } from "../../look/words.ts";
 import { describeFinding, type Sentence } from "./finding-sentences.ts";
 import { type Finding, findingsOf, type Place, type ReviewedWords } from "./findings.ts";
 
@@ -45,19 +46,17 @@ test("ordinary words in any language raise no flag", () => {
 
 test("hidden characters are found in every field, in keys and deep inside, with their place", () => {
   const hidden = "x\u200by";
+  const { texts } = words.places;
   const listed = listedOf({
-    summary: hidden,
-    agentName: hidden,
-    reasoning: hidden,
+    ...ordinary,
+    ...Object.fromEntries(Object.keys(texts).map((name) => [name, hidden])),
     recentActions: ["fine", hidden],
     payload: JSON.stringify({ list: [0, { a: [], ok: hidden }, hidden], [hidden]: 1 }),
   });
   assert.deepEqual(
     listed.map((finding) => said(describeFinding(finding))),
     [
-      "1 hidden character in the summary",
-      "1 hidden character in the agent’s name",
-      "1 hidden character in the reasoning",
+      ...Object.values(texts).map((place) => `1 hidden character in ${place}`),
       "1 hidden character in recent action 2",
       "1 hidden character in ‹list[1].ok›",
       "1 hidden character in ‹list[2]›",
