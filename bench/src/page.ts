@@ -1,10 +1,9 @@
-// What a run leaves behind: the page of the documentation with every figure and how it came about, the chart, and the
-// figures for programs. All words of the page stand here, because the page is written anew by each run.
+// What a run leaves behind: the page of the documentation with every figure and how it came about, and the figures
+// for programs. All words of the page stand here, because the page is written anew by each run.
 
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { chartOf } from "./chart.ts";
 import { type Figure, isMet, ratioOf, spreadOf } from "./figure.ts";
 import {
   capitalised,
@@ -100,7 +99,7 @@ const whyMissed: readonly (readonly [name: RegExp, why: string])[] = [
 ];
 
 export type Places = {
-  /** Where results.json and chart.svg go. */
+  /** Where results.json goes. */
   results: string;
   /** The folder of the documentation, whose page is written anew; null leaves it as it is. */
   docs: string | null;
@@ -111,17 +110,9 @@ export async function writeResults(
   results: Results,
   { results: folder, docs }: Places,
 ): Promise<string[]> {
-  const chart = chartOf(results.figures, captionOf(results));
-  const files = new Map([
-    [join(folder, "results.json"), jsonOf(results)],
-    [join(folder, "chart.svg"), chart],
-  ]);
+  const files = new Map([[join(folder, "results.json"), jsonOf(results)]]);
+  if (docs !== null) files.set(join(docs, "performance.md"), pageOf(results));
   await mkdir(folder, { recursive: true });
-  if (docs !== null) {
-    await mkdir(join(docs, "images"), { recursive: true });
-    files.set(join(docs, "images", "performance.svg"), chart);
-    files.set(join(docs, "performance.md"), pageOf(results));
-  }
   for (const [path, text] of files) await writeFile(path, text);
   return [...files.keys()];
 }
@@ -142,14 +133,9 @@ export function joined(before: Results, more: Results): Results {
 
 export function pageOf(results: Results): string {
   const { figures } = results;
-  const sections = [opening(figures), conditions(results), reading, glance(figures)];
+  const sections = [opening(figures), conditions(results), reading];
   const groups = groupsOf(figures).map(groupSection);
   return `${[...sections, "## Figures", ...groups, ...missedSection(figures), yourself].join("\n\n")}\n`;
-}
-
-/** What stands above the chart. */
-export function captionOf({ at, commit, machine }: Results): string {
-  return `${dateOf(at)}, commit ${commit}. ${machine}`;
 }
 
 function opening(figures: Figure[]): string {
@@ -164,12 +150,6 @@ Times and rates alone say more about a machine than about a program. So the benc
 function conditions({ at, commit, machine, options }: Results): string {
   const command = `npm run bench${options === "" ? "" : ` -- ${options}`}`;
   return `Measured ${dateOf(at)} by \`${command}\` at commit \`${commit}\`. The machine: ${machine}.`;
-}
-
-function glance(figures: Figure[]): string {
-  return `## At a glance
-
-![Every ratio against its ceiling and every value against its target: ${countText(figures)}. The tables below say the same in numbers.](images/performance.svg)`;
 }
 
 const reading = `## How to read it
@@ -231,7 +211,7 @@ $ npm run bench -- --millions 1     # also with a million finished requests (5 G
 $ npm run bench -- --peers          # also the same job by other means, whose packages are fetched
 \`\`\`
 
-It prints these tables, and writes this page, the chart and the figures for programs (\`bench/results/results.json\`). \`pgbench\` comes with a PostgreSQL installation (Debian: \`apt-get install postgresql\`); without it a bare loop over \`pg\` takes its place, which is a lower ceiling and named so.
+It prints these tables, and writes this page and the figures for programs (\`bench/results/results.json\`). \`pgbench\` comes with a PostgreSQL installation (Debian: \`apt-get install postgresql\`); without it a bare loop over \`pg\` takes its place, which is a lower ceiling and named so.
 
 Close what else is running, and read the ratios. Absolute figures follow the disk and the processor.`;
 
