@@ -393,7 +393,7 @@ journey(
     await tryCode("123");
     await page.getByText("The code has six letters or digits.").waitFor();
     await tryCode(wrong(code));
-    await page.getByText("That is not the code. 9 tries left.").waitFor();
+    await page.getByText("That’s not the code. 9 tries left.").waitFor();
     assert.doesNotMatch(await page.content(), /SECRET/);
     await inspect(page, "code-wrong", withCode);
     await tryCode(` ${code.toLowerCase()} `);

@@ -366,7 +366,7 @@ test("an endpoint is added with a secret that is shown once, and a private addre
     assert.deepEqual(refused, {
       refusal: "validation_error",
       message:
-        "url: must lead to a public address, and this one does not; whoever runs this service can allow it",
+        "url: must lead to a public address, and this one does not; the operator of this service can allow it",
       field: "url",
     });
   }

@@ -25,7 +25,7 @@ import {
 
 export function deliveryCommand(readConfig: ReadCommandConfig): Command {
   const command = new Command("delivery").description(
-    "see what was sent to endpoints and mailboxes, what came back, and send it again",
+    "see deliveries to endpoints and mailboxes with their responses, and resend them",
   );
   command.addCommand(listCommand(readConfig));
   command.addCommand(showCommand(readConfig));
@@ -99,7 +99,7 @@ type Shown = {
 function showCommand(readConfig: ReadCommandConfig): Command {
   return onStore(
     new Command("show")
-      .description("show a delivery: what is sent, and every attempt with what came back")
+      .description("show a delivery: its body, and every attempt with its response")
       .argument("<id>"),
     readConfig,
     {

@@ -11,7 +11,7 @@ export function keyCommand(readConfig: ReadCommandConfig): Command {
   command.addCommand(
     onStore(
       new Command("create")
-        .description("issue an API key; it is shown this once")
+        .description("issue an API key; it is shown once")
         .requiredOption("--workspace <id>", "the workspace that the key opens")
         .requiredOption("--name <name>", "what it is for"),
       readConfig,
@@ -26,7 +26,7 @@ export function keyCommand(readConfig: ReadCommandConfig): Command {
   command.addCommand(
     onStore(
       new Command("revoke")
-        .description("revoke an API key: its very next call is refused")
+        .description("revoke an API key: its next call is refused")
         .argument("<id>", "key_…, as `key list` shows"),
       readConfig,
       {

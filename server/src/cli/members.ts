@@ -7,11 +7,11 @@ import * as members from "../storage/people/members.ts";
 import { onStore, type Printed, type ReadCommandConfig, table } from "./command.ts";
 
 export function memberCommand(readConfig: ReadCommandConfig): Command {
-  const command = new Command("member").description("the people who run a workspace");
+  const command = new Command("member").description("add, list and remove members of a workspace");
   command.addCommand(
     onStore(
       new Command("add")
-        .description("add a person, or give one who is there another role")
+        .description("add a member, or change a member's role")
         .requiredOption("--workspace <id>", "the workspace to run")
         .requiredOption("--email <address>", "who")
         .requiredOption("--role <role>", roles.join(", ")),
@@ -31,7 +31,7 @@ export function memberCommand(readConfig: ReadCommandConfig): Command {
   command.addCommand(
     onStore(
       new Command("remove")
-        .description("remove a person, or take an invitation back: their next call is refused")
+        .description("remove a member or revoke an invitation: their next call is refused")
         .requiredOption("--workspace <id>", "which workspace")
         .requiredOption("--email <address>", "who"),
       readConfig,
@@ -46,7 +46,7 @@ export function memberCommand(readConfig: ReadCommandConfig): Command {
   command.addCommand(
     onStore(
       new Command("list")
-        .description("list the people of a workspace")
+        .description("list the members of a workspace")
         .requiredOption("--workspace <id>", "which workspace"),
       readConfig,
       {

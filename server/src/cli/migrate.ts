@@ -6,7 +6,7 @@ import { openCommandStore, type ReadCommandConfig } from "./command.ts";
 
 export function migrateCommand(readConfig: ReadCommandConfig): Command {
   const command = new Command("migrate")
-    .description("bring the database's schema up to date (`serve` does it by itself)")
+    .description("bring the database's schema up to date (`serve` does this, too)")
     .option("--json", "print JSON, for machines");
   return command.action(async () => {
     const store = await openCommandStore(readConfig());

@@ -25,7 +25,7 @@ export function webhookCommand(readConfig: ReadCommandConfig): Command {
   command.addCommand(
     onStore(
       new Command("create")
-        .description("register an endpoint; its secret is shown this once")
+        .description("register an endpoint; its secret is shown once")
         .requiredOption("--workspace <id>", "the workspace whose events it gets")
         .requiredOption("--url <url>", "where events are POSTed")
         .option(
@@ -107,7 +107,7 @@ export function webhookCommand(readConfig: ReadCommandConfig): Command {
 function testCommand(readConfig: ReadCommandConfig): Command {
   return onStore(
     new Command("test")
-      .description("send an endpoint a signed test event (webhook.test), and say how it went")
+      .description("send an endpoint a signed test event (webhook.test), and show how it went")
       .argument("<id>"),
     readConfig,
     {

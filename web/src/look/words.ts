@@ -99,7 +99,7 @@ export const words = {
     redo: "Redo",
     reset: "Reset",
     goTo: "Go there",
-    brokenHint: "Like this it cannot be approved. What you typed is kept.",
+    brokenHint: "You can’t approve it like this. Your text is kept.",
     isNull:
       "The payload cannot be edited to null: null means “not edited”, so the agent would run its original payload. Use {} for an empty payload, or reject the request.",
     duplicateKey: (path: string) =>
@@ -187,16 +187,16 @@ export const words = {
       ? "One thing deserves a look first"
       : `${number(count)} things deserve a look first`,
   unkept: "Typed but not kept yet: ",
-  unsaved: "What you typed is too large to be kept if this page is loaded again",
+  unsaved: "Your text is too large to survive a reload of this page",
   changed: (count: number) => `You made ${changes(count)}`,
-  expiringSoon: "The time is almost over",
+  expiringSoon: "Time is almost up",
 
   approve: "Approve",
   approveChanged: "Approve with changes",
   reject: "Reject",
   approveBlocked: {
-    broken: "Mend the JSON first: it is broken at the moment.",
-    isNull: "The payload cannot become null.",
+    broken: "Fix the JSON first.",
+    isNull: "The payload can’t be null.",
     unopened: "Open the folded parts first.",
     editing: "Keep or cancel the value you are editing first.",
     insecure:
@@ -287,17 +287,17 @@ export const words = {
 
   code: {
     title: "Type the code from the mail",
-    why: "asks for the six characters printed in the mail beside the link. Until then nothing of the request is shown.",
+    why: "asks for the six characters beside the link in the mail. You’ll see the request after that.",
     label: "Code",
     open: "Open the request",
     wrong: (left: number) =>
       left === 0
-        ? "That was not the code, and it was the last try."
-        : `That is not the code. ${number(left)} ${left === 1 ? "try" : "tries"} left.`,
+        ? "That’s not the code, and it was the last try."
+        : `That’s not the code. ${number(left)} ${left === 1 ? "try" : "tries"} left.`,
     incomplete: "The code has six letters or digits.",
     lockedTitle: "This link is locked",
     locked:
-      "Ten wrong codes were typed, so nothing can be seen or decided with this link any more. Have the agent ask again, or somebody else of the group decide.",
+      "Ten wrong codes were typed, so this link no longer works. Have the agent ask again, or let somebody else in the group decide.",
   },
 
   time: {

@@ -140,7 +140,7 @@ export function describeAddressFlaw(
 export function describeAddressFlawToMember(flaw: AddressFlaw): string {
   return flaw.kind === "metadata"
     ? "must not lead to a cloud's metadata service"
-    : "must lead to a public address, and this one does not; whoever runs this service can allow it";
+    : "must lead to a public address, and this one does not; the operator of this service can allow it";
 }
 
 function specialRangeOf(address: ipaddr.IPv4 | ipaddr.IPv6): string | null {

@@ -49,7 +49,7 @@ export function inboxPage(
   return pageOf({
     title: "Kept mails",
     main: `<h1>Kept mails</h1>
-<p class="lead">Nothing is sent, because there is no mail server. Every mail is kept here instead, for whoever sits at this machine. Set <code>SMTP_URL</code> to send them.</p>
+<p class="lead">There is no mail server, so nothing is sent. Every mail is kept here instead, for people at this machine. Set <code>SMTP_URL</code> to send them.</p>
 ${waiting}${isEmpty ? emptyInbox(address) : list}
 ${links === "" ? "" : `<nav class="pages" aria-label="Pages">${links}</nav>`}`,
   });

@@ -50,7 +50,7 @@ export function faultHtml(frame: PageFrame): string {
     title: "The request cannot be shown just now",
     paragraphs: [
       "Something is wrong on the service's side. Nothing was decided by opening this page.",
-      "Load it again in a moment. If that does not help, tell whoever runs this service.",
+      "Load it again in a moment. If that doesn’t help, tell the operator of this service.",
     ],
   });
 }

@@ -15,8 +15,8 @@ export function RoleList() {
         ))}
       </dl>
       <p className="quiet small">
-        Approvers need no membership: whoever an agent names in <code>notify</code> gets a mail with
-        a link, and decides there.
+        Approvers need no membership: the person an agent names in <code>notify</code> gets a mail
+        with a link, and decides there.
       </p>
     </section>
   );
