@@ -171,7 +171,7 @@ export function describeOperations(example: object) {
       post: {
         operationId: "cancelRequest",
         tags: ["Requests"],
-        summary: "Withdraw a pending request",
+        summary: "Cancel a pending request",
         description: "Emits `request.cancelled`. Nobody can decide the request afterwards.",
         parameters: [idParameter],
         responses: {

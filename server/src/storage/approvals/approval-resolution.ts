@@ -1,4 +1,4 @@
-// The one way out of PENDING: a decision, a withdrawal, or the end of the time. Each writes the event and its deliveries
+// The one way out of PENDING: a decision, a cancel, or the end of the time. Each writes the event and its deliveries
 // with it, and announces the change to whoever waits.
 
 import type { Queryable, Transaction } from "../../database/database.ts";
