@@ -1,5 +1,16 @@
 -- The schema that all migrations together make. Written by `npm run schema`; a test holds it to the truth.
 
+CREATE OR REPLACE FUNCTION public.name_delivery_channel()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.channel := case when new.endpoint_id is null then 'mail' else 'webhook' end;
+  return new;
+end;
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.new_id(prefix text)
  RETURNS text
  LANGUAGE sql
@@ -176,29 +187,36 @@ create table deliveries (
   weight smallint not null default 1,
   mailbox text,
   digest_id text collate "C",
+  channel text not null,
   constraint deliveries_pkey PRIMARY KEY (workspace_id, id),
   constraint deliveries_workspace_id_endpoint_id_fkey FOREIGN KEY (workspace_id, endpoint_id) REFERENCES endpoints(workspace_id, id),
   constraint deliveries_workspace_id_event_id_fkey FOREIGN KEY (workspace_id, event_id) REFERENCES events(workspace_id, id),
   constraint deliveries_workspace_id_reviewer_id_fkey FOREIGN KEY (workspace_id, reviewer_id) REFERENCES reviewers(workspace_id, id),
   constraint deliveries_attempts_before_check CHECK ((attempts_before >= 0)),
   constraint deliveries_attempts_check CHECK ((attempts >= 0)),
+  constraint deliveries_channel_has_destination CHECK (
+CASE channel
+    WHEN 'webhook'::text THEN ((endpoint_id IS NOT NULL) AND (reviewer_id IS NULL) AND (recipient IS NULL))
+    WHEN 'mail'::text THEN ((endpoint_id IS NULL) AND (num_nonnulls(reviewer_id, recipient) = 1))
+    ELSE false
+END),
   constraint deliveries_digest_of_mailbox CHECK (((digest_id IS NULL) OR (mailbox IS NOT NULL))),
   constraint deliveries_finished_has_time CHECK (((state = ANY (ARRAY['delivered'::text, 'failed'::text])) = (finished_at IS NOT NULL))),
   constraint deliveries_held_for_reviewer CHECK (((mailbox IS NULL) OR (reviewer_id IS NOT NULL))),
   constraint deliveries_lease_whole CHECK (((lease_token IS NULL) = (leased_until IS NULL))),
-  constraint deliveries_one_destination CHECK ((num_nonnulls(endpoint_id, reviewer_id, recipient) = 1)),
   constraint deliveries_round_check CHECK ((round >= 1)),
   constraint deliveries_state_check CHECK ((state = ANY (ARRAY['due'::text, 'delivered'::text, 'failed'::text, 'skipped'::text]))),
   constraint deliveries_weight_check CHECK ((weight >= 1))
 );
 CREATE UNIQUE INDEX deliveries_destination_key ON public.deliveries USING btree (event_id, COALESCE(endpoint_id, reviewer_id, recipient), workspace_id);
+CREATE INDEX deliveries_due_in_workspace ON public.deliveries USING btree (channel, workspace_id, due_at, id) WHERE ((state = 'due'::text) AND (endpoint_id IS NULL));
 CREATE INDEX deliveries_due_to_endpoint ON public.deliveries USING btree (endpoint_id, due_at, id) WHERE ((state = 'due'::text) AND (endpoint_id IS NOT NULL));
-CREATE INDEX deliveries_due_to_mailbox ON public.deliveries USING btree (workspace_id, due_at, id) WHERE ((state = 'due'::text) AND (endpoint_id IS NULL));
 CREATE INDEX deliveries_held ON public.deliveries USING btree (mailbox, workspace_id, id) WHERE ((state = 'due'::text) AND (mailbox IS NOT NULL) AND (digest_id IS NULL));
 CREATE INDEX deliveries_of_digest ON public.deliveries USING btree (digest_id, workspace_id, id) WHERE (digest_id IS NOT NULL);
 CREATE INDEX deliveries_of_endpoint ON public.deliveries USING btree (endpoint_id, id) WHERE (endpoint_id IS NOT NULL);
 CREATE INDEX deliveries_unsuccessful ON public.deliveries USING btree (workspace_id, id) WHERE (state = ANY (ARRAY['failed'::text, 'skipped'::text]));
 CREATE INDEX deliveries_unsuccessful_of_endpoint ON public.deliveries USING btree (endpoint_id, id) WHERE ((state = ANY (ARRAY['failed'::text, 'skipped'::text])) AND (endpoint_id IS NOT NULL));
+CREATE TRIGGER deliveries_channel_named BEFORE INSERT ON public.deliveries FOR EACH ROW WHEN ((new.channel IS NULL)) EXECUTE FUNCTION name_delivery_channel();
 
 create table endpoint_secrets (
   workspace_id text collate "C" not null,

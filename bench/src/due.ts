@@ -29,8 +29,8 @@ export async function addDue(
          select workspace_id, id, 'request.created' from copied
          returning workspace_id, id
        )
-       insert into deliveries (workspace_id, event_id, endpoint_id, due_at)
-       select event.workspace_id, event.id, endpoint.id, $4
+       insert into deliveries (workspace_id, event_id, channel, endpoint_id, due_at)
+       select event.workspace_id, event.id, 'webhook', endpoint.id, $4
        from event cross join unnest($5::text[]) as endpoint (id)`,
       [workspaceId, approvalId, Math.min(rowsAtOnce, count - added), dueAt, endpointIds],
     );
@@ -49,8 +49,8 @@ export async function addDueTests(
          select $1, $2, 'webhook.test' from generate_series(1, $3)
          returning workspace_id, id, endpoint_id
        )
-       insert into deliveries (workspace_id, event_id, endpoint_id)
-       select workspace_id, id, endpoint_id from event`,
+       insert into deliveries (workspace_id, event_id, channel, endpoint_id)
+       select workspace_id, id, 'webhook', endpoint_id from event`,
       [workspaceId, endpointId, Math.min(rowsAtOnce, count - added)],
     );
   }

@@ -345,9 +345,9 @@ const writeEvents = `
 
 const writeDeliveries = `
   insert into deliveries (
-    workspace_id, id, event_id, endpoint_id, reviewer_id, state, due_at, attempts, created_at, finished_at
+    workspace_id, id, event_id, channel, endpoint_id, reviewer_id, state, due_at, attempts, created_at, finished_at
   )
-  select workspace_id, id, event_id, endpoint_id, reviewer_id, 'delivered', ${time("written_ms")}, 1,
+  select workspace_id, id, event_id, case when endpoint_id is null then 'mail' else 'webhook' end, endpoint_id, reviewer_id, 'delivered', ${time("written_ms")}, 1,
     ${time("written_ms")}, ${time("written_ms + 15 + luck % 150")}
   from delivery`;
 

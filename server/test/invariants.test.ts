@@ -103,8 +103,18 @@ test("an event goes to each destination once", async () => {
     [workspaceId],
   );
   await refuses(
-    "deliveries_one_destination",
+    "deliveries_channel_has_destination",
     "insert into deliveries (workspace_id, event_id) select workspace_id, event_id from deliveries where workspace_id = $1",
+    [workspaceId],
+  );
+  await refuses(
+    "deliveries_channel_has_destination",
+    "update deliveries set channel = 'webhook' where workspace_id = $1 and reviewer_id is not null",
+    [workspaceId],
+  );
+  await refuses(
+    "deliveries_channel_has_destination",
+    "update deliveries set channel = 'pigeon' where workspace_id = $1",
     [workspaceId],
   );
 });

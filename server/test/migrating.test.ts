@@ -58,6 +58,9 @@ const merged = {
   "0005_passkey_mails.sql": "460bf9ac3ae1df5b910f9c3f315838ec5ec9b0a8e93b296ebf4bff1ad598c461",
   "0006_words_apart.sql": "92e68be6e04b976933d3288efc01dee77363e6ee53aa2fc9cec72ef0ed37eb9d",
   "0007_mail_digests.sql": "d203f81cf4dcaaf303e8593bae4db0c8a66b432af2a1e952a7a666c2ec5eaae8",
+  "0008_delivery_channels.sql": "1ac326c32462ea289b8d7ca20d3f5884221465945eababad480a15b5a93f66d5",
+  "0009_channels_of_finished_mails.sql":
+    "413b61f1a998fc865c6d4eb56dd038ff746cb4a366d591151fcf9427413198d0",
 };
 
 const migrationsFolder = join(import.meta.dirname, "..", "migrations");
@@ -81,20 +84,55 @@ test("merged migrations never change", async () => {
 async function migrateWithFormer(client: pg.Client, former: string): Promise<string> {
   const [name = "", , ending] = former.split(".");
   assert.equal(ending, "sql");
+  await migrateUntil(client, `${name}.sql`);
+  await apply(client, `${name}.sql`, await readFile(join(formerFolder, former), "utf8"));
+  return `${name}.sql`;
+}
+
+/** All migrations before the named one. */
+async function migrateUntil(client: pg.Client, name: string): Promise<void> {
   await client.query(
     "create table migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())",
   );
-  const apply = async (file: string, sql: string) => {
-    await client.query(sql);
-    await client.query("insert into migrations values ($1, $2)", [file, checksumOf(sql)]);
-  };
   for (const file of Object.keys(merged)) {
-    if (file === `${name}.sql`) break;
-    await apply(file, await readFile(join(migrationsFolder, file), "utf8"));
+    if (file === name) break;
+    await apply(client, file, await readFile(join(migrationsFolder, file), "utf8"));
   }
-  await apply(`${name}.sql`, await readFile(join(formerFolder, former), "utf8"));
-  return `${name}.sql`;
 }
+
+async function apply(client: pg.Client, file: string, sql: string): Promise<void> {
+  await client.query(sql);
+  await client.query("insert into migrations values ($1, $2)", [file, checksumOf(sql)]);
+}
+
+test("deliveries from before channels get theirs, and so does what an older process still writes", async () => {
+  await onDatabase({ isEmpty: true }, async ({ connection }, client) => {
+    await migrateUntil(client, "0008_delivery_channels.sql");
+    await client.query(`
+      insert into workspaces (id, name, plan) values ('ws_1', 'One', 'unlimited');
+      insert into endpoints (workspace_id, id, url) values ('ws_1', 'ep_1', 'https://example.com/hook');
+      insert into events (workspace_id, id, endpoint_id, kind)
+        select 'ws_1', id, 'ep_1', 'webhook.test' from unnest(array['evt_1', 'evt_2', 'evt_3']) as id`);
+    const write = (state: string, eventId: string) =>
+      client.query(
+        `insert into deliveries (workspace_id, event_id, endpoint_id, recipient, state, finished_at)
+         values ('ws_1', $1, 'ep_1', null, $2, $3), ('ws_1', $1, null, 'ann@example.com', $2, $3)`,
+        [eventId, state, state === "due" ? null : new Date()],
+      );
+    await write("due", "evt_1");
+    await write("delivered", "evt_2");
+    await migrate(connection);
+    await write("due", "evt_3");
+    const { rows } = await client.query(
+      `select count(*)::int as count, channel, recipient is not null as is_mail
+       from deliveries group by 2, 3 order by 2`,
+    );
+    assert.deepEqual(rows, [
+      { count: 3, channel: "mail", is_mail: true },
+      { count: 3, channel: "webhook", is_mail: false },
+    ]);
+  });
+});
 
 test("a database that was made with a former text of a migration is upgraded to the same schema", async () => {
   const formers = (await readdir(formerFolder)).sort();

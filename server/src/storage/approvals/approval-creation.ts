@@ -269,12 +269,12 @@ reviewer as (
   select workspace_id, id, approval_id, email, $1::text, nonce, digest, review_code from asked
 ),
 mail as (
-  insert into deliveries (workspace_id, event_id, reviewer_id)
-  select workspace_id, event_id, id from asked
+  insert into deliveries (workspace_id, event_id, channel, reviewer_id)
+  select workspace_id, event_id, 'mail', id from asked
 ),
 webhook as (
-  insert into deliveries (workspace_id, event_id, endpoint_id, state, weight)
-  select g.workspace_id, g.event_id, e.id, case when e.disabled_at is null then 'due' else 'skipped' end,
+  insert into deliveries (workspace_id, event_id, channel, endpoint_id, state, weight)
+  select g.workspace_id, g.event_id, 'webhook', e.id, case when e.disabled_at is null then 'due' else 'skipped' end,
     case when ${bytesOf("i", largeSubmittedColumns)} > ${claimedReadBytesMax} then ${largeWebhookWeight} else 1 end
   from granted g
   join input i on i.n = g.n

@@ -167,8 +167,8 @@ const eventAndDeliveries = `
     insert into events (workspace_id, id, approval_id, kind, created_at)
     select workspace_id, event_id, id, $7, resolved_at from resolved
   ), webhook as (
-    insert into deliveries (workspace_id, event_id, endpoint_id, state, weight)
-    select resolved.workspace_id, resolved.event_id, e.id,
+    insert into deliveries (workspace_id, event_id, channel, endpoint_id, state, weight)
+    select resolved.workspace_id, resolved.event_id, 'webhook', e.id,
       case when e.disabled_at is null then 'due' else 'skipped' end, resolved.weight
     from resolved
     join endpoints e on e.workspace_id = resolved.workspace_id

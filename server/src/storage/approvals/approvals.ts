@@ -285,8 +285,8 @@ export async function remindDue(tx: Transaction, limit: number): Promise<number>
         where taken.expires_at > now() + interval '${reminderMinutesMin} minutes'
         returning workspace_id, id, approval_id
       ), mail as (
-        insert into deliveries (workspace_id, event_id, reviewer_id)
-        select event.workspace_id, event.id, r.id
+        insert into deliveries (workspace_id, event_id, channel, reviewer_id)
+        select event.workspace_id, event.id, 'mail', r.id
         from event
         join reviewers r on r.workspace_id = event.workspace_id and r.approval_id = event.approval_id
       )

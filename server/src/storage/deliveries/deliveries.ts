@@ -299,7 +299,8 @@ const duePage = `
     where e.workspace_id = $1 and ($2::text is null or e.id = $2)
     union all
     select d.id from deliveries d
-    where d.state = 'due' and d.endpoint_id is null and d.workspace_id = $1 and $2::text is null
+    where d.state = 'due' and d.endpoint_id is null and d.channel = 'mail' and d.workspace_id = $1
+      and $2::text is null
       and ${isOfWorkspace}
   ) as due
   where ($3::text is null or id < $3)
@@ -512,7 +513,7 @@ export async function resendUnsuccessful(
        where d.workspace_id = $1 and d.id > $5 and d.state in ('failed', 'skipped')
          and coalesce(d.finished_at, greatest(d.created_at, d.due_at)) >= $2
          and ($3::text is null or d.endpoint_id = $3)
-         and case when d.endpoint_id is not null then e.disabled_at is null
+         and case when d.channel = 'webhook' then e.disabled_at is null
            else d.state = 'failed' and d.reviewer_id is not null
              and a.status = 'PENDING' and a.expires_at > now() end
        order by d.id
@@ -535,8 +536,8 @@ export async function insertTest(
        insert into events (workspace_id, endpoint_id, kind) values ($1, $2, 'webhook.test')
        returning workspace_id, id
      )
-     insert into deliveries (workspace_id, event_id, endpoint_id)
-     select workspace_id, id, $2 from event
+     insert into deliveries (workspace_id, event_id, channel, endpoint_id)
+     select workspace_id, id, 'webhook', $2 from event
      returning id`,
     [endpoint.workspaceId, endpoint.id],
   );
@@ -596,8 +597,8 @@ export async function insertMailNotice(
 }
 
 const mailToOwners = `
-  insert into deliveries (workspace_id, event_id, recipient)
-  select event.workspace_id, event.id, m.email
+  insert into deliveries (workspace_id, event_id, channel, recipient)
+  select event.workspace_id, event.id, 'mail', m.email
   from event
   join members m on m.workspace_id = event.workspace_id and m.role = 'owner' and m.joined_at is not null`;
 

@@ -174,14 +174,14 @@ const interval = `interval '${reviewMailIntervalSeconds} seconds'`;
 const claimSql = `
 with recursive lane as (
   (select d.workspace_id from deliveries d
-   where d.state = 'due' and d.endpoint_id is null
+   where d.state = 'due' and d.endpoint_id is null and d.channel = 'mail'
    order by d.workspace_id, d.due_at, d.id limit 1)
   union all
   select next.workspace_id
   from lane
   cross join lateral (
     select d.workspace_id from deliveries d
-    where d.state = 'due' and d.endpoint_id is null and d.workspace_id > lane.workspace_id
+    where d.state = 'due' and d.endpoint_id is null and d.channel = 'mail' and d.workspace_id > lane.workspace_id
     order by d.workspace_id, d.due_at, d.id limit 1
   ) as next
 ),
@@ -193,7 +193,7 @@ window_row as (
   cross join lateral (
     select d.ctid, d.id, d.due_at, coalesce(d.leased_until > now(), false) as is_leased
     from deliveries d
-    where d.state = 'due' and d.endpoint_id is null and d.workspace_id = lane.workspace_id
+    where d.state = 'due' and d.endpoint_id is null and d.channel = 'mail' and d.workspace_id = lane.workspace_id
       and d.due_at <= now()
     order by d.due_at, d.id
     limit ${mailsPerWorkspaceMax}
@@ -489,7 +489,7 @@ export async function listSent(
        cross join lateral (
          select d.workspace_id, d.id, d.event_id, d.reviewer_id, d.recipient, d.round, d.digest_id
          from deliveries d
-         where d.workspace_id = workspaces.id and d.endpoint_id is null and d.state = 'delivered'
+         where d.workspace_id = workspaces.id and d.channel = 'mail' and d.state = 'delivered'
            and ($2::text is null or d.id < $2) and ${standsForMail}
          order by d.id desc
          limit $1
@@ -508,7 +508,7 @@ export async function findSent(db: Queryable, deliveryId: string): Promise<Mail 
     `select ${mailColumns}, case when d.round = 1 then d.digest_id end as sent_digest_id
      from workspaces
      join deliveries d on d.workspace_id = workspaces.id and d.id = $1 ${mailJoins}
-     where d.endpoint_id is null and d.state = 'delivered'`,
+     where d.channel = 'mail' and d.state = 'delivered'`,
     [deliveryId],
   );
   const [mail] = await withDigests(db, rows);

@@ -28,8 +28,8 @@ export async function insert(
        insert into events (workspace_id, kind, detail) values ($1, $2, $3)
        returning workspace_id, id
      )
-     insert into deliveries (workspace_id, event_id, recipient, due_at)
-     select workspace_id, id, $4, ${wait} from event`,
+     insert into deliveries (workspace_id, event_id, channel, recipient, due_at)
+     select workspace_id, id, 'mail', $4, ${wait} from event`,
     [workspaceId, kind, detail, to],
   );
 }
