@@ -3,7 +3,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { type Database, inTransaction } from "../../server/src/database/database.ts";
-import { announceDue } from "../../server/src/storage/deliveries/deliveries.ts";
+import { announceDue } from "../../server/src/storage/deliveries/new-deliveries.ts";
 
 /** One statement takes no longer than a connection of ours may. */
 const rowsAtOnce = 10_000;

@@ -39,6 +39,7 @@ import { makeKeyUse } from "../src/operations/workspaces/note-key-use.ts";
 import { examineMembersWebhookUrl } from "../src/outbound/resolve-host.ts";
 import * as deliveries from "../src/storage/deliveries/deliveries.ts";
 import * as storedEndpoints from "../src/storage/deliveries/endpoints.ts";
+import * as newDeliveries from "../src/storage/deliveries/new-deliveries.ts";
 import { KeyUse } from "../src/storage/workspaces/key-use.ts";
 import { until } from "./patience.ts";
 import { makeTestDatabase } from "./test-database.ts";
@@ -822,7 +823,7 @@ test("owners who have not joined get no notices", async () => {
   accepted(await members.invite(calls, team.owner({ body })));
   const endpoint = await makeEndpoint(db, team.id, "https://hooks.example/a");
   await inTransaction(db, (tx) =>
-    deliveries.insertEndpointNotice(tx, endpoint, "endpoint.failing", { reason: "test" }),
+    newDeliveries.insertEndpointNotice(tx, endpoint, "endpoint.failing", { reason: "test" }),
   );
   const { rows } = await db.query(
     `select d.recipient from deliveries d

@@ -15,7 +15,7 @@ import { composeMail } from "../src/operations/deliveries/compose-mail.ts";
 import { addMember } from "../src/operations/people/add-member.ts";
 import { createGroup } from "../src/operations/people/manage-group.ts";
 import { buildRawMail } from "../src/outbound/send-mail.ts";
-import { insertEndpointNotice } from "../src/storage/deliveries/deliveries.ts";
+import { insertEndpointNotice } from "../src/storage/deliveries/new-deliveries.ts";
 import { until } from "./patience.ts";
 import { makeWorkspace, startNode, startService, testKeyring } from "./test-service.ts";
 import { makeEndpoint, startWorker, testPublicUrl } from "./test-worker.ts";

@@ -23,8 +23,9 @@ import { addMember } from "../src/operations/people/add-member.ts";
 import { createGroup, removeGroupMember } from "../src/operations/people/manage-group.ts";
 import { mailSignInCode } from "../src/operations/people/sign-in.ts";
 import { buildRawMail, MailSender } from "../src/outbound/send-mail.ts";
-import { insertEndpointNotice } from "../src/storage/deliveries/deliveries.ts";
 import * as dueMails from "../src/storage/deliveries/due-mails.ts";
+import { insertEndpointNotice } from "../src/storage/deliveries/new-deliveries.ts";
+import * as sentMails from "../src/storage/deliveries/sent-mails.ts";
 import { type CrashPoint, startCrashingWorker } from "./crashing-worker.ts";
 import { until } from "./patience.ts";
 import { type ReceivedMail, startMailserver } from "./test-mailbox.ts";
@@ -344,7 +345,7 @@ test("a digest that the server wants later is tried again as a whole, and is the
   const retried = mails.find(({ headers }) => headers.get("subject")?.startsWith("12 "));
   for (const { id, outcomes } of rows.slice(0, 12)) {
     assert.deepEqual(outcomes, ["deferred", "delivered"]);
-    const sent = await dueMails.findSent(db, id);
+    const sent = await sentMails.findSent(db, id);
     const made = sent === null ? null : composeMail(sent, origin);
     assert.ok(made !== null);
     assert.equal((await buildRawMail(made, from)).toString("latin1"), retried?.raw);
@@ -550,7 +551,7 @@ test("a mail that somebody asks to send again leaves at once and alone, held or 
   await untilNoneDue(to);
   const shown = await Promise.all(
     held.slice(1).map(async ({ id }) => {
-      const sent = await dueMails.findSent(db, id);
+      const sent = await sentMails.findSent(db, id);
       return sent === null ? null : composeMail(sent, origin)?.subject;
     }),
   );
@@ -610,7 +611,7 @@ test("more than fit into one digest leave in further ones, and all of them are l
   assert.equal(bySize.flatMap(({ text }) => tokensIn(text)).length, few.length);
   for (const { outcomes } of rows) assert.deepEqual(outcomes, ["delivered"]);
   for (const { id } of held) {
-    const sent = await dueMails.findSent(db, id);
+    const sent = await sentMails.findSent(db, id);
     const made = sent === null ? null : composeMail(sent, origin);
     assert.ok(made !== null);
     const raw = (await buildRawMail(made, from)).toString("latin1");
@@ -913,7 +914,7 @@ test("a delivery shows that it is held, and that it left in a digest", async () 
   assert.match(page.body, /<span class="ours">2 requests are waiting [^<]+<\/span>/);
   const raw = await app.inject({ url: `/dev/mail/${held?.id}/raw` });
   assert.equal(raw.body, mailsTo(to).at(-1)?.raw, "kept, it is the digest");
-  const listed = await dueMails.listSent(db, { limit: 100, beforeId: null });
+  const listed = await sentMails.listSent(db, { limit: 100, beforeId: null });
   const shown = listed.filter((each) => each.to === to);
   assert.equal(shown.length, reviewMailBurstMax + 1, "a digest is one mail");
   assert.equal(shown[0]?.deliveryId, held?.id);

@@ -9,7 +9,7 @@ import { type ComposedMail, composeMail } from "../src/operations/deliveries/com
 import { resendDelivery } from "../src/operations/deliveries/resend-delivery.ts";
 import { createGroup } from "../src/operations/people/manage-group.ts";
 import { updateWorkspace } from "../src/operations/workspaces/manage-workspace.ts";
-import { findSent } from "../src/storage/deliveries/due-mails.ts";
+import { findSent } from "../src/storage/deliveries/sent-mails.ts";
 import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService, testKeyring } from "./test-service.ts";
 import { startWorker, testPublicUrl } from "./test-worker.ts";

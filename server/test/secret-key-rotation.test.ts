@@ -7,7 +7,7 @@ import { reviewMailBurstMax } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import type { ComposedMail } from "../src/operations/deliveries/compose-mail.ts";
 import { rotateEndpointSecret } from "../src/operations/deliveries/manage-endpoint.ts";
-import * as deliveries from "../src/storage/deliveries/deliveries.ts";
+import * as attempts from "../src/storage/deliveries/attempts.ts";
 import * as dueMails from "../src/storage/deliveries/due-mails.ts";
 import { listSecretKeyIds } from "../src/storage/deliveries/endpoints.ts";
 import { until } from "./patience.ts";
@@ -147,7 +147,7 @@ test("a mail that is put back again and again leaves its approver's pace as it w
       .flatMap((mail) => mail.leases)
       .filter((lease) => lease.workspaceId === workspaceId);
     assert.equal(leases.length, 1);
-    await deliveries.putBack(inOneStatement(db), leases, 0);
+    await attempts.putBack(inOneStatement(db), leases, 0);
   };
   // More often than a mailbox may get mails at once.
   for (let round = 0; round < reviewMailBurstMax + 2; round += 1) await claimAndPutBack();

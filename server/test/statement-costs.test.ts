@@ -6,7 +6,7 @@ import * as approvalResolution from "../src/storage/approvals/approval-resolutio
 import * as approvals from "../src/storage/approvals/approvals.ts";
 import { readPending } from "../src/storage/approvals/pending.ts";
 import * as reviews from "../src/storage/approvals/reviews.ts";
-import { completeAttempts } from "../src/storage/deliveries/deliveries.ts";
+import { completeAttempts } from "../src/storage/deliveries/attempts.ts";
 import { claim } from "../src/storage/deliveries/due-webhooks.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 

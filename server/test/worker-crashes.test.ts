@@ -20,10 +20,12 @@ import {
 } from "../src/domain/limits.ts";
 import { resendDelivery } from "../src/operations/deliveries/resend-delivery.ts";
 import { MailSender } from "../src/outbound/send-mail.ts";
+import * as attempts from "../src/storage/deliveries/attempts.ts";
 import * as deliveries from "../src/storage/deliveries/deliveries.ts";
 import * as dueMails from "../src/storage/deliveries/due-mails.ts";
 import * as dueWebhooks from "../src/storage/deliveries/due-webhooks.ts";
 import { readEndpointDays } from "../src/storage/deliveries/endpoint-figures.ts";
+import * as newDeliveries from "../src/storage/deliveries/new-deliveries.ts";
 import { givenBack } from "../src/worker/record-end.ts";
 import {
   type Crash,
@@ -149,7 +151,7 @@ async function setUp(t: TestContext) {
         `update deliveries set due_at = now_ms()
          where state = 'due' and leased_until is null and due_at > now()`,
       );
-      if (rowCount !== 0) await deliveries.announceDue(db);
+      if (rowCount !== 0) await newDeliveries.announceDue(db);
     },
     /** From the end of its latest attempt until it is due, and from the end of each attempt until the next began. */
     async readWaits(deliveryId: string): Promise<{ next: number; waited: number[] }> {
@@ -551,7 +553,7 @@ describe("a worker", { concurrency: 3 }, () => {
         assert.deepEqual((await claim()).webhooks, [], "it is not due before its time");
       } else {
         // Nothing of this was sent: it is due again.
-        await deliveries.completeAttempts(tx, [givenBack(after.webhooks[0], performance.now())]);
+        await attempts.completeAttempts(tx, [givenBack(after.webhooks[0], performance.now())]);
       }
       const { next } = await scene.readWaits(id);
       await scene.endWaits();
@@ -565,7 +567,7 @@ describe("a worker", { concurrency: 3 }, () => {
     assert.equal(claimed.numberInRound, 1);
     const answer = { outcome: "http_status", httpStatus: 500, responseStart: "" } as const;
     const end = { lease: claimed, ...answer, durationMs: 5 };
-    await deliveries.completeAttempts(tx, [{ ...end, next: { state: "due", delayMs: 0 } }]);
+    await attempts.completeAttempts(tx, [{ ...end, next: { state: "due", delayMs: 0 } }]);
     assertSpread(await crash(), 0);
     assertSpread(await crash(), crashDelaysSeconds[1] as number);
     const [second] = (await claim()).webhooks;

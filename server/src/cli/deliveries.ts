@@ -5,6 +5,7 @@ import type { Database } from "../database/database.ts";
 import { isEventKind, testEventKind } from "../domain/approval/event.ts";
 import { eventBody, testEventBody } from "../domain/approval/event-body.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
+import { addressOf } from "../domain/shown/destination.ts";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
 import {
   resendDelivery,
@@ -16,12 +17,7 @@ import * as approvals from "../storage/approvals/approvals.ts";
 import * as deliveries from "../storage/deliveries/deliveries.ts";
 import * as workspaces from "../storage/workspaces/workspaces.ts";
 import { onStore, type Printed, type ReadCommandConfig, table, wholeNumber } from "./command.ts";
-import {
-  deliveryToJson,
-  describeDestination,
-  describeLast,
-  describeOutcome,
-} from "./delivery-words.ts";
+import { deliveryToJson, describeLast, describeOutcome } from "./delivery-words.ts";
 
 export function deliveryCommand(readConfig: ReadCommandConfig): Command {
   const command = new Command("delivery").description(
@@ -78,7 +74,7 @@ function listCommand(readConfig: ReadCommandConfig): Command {
             delivery.id,
             delivery.event,
             delivery.approvalId ?? "-",
-            describeDestination(delivery),
+            addressOf(delivery.destination),
             delivery.state,
             String(delivery.attempts),
             describeLast(delivery),
@@ -125,7 +121,7 @@ async function bodyOf(
   db: Database,
   { destination, event, eventAt, workspaceId, approvalId }: deliveries.Delivery,
 ): Promise<string | null> {
-  if (destination.kind === "mailbox") return null;
+  if (destination.kind !== "endpoint") return null;
   if (event === testEventKind) return testEventBody(eventAt).toString();
   const found = approvalId === null ? null : await approvals.find(db, workspaceId, approvalId);
   if (found === null || !isEventKind(event)) return null;
@@ -143,7 +139,7 @@ function showText({ delivery, digest, attempts, body }: Shown): string {
     `${delivery.id}  ${delivery.state}`,
     `  event        ${delivery.event} of ${delivery.eventAt.toISOString()}`,
     `  request      ${delivery.approvalId ?? "-"}`,
-    `  destination  ${toTerminalText(describeDestination(delivery))}`,
+    `  destination  ${toTerminalText(addressOf(delivery.destination))}`,
     ...digestText(digest),
     ...(nextAttemptAt === null ? [] : [`  next         ${nextAttemptAt.toISOString()}`]),
     "",

@@ -25,10 +25,6 @@ export async function watchDelivery(db: Database, id: string): Promise<deliverie
   }
 }
 
-export function describeDestination({ destination }: deliveries.Delivery): string {
-  return destination.kind === "endpoint" ? destination.url : destination.email;
-}
-
 /** How the last attempt went. */
 export function describeLast({ last, state }: deliveries.Delivery): string {
   if (last === null) return state === "skipped" ? "skipped" : "not tried yet";

@@ -23,8 +23,9 @@ import {
   partsOfMail,
 } from "../operations/deliveries/compose-mail.ts";
 import type { MailAnswer } from "../outbound/send-mail.ts";
-import type { AttemptEnd } from "../storage/deliveries/deliveries.ts";
+import type { AttemptEnd } from "../storage/deliveries/attempts.ts";
 import * as dueMails from "../storage/deliveries/due-mails.ts";
+import * as mails from "../storage/deliveries/mails.ts";
 import { Pump } from "./pump.ts";
 import type { PutBack } from "./put-back.ts";
 import { crashAdvice, givenBack, recordEnd } from "./record-end.ts";
@@ -126,8 +127,8 @@ async function deliver(options: MailOptions, claimed: Job): Promise<void> {
 async function toOneMessage({ db, origin, onRetry }: MailOptions, job: Job): Promise<Job> {
   const parts = partsOfMail(job, origin);
   if (parts.length === 1) return job;
-  const leasesOf = (part: dueMails.Mail) => {
-    const ids = new Set(dueMails.deliveryIdsOf(part));
+  const leasesOf = (part: mails.Mail) => {
+    const ids = new Set(mails.deliveryIdsOf(part));
     return job.leases.filter(({ deliveryId }) => ids.has(deliveryId));
   };
   await dueMails.splitDigest(inOneStatement(db), parts.map(leasesOf));

@@ -4,11 +4,11 @@
 import type { Logger } from "pino";
 import { type Database, inOneStatement } from "../database/database.ts";
 import { awaitedKeyDelayMs } from "../domain/limits.ts";
-import * as deliveries from "../storage/deliveries/deliveries.ts";
+import * as attempts from "../storage/deliveries/attempts.ts";
 
 export type PutBackOptions = { db: Database; log: Logger };
 
-export type PutBack = (leases: readonly deliveries.Lease[], secretKeyId: string) => Promise<void>;
+export type PutBack = (leases: readonly attempts.Lease[], secretKeyId: string) => Promise<void>;
 
 /** Told of each key now and then, not of each delivery. */
 const tellEveryMs = 30_000;
@@ -17,7 +17,7 @@ export function makePutBack({ db, log }: PutBackOptions): PutBack {
   const toldAtMs = new Map<string, number>();
   return async (leases, secretKeyId) => {
     // No alarm is set for it: this worker would be the first to claim it again, and another may have the key.
-    await deliveries.putBack(inOneStatement(db), leases, awaitedKeyDelayMs);
+    await attempts.putBack(inOneStatement(db), leases, awaitedKeyDelayMs);
     const told = toldAtMs.get(secretKeyId);
     if (told !== undefined && performance.now() - told < tellEveryMs) return;
     toldAtMs.set(secretKeyId, performance.now());

@@ -5,7 +5,7 @@ import { type Database, inOneStatement, isTooSlow } from "../database/database.t
 import { expiryBatch, reminderBatch, skipBatch } from "../domain/limits.ts";
 import * as approvalResolution from "../storage/approvals/approval-resolution.ts";
 import * as approvals from "../storage/approvals/approvals.ts";
-import * as deliveries from "../storage/deliveries/deliveries.ts";
+import * as dueWebhooks from "../storage/deliveries/due-webhooks.ts";
 import * as sessions from "../storage/people/sessions.ts";
 import * as signInChallenges from "../storage/people/sign-in-challenges.ts";
 import * as signInSecrets from "../storage/people/sign-in-secrets.ts";
@@ -54,7 +54,7 @@ export class Sweeper {
       if (isDue(next.expiry)) await this.#expireAll();
       // A batch of each at a time: what expires meanwhile does not wait for the rest of them.
       const reminded = isDue(next.reminder) ? await approvals.remindDue(tx, reminderBatch) : 0;
-      const skipped = await deliveries.skipDueToDisabled(tx, skipBatch);
+      const skipped = await dueWebhooks.skipDueToDisabled(tx, skipBatch);
       if (reminded > 0) onDue();
       await this.#tidy();
       const isMore = reminded > 0 || skipped === skipBatch;

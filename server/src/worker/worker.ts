@@ -7,7 +7,7 @@ import type { Listener } from "../database/listener.ts";
 import type { Keyring } from "../domain/access/keyring.ts";
 import { makeCompleteAttempt } from "../operations/deliveries/complete-attempt.ts";
 import { resolutionChannel } from "../storage/approvals/approval-resolution.ts";
-import { dueChannel } from "../storage/deliveries/deliveries.ts";
+import { dueChannel } from "../storage/deliveries/new-deliveries.ts";
 import { Alarms } from "./alarms.ts";
 import { type MailOptions, mailPump } from "./mails.ts";
 import { makePutBack } from "./put-back.ts";

@@ -1,7 +1,12 @@
 // Deliveries: when a failed attempt is followed by another, and how long to wait for it.
 
 import { crashesInRowMax, retryAfterSecondsMax, retryJitter } from "../limits.ts";
-import type { AttemptOutcome, interrupted } from "../shown/attempt.ts";
+import {
+  type AttemptOutcome,
+  type interrupted,
+  isFinalFailure,
+  isSuccess,
+} from "../shown/attempt.ts";
 
 export type DeliveryState = "due" | "delivered" | "failed" | "skipped";
 
@@ -24,10 +29,9 @@ export type EndedAttempt = {
 
 export function nextStep(attempt: EndedAttempt): NextStep {
   const { outcome, numberInRound, retryAfterSeconds, delaysMs, chance } = attempt;
-  if (outcome === "delivered" || outcome === "kept") return { state: "delivered" };
+  if (isSuccess(outcome)) return { state: "delivered" };
   const delayMs = delaysMs[numberInRound - 1];
-  const isFinal = outcome === "refused" || outcome === "given_up";
-  if (isFinal || delayMs === undefined) return { state: "failed" };
+  if (isFinalFailure(outcome) || delayMs === undefined) return { state: "failed" };
   if (retryAfterSeconds !== null) {
     const seconds = Math.min(Math.max(retryAfterSeconds, 1), retryAfterSecondsMax);
     return { state: "due", delayMs: seconds * 1000 };

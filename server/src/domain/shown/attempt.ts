@@ -53,6 +53,20 @@ export const interrupted = "interrupted";
 
 export type AttemptOutcome = WebhookOutcome | MailOutcome | typeof interrupted;
 
+/** After these a delivery is done. */
+export const successes = ["delivered", "kept"] as const satisfies AttemptOutcome[];
+
+/** After these a delivery has failed, whatever attempts are left. */
+export const finalFailures = ["refused", "given_up"] as const satisfies AttemptOutcome[];
+
+export function isSuccess(outcome: string | null): boolean {
+  return successes.some((success) => success === outcome);
+}
+
+export function isFinalFailure(outcome: string): boolean {
+  return finalFailures.some((failure) => failure === outcome);
+}
+
 /** Members don't learn whether a name is unknown or leads inside: otherwise they could ask for the names in there. */
 export function outcomeToldToMembers<Outcome extends string | null>(
   outcome: Outcome,

@@ -3,7 +3,8 @@
 
 import type { Database } from "../../database/database.ts";
 import type { ComposedMail } from "../../operations/deliveries/compose-mail.ts";
-import * as dueMails from "../../storage/deliveries/due-mails.ts";
+import type * as mails from "../../storage/deliveries/mails.ts";
+import * as sentMails from "../../storage/deliveries/sent-mails.ts";
 import type { Answer, Call } from "../frame/call.ts";
 import { problem } from "../frame/problems.ts";
 import {
@@ -17,7 +18,7 @@ import {
 import { devMailStyle } from "./dev-mail-style.ts";
 
 export type DevMail = {
-  compose: (mail: dueMails.Mail) => ComposedMail | null;
+  compose: (mail: mails.Mail) => ComposedMail | null;
   /** The exact bytes that a mail server would get. */
   toRaw: (mail: ComposedMail) => Promise<Buffer>;
 };
@@ -54,7 +55,7 @@ const plainHeaders = {
 export async function list({ db, devMail }: DevMailCalls, call: Call): Promise<Answer> {
   const beforeId = call.query.get("before");
   if (beforeId !== null && !isDeliveryId(beforeId)) return unknownMail(call);
-  const found = await dueMails.listSent(db, { limit: mailsPerPage + 1, beforeId });
+  const found = await sentMails.listSent(db, { limit: mailsPerPage + 1, beforeId });
   const kept = found.slice(0, mailsPerPage);
   // A mail whose key is gone can't be made again, but older ones can.
   const mails = kept.flatMap((mail) => toShown(devMail, mail) ?? []);
@@ -64,7 +65,7 @@ export async function list({ db, devMail }: DevMailCalls, call: Call): Promise<A
     return { status: 200, headers: plainHeaders, body };
   }
   const address = `http://${String(call.header("host"))}`;
-  const held = await dueMails.readHeld(db);
+  const held = await sentMails.readHeld(db);
   return page(inboxPage(mails, { nextBefore, isFirst: beforeId === null, address, held }));
 }
 
@@ -106,12 +107,12 @@ type FoundMail = { id: string; mail: ComposedMail };
 async function findMail({ db, devMail }: DevMailCalls, call: Call): Promise<FoundMail | null> {
   const id = call.params.id ?? "";
   if (!isDeliveryId(id)) return null;
-  const found = await dueMails.findSent(db, id);
+  const found = await sentMails.findSent(db, id);
   const mail = found === null ? null : devMail.compose(found);
   return mail === null ? null : { id, mail };
 }
 
-function toShown(devMail: DevMail, found: dueMails.Mail): ShownMail | null {
+function toShown(devMail: DevMail, found: mails.Mail): ShownMail | null {
   const mail = devMail.compose(found);
   return mail === null ? null : toShownMail({ id: found.deliveryId, mail });
 }

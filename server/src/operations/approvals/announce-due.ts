@@ -2,7 +2,7 @@
 // is never part of a create, and at most one goes out per interval.
 
 import type { Database } from "../../database/database.ts";
-import * as deliveries from "../../storage/deliveries/deliveries.ts";
+import * as newDeliveries from "../../storage/deliveries/new-deliveries.ts";
 
 const intervalMs = 20;
 
@@ -16,7 +16,7 @@ export function makeAnnounceDue(db: Database): () => void {
     }
     isResting = true;
     // A lost one costs only time: workers also poll.
-    deliveries.announceDue(db).catch(() => {});
+    newDeliveries.announceDue(db).catch(() => {});
     setTimeout(() => {
       isResting = false;
       if (!isWanted) return;

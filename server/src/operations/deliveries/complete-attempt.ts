@@ -4,14 +4,15 @@
 import { type Database, inOneStatement, inTransaction } from "../../database/database.ts";
 import { gather } from "../../database/gathering.ts";
 import { endedAttemptsMax } from "../../domain/limits.ts";
-import * as deliveries from "../../storage/deliveries/deliveries.ts";
+import * as attempts from "../../storage/deliveries/attempts.ts";
+import * as newDeliveries from "../../storage/deliveries/new-deliveries.ts";
 
 /** Answers whether the attempt's lease was still held; if not, another has taken over and nothing was changed. */
-export type CompleteAttempt = (end: deliveries.AttemptEnd) => Promise<boolean>;
+export type CompleteAttempt = (end: attempts.AttemptEnd) => Promise<boolean>;
 
 export function makeCompleteAttempt(db: Database): CompleteAttempt {
   return gather(
-    (ends: deliveries.AttemptEnd[]) => deliveries.completeAttempts(inOneStatement(db), ends),
+    (ends: attempts.AttemptEnd[]) => attempts.completeAttempts(inOneStatement(db), ends),
     { itemsMax: endedAttemptsMax, batchesInFlightMax: 1 },
   );
 }
@@ -19,21 +20,21 @@ export function makeCompleteAttempt(db: Database): CompleteAttempt {
 /** Attempts of one digest end together: were some of them recorded alone, the others would be sent as another mail. */
 export async function completeTogether(
   db: Database,
-  ends: deliveries.AttemptEnd[],
+  ends: attempts.AttemptEnd[],
 ): Promise<boolean[]> {
-  return deliveries.completeAttempts(inOneStatement(db), ends);
+  return attempts.completeAttempts(inOneStatement(db), ends);
 }
 
 /** The owners are told of one of a digest's requests: they hear of an address once a day. */
 export async function completeFailedMail(
   db: Database,
-  ends: deliveries.AttemptEnd[],
+  ends: attempts.AttemptEnd[],
 ): Promise<boolean[]> {
   return inTransaction(db, async (tx) => {
-    const wereHeld = await deliveries.completeAttempts(tx, ends);
+    const wereHeld = await attempts.completeAttempts(tx, ends);
     const told = ends.find((_, at) => wereHeld[at]);
     if (told !== undefined) {
-      await deliveries.insertMailNotice(tx, told.lease, { answer: told.responseStart });
+      await newDeliveries.insertMailNotice(tx, told.lease, { answer: told.responseStart });
     }
     return wereHeld;
   });

@@ -20,7 +20,7 @@ import {
   endpointFailingMail,
   mailRefusedMail,
 } from "../../domain/mail/owner-mails.ts";
-import { digestOf, type Mail, type ReviewMail } from "../../storage/deliveries/due-mails.ts";
+import { digestOf, type Mail, type ReviewMail } from "../../storage/deliveries/mails.ts";
 
 export type ComposedMail = MailContent & {
   to: string;

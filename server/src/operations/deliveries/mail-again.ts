@@ -4,7 +4,8 @@ import type { Database } from "../../database/database.ts";
 import { describeResolution } from "../../domain/approval/approval.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import type { MemberDoer } from "../../domain/workspace/activity.ts";
-import * as deliveries from "../../storage/deliveries/deliveries.ts";
+import * as newDeliveries from "../../storage/deliveries/new-deliveries.ts";
+import * as resending from "../../storage/deliveries/resending.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
 import { noSuchRequest } from "../approvals/cancel-by-member.ts";
 import { findWithExpiry } from "../approvals/expire-approvals.ts";
@@ -29,7 +30,7 @@ export async function mailAgain(
     );
   }
   return inTransactionBy(db, by, async (tx) => {
-    const { sent, underWay } = await deliveries.resendReviewMails(tx, {
+    const { sent, underWay } = await resending.resendReviewMails(tx, {
       workspaceId,
       approvalId: id,
     });
@@ -41,7 +42,7 @@ export async function mailAgain(
       subject,
       detail: { request: id, mails: String(sent) },
     });
-    await deliveries.announceDue(tx);
+    await newDeliveries.announceDue(tx);
     return { sent };
   });
 }

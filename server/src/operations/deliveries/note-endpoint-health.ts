@@ -9,8 +9,8 @@ import {
 } from "../../database/database.ts";
 import { stepAfterFailure } from "../../domain/delivery/endpoint-health.ts";
 import { endpointFailingDaysMax } from "../../domain/limits.ts";
-import * as deliveries from "../../storage/deliveries/deliveries.ts";
 import * as endpoints from "../../storage/deliveries/endpoints.ts";
+import * as newDeliveries from "../../storage/deliveries/new-deliveries.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
 
 type EndpointId = { workspaceId: string; id: string };
@@ -73,5 +73,5 @@ async function tellOwners(
   reason: string,
 ): Promise<void> {
   const failingSince = endpoint.failingSince?.toISOString() ?? null;
-  await deliveries.insertEndpointNotice(tx, endpoint, kind, { failingSince, reason });
+  await newDeliveries.insertEndpointNotice(tx, endpoint, kind, { failingSince, reason });
 }

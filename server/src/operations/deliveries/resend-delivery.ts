@@ -2,9 +2,12 @@
 
 import { type Database, inTransaction } from "../../database/database.ts";
 import { type ChangeRefusal, isRefusal, type Refusal, refuse } from "../../domain/refusal.ts";
+import { addressOf } from "../../domain/shown/destination.ts";
 import { type Doer, operator } from "../../domain/workspace/activity.ts";
 import * as deliveries from "../../storage/deliveries/deliveries.ts";
 import * as endpoints from "../../storage/deliveries/endpoints.ts";
+import * as newDeliveries from "../../storage/deliveries/new-deliveries.ts";
+import * as resending from "../../storage/deliveries/resending.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
 import * as workspaces from "../../storage/workspaces/workspaces.ts";
 import { findWithExpiry } from "../approvals/expire-approvals.ts";
@@ -22,7 +25,7 @@ export async function resendDelivery(
   const reason = await whyNotAgain(db, delivery);
   if (reason !== null) return refuse("validation_error", reason);
   return inTransaction(db, async (tx) => {
-    if (!(await deliveries.resend(tx, delivery))) {
+    if (!(await resending.resend(tx, delivery))) {
       return refuse(
         "validation_error",
         `an attempt of ${id} is under way; look again in a moment: countersign delivery show ${id}`,
@@ -33,10 +36,10 @@ export async function resendDelivery(
       workspaceId,
       actor: operator.actor,
       action: "deliveries.resent",
-      subject: destination.kind === "endpoint" ? destination.url : destination.email,
+      subject: addressOf(destination),
       detail: { delivery: id, event, count: "1" },
     });
-    await deliveries.announceDue(tx);
+    await newDeliveries.announceDue(tx);
     return (await deliveries.find(tx, id)) ?? unknownDelivery(id);
   });
 }
@@ -59,12 +62,12 @@ export async function resendUnsuccessful(
   for (let resent = 0; ; ) {
     const ids = await inTransactionBy(db, by, async (tx) => {
       const from = { ...since, afterId, limit: resendBatch };
-      const batch = await deliveries.resendUnsuccessful(tx, from);
+      const batch = await resending.resendUnsuccessful(tx, from);
       if (batch.length === 0) return batch;
       const detail = { count: String(batch.length), since: time.toISOString() };
       const entry = { workspaceId, actor: by.actor, subject, detail };
       await activity.insert(tx, { ...entry, action: "deliveries.resent" });
-      await deliveries.announceDue(tx);
+      await newDeliveries.announceDue(tx);
       return batch;
     });
     if (isRefusal(ids)) return ids;
@@ -90,8 +93,8 @@ export async function sendTestEvent(
     const { workspaceId, url: subject } = endpoint;
     const entry = { workspaceId, actor: by.actor, subject };
     await activity.insert(tx, { ...entry, action: "endpoint.tested" });
-    const deliveryId = await deliveries.insertTest(tx, endpoint);
-    await deliveries.announceDue(tx);
+    const deliveryId = await newDeliveries.insertTest(tx, endpoint);
+    await newDeliveries.announceDue(tx);
     return { deliveryId };
   });
 }
@@ -101,7 +104,8 @@ async function whyNotAgain(db: Database, delivery: deliveries.Delivery): Promise
   if (destination.kind === "endpoint") {
     return destination.isDisabled ? enableFirst(destination.id) : null;
   }
-  if (approvalId === null || !event.startsWith("request.")) return null;
+  const isAboutDeciding = destination.kind === "mailbox" && event.startsWith("request.");
+  if (approvalId === null || !isAboutDeciding) return null;
   const found = await findWithExpiry(db, workspaceId, approvalId);
   return found?.approval.state.kind === "PENDING"
     ? null

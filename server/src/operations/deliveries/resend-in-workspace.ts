@@ -4,8 +4,11 @@
 import type { Database } from "../../database/database.ts";
 import { mailRoundsMax } from "../../domain/limits.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
+import { addressOf } from "../../domain/shown/destination.ts";
 import type { MemberDoer } from "../../domain/workspace/activity.ts";
 import * as deliveries from "../../storage/deliveries/deliveries.ts";
+import * as newDeliveries from "../../storage/deliveries/new-deliveries.ts";
+import * as resending from "../../storage/deliveries/resending.ts";
 import * as members from "../../storage/people/members.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
 import { findWithExpiry } from "../approvals/expire-approvals.ts";
@@ -24,7 +27,7 @@ export async function resendInWorkspace(
   const reason = await whyNotAgain(db, delivery);
   if (reason !== null) return refuse("validation_error", reason);
   return inTransactionBy(db, by, async (tx) => {
-    if (!(await deliveries.resend(tx, delivery))) {
+    if (!(await resending.resend(tx, delivery))) {
       return refuse(
         "conflict",
         "An attempt of this delivery is under way. Look again in a moment, and press Resend if it failed.",
@@ -34,10 +37,10 @@ export async function resendInWorkspace(
       workspaceId,
       actor,
       action: "deliveries.resent",
-      subject: destinationOf(delivery),
+      subject: addressOf(delivery.destination),
       detail: { delivery: id, event: delivery.event, count: "1" },
     });
-    await deliveries.announceDue(tx);
+    await newDeliveries.announceDue(tx);
     return (await deliveries.findInWorkspace(tx, workspaceId, id)) ?? noSuchDelivery();
   });
 }
@@ -56,7 +59,8 @@ async function whyNotAgain(db: Database, delivery: deliveries.Delivery): Promise
       ? "This endpoint is disabled. Press Enable on its page first, then Resend."
       : null;
   }
-  const tooOften = await deliveries.isMailedTooOften(db, delivery);
+  if (destination.kind !== "mailbox") return null;
+  const tooOften = await resending.isMailedTooOften(db, delivery);
   if (tooOften) return tooOftenMailed;
   if (event === "member.invited") {
     const isOpen = await members.isInvited(db, { workspaceId, email: destination.email });
@@ -71,7 +75,3 @@ async function whyNotAgain(db: Database, delivery: deliveries.Delivery): Promise
 
 /** Nobody's mailbox is to be filled by pressing a button. */
 export const tooOftenMailed = `This mail was sent less than a minute ago, or ${mailRoundsMax} times already. Wait a little, or write to them yourself.`;
-
-function destinationOf({ destination }: deliveries.Delivery): string {
-  return destination.kind === "endpoint" ? destination.url : destination.email;
-}

@@ -8,8 +8,7 @@ import { type ChangeRefusal, type Refusal, refuse, refuseField } from "../../dom
 import type { Actor, MemberDoer } from "../../domain/workspace/activity.ts";
 import { flawOfEmailAddress, isSameSpelling } from "../../domain/workspace/email-address.ts";
 import type { Role } from "../../domain/workspace/role.ts";
-import * as deliveries from "../../storage/deliveries/deliveries.ts";
-import * as personMails from "../../storage/deliveries/person-mails.ts";
+import * as newDeliveries from "../../storage/deliveries/new-deliveries.ts";
 import * as members from "../../storage/people/members.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
 import * as workspaces from "../../storage/workspaces/workspaces.ts";
@@ -31,8 +30,13 @@ export async function inviteMember(
     const entry = { workspaceId, actor, subject: email, detail: { role } };
     await activity.insert(tx, { ...entry, action: "member.invited" });
     const detail = { role, invitedBy: actor };
-    await personMails.insert(tx, { workspaceId, to: email, kind: "member.invited", detail });
-    await deliveries.announceDue(tx);
+    await newDeliveries.insertPersonMail(tx, {
+      workspaceId,
+      to: email,
+      kind: "member.invited",
+      detail,
+    });
+    await newDeliveries.announceDue(tx);
     return invited;
   });
 }

@@ -22,8 +22,7 @@ import {
 } from "../../domain/limits.ts";
 import { type ChangeRefusal, type Refusal, refuse, refuseField } from "../../domain/refusal.ts";
 import { flawOfText, isBlank } from "../../domain/workspace/plain-text.ts";
-import * as deliveries from "../../storage/deliveries/deliveries.ts";
-import * as personMails from "../../storage/deliveries/person-mails.ts";
+import * as newDeliveries from "../../storage/deliveries/new-deliveries.ts";
 import * as passkeys from "../../storage/people/passkeys.ts";
 import * as people from "../../storage/people/people.ts";
 import * as challenges from "../../storage/people/sign-in-challenges.ts";
@@ -127,8 +126,8 @@ async function mailOwner(
   const membership = await people.findFirstMembership(tx, owner.email);
   if (membership === null) return;
   const { workspaceId, email: to } = membership;
-  await personMails.insert(tx, { workspaceId, to, kind, detail: { passkeyName } });
-  await deliveries.announceDue(tx);
+  await newDeliveries.insertPersonMail(tx, { workspaceId, to, kind, detail: { passkeyName } });
+  await newDeliveries.announceDue(tx);
 }
 
 /** Asks for any passkey of this site: the answer says whose it is. */

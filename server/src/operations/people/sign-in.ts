@@ -13,8 +13,7 @@ import {
 } from "../../domain/access/sign-in.ts";
 import { userAgentCharactersMax } from "../../domain/limits.ts";
 import { isSameSpelling } from "../../domain/workspace/email-address.ts";
-import * as deliveries from "../../storage/deliveries/deliveries.ts";
-import * as personMails from "../../storage/deliveries/person-mails.ts";
+import * as newDeliveries from "../../storage/deliveries/new-deliveries.ts";
 import * as people from "../../storage/people/people.ts";
 import * as sessions from "../../storage/people/sessions.ts";
 import * as signInSecrets from "../../storage/people/sign-in-secrets.ts";
@@ -42,13 +41,13 @@ export async function mailSignInCode(
     const { id: secretKeyId } = keyring.current;
     const expiresAt = await signInSecrets.insertCode(tx, { email, secretKeyId, nonce });
     if (expiresAt === null) return false;
-    await personMails.insert(tx, {
+    await newDeliveries.insertPersonMail(tx, {
       workspaceId,
       to: email,
       kind: "person.signing_in",
       detail: { secretKeyId, nonce: nonce.toString("base64"), expiresAt: expiresAt.toISOString() },
     });
-    await deliveries.announceDue(tx);
+    await newDeliveries.announceDue(tx);
     return true;
   });
 }

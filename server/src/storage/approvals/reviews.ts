@@ -8,6 +8,7 @@ import { othersWaitingMax } from "../../domain/shown/field-limits.ts";
 import type { JsonText } from "../../domain/shown/json-text.ts";
 import type { ShownName, Submitted } from "../../domain/shown/submitted-fields.ts";
 import { type ApprovalRow, pending, toState } from "./approvals.ts";
+import { isStillAsked } from "./may-still-decide.ts";
 import {
   bytesOf,
   columnList,
@@ -128,10 +129,7 @@ const liveLink = `
   join workspaces w on w.id = r.workspace_id
   where r.token_digest = $1
     and (a.resolved_at is null or a.resolved_at >= now() - interval '${reviewOutcomeDays} days')
-    and (a.group_id is null or exists (
-      select from group_members m
-      where m.workspace_id = a.workspace_id and m.group_id = a.group_id and lower(m.email) = lower(r.email)
-    ))`;
+    and ${isStillAsked("a", "r.email")}`;
 
 type FindOptions = { countsOthers?: boolean };
 

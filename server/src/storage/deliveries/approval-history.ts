@@ -4,6 +4,7 @@
 import type { Queryable } from "../../database/database.ts";
 import type { DeliveryState } from "../../domain/delivery/delivery.ts";
 import { historyEntriesMax } from "../../domain/limits.ts";
+import { successes } from "../../domain/shown/attempt.ts";
 import { type Delivery, listOfApproval } from "./deliveries.ts";
 
 export type HistoryReviewer = { email: string; openedAt: Date | null };
@@ -61,10 +62,10 @@ async function listArrivals(
   const { rows } = await db.query<{ delivery_id: string; finished_at: Date }>(
     `select delivery_id, finished_at
      from attempts
-     where workspace_id = $1 and delivery_id = any ($2::text[]) and outcome in ('delivered', 'kept')
+     where workspace_id = $1 and delivery_id = any ($2::text[]) and outcome = any ($3::text[])
      order by finished_at
      limit ${historyEntriesMax}`,
-    [workspaceId, [...byId.keys()]],
+    [workspaceId, [...byId.keys()], successes],
   );
   return rows.flatMap(({ delivery_id: id, finished_at: at }) => {
     const delivery = byId.get(id);

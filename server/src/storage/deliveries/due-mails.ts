@@ -1,67 +1,40 @@
 // Claims mails that are due, as webhooks are claimed: the lease and the row of the attempt in one commit.
 // Workspaces take turns, so that one which asks a thousand people delays no other's mail. A person who is asked very
-// often gets digests (decision 27). Also reads back a mail that was sent or kept: it is made anew from the same rows.
+// often gets digests (decision 27).
 
-import assert from "node:assert/strict";
-import { isConflictOn, type Queryable, type Transaction } from "../../database/database.ts";
-import type { MailEventKind, PasskeyMailKind } from "../../domain/approval/event.ts";
+import { isConflictOn, type Transaction } from "../../database/database.ts";
+import type { MailEventKind } from "../../domain/approval/event.ts";
 import {
   digestRequestsMax,
   heldTimeShareMax,
-  leaseSeconds,
   mailsPerWorkspaceMax,
   reviewMailBurstMax,
   reviewMailIntervalSeconds,
 } from "../../domain/limits.ts";
-import { crashDelaySecondsOf, crashesInRowOf } from "./crashes.ts";
-import type { Lease, NoticeDetail } from "./deliveries.ts";
-import type { PersonMailDetail } from "./person-mails.ts";
-
-/** The part of an approval that a mail tells. Never the payload, never the agent's state. */
-export type MailedApproval = {
-  id: string;
-  summary: string;
-  agentName: string | null;
-  groupName: string | null;
-  createdAt: Date;
-  expiresAt: Date;
-};
-
-/** Somebody is asked for a decision, or reminded of it. */
-export type ReviewSubject = {
-  kind: "request.created" | "request.expiring";
-  approval: MailedApproval;
-  reviewer: { id: string; secretKeyId: string; tokenNonce: Buffer; needsCode: boolean };
-};
-
-export type ReviewMail = Mail & { subject: ReviewSubject };
-
-export type MailSubject =
-  | ReviewSubject
-  /** The mails that it stands for, two or more, in the order of their ids. */
-  | { kind: "digest"; mails: readonly ReviewMail[] }
-  | { kind: "mail.failed"; approval: MailedApproval; reviewerEmail: string; answer: string | null }
-  | {
-      kind: "endpoint.failing" | "endpoint.disabled";
-      endpoint: { id: string; url: string };
-      failingSince: Date | null;
-      reason: string;
-    }
-  | { kind: "person.signing_in"; secretKeyId: string; nonce: Buffer; expiresAt: Date }
-  | { kind: PasskeyMailKind; passkeyName: string }
-  | { kind: "member.invited"; role: string; invitedBy: string | null };
-
-export type Mail = {
-  workspaceId: string;
-  deliveryId: string;
-  workspaceName: string;
-  to: string;
-  /** 1, or more when somebody asked to send it again. */
-  round: number;
-  /** When the event happened. */
-  eventAt: Date;
-  subject: MailSubject;
-};
+import { mayStillDecide } from "../approvals/may-still-decide.ts";
+import type { Lease } from "./attempts.ts";
+import {
+  beginAttempts,
+  crashDelaySecondsOf,
+  crashesInRowOf,
+  cutShort,
+  isClaimable,
+  isUnleased,
+  leaseEnd,
+  postpone,
+  takeLease,
+  windowOfWorkspaces,
+  workspaceLanes,
+} from "./claims.ts";
+import {
+  type Group,
+  groupDigests,
+  type Mail,
+  type MailRow,
+  mailColumns,
+  mailJoins,
+  toMailOf,
+} from "./mails.ts";
 
 /** One message to send. It may end the attempts of several deliveries, each with a lease of its own. */
 export type ClaimedMail = Mail & {
@@ -78,30 +51,6 @@ export type Claim = {
   skipped: number;
 };
 
-type MailRow = {
-  workspace_id: string;
-  delivery_id: string;
-  workspace_name: string;
-  round: number;
-  kind: MailEventKind;
-  event_at: Date;
-  detail: (NoticeDetail & PersonMailDetail) | null;
-  recipient: string | null;
-  reviewer_id: string | null;
-  reviewer_email: string | null;
-  secret_key_id: string | null;
-  token_nonce: Buffer | null;
-  needs_code: boolean | null;
-  approval_id: string | null;
-  summary: string;
-  agent_name: string | null;
-  group_name: string | null;
-  approval_created_at: Date;
-  expires_at: Date;
-  endpoint_id: string | null;
-  url: string;
-};
-
 type ClaimedRow = MailRow & {
   digest_id: string | null;
   /** Null when it was held, postponed or skipped. */
@@ -112,33 +61,6 @@ type ClaimedRow = MailRow & {
   /** Null when it was claimed or skipped. */
   wait_ms: number | null;
 };
-
-const mailColumns = `
-  d.workspace_id, d.id as delivery_id, w.name as workspace_name, d.round, ev.kind,
-  ev.created_at as event_at, ev.detail, d.recipient, r.id as reviewer_id, r.email as reviewer_email,
-  r.secret_key_id, r.token_nonce, r.needs_code, a.id as approval_id, a.summary, a.agent_name,
-  a.group_name, a.created_at as approval_created_at, a.expires_at, e.id as endpoint_id, e.url`;
-
-// The reviewer is whom the mail is for, or, of a notice, whom it never reached. Sub-selects with a limit, because plain
-// joins, planned while the tables were small, would walk through all rows of a workspace.
-const mailJoins = `
-  cross join lateral (select w.name from workspaces w where w.id = d.workspace_id limit 1) as w
-  cross join lateral (
-    select ev.kind, ev.created_at, ev.detail, ev.approval_id, ev.reviewer_id, ev.endpoint_id
-    from events ev where ev.workspace_id = d.workspace_id and ev.id = d.event_id limit 1
-  ) as ev
-  left join lateral (
-    select r.id, r.email, r.secret_key_id, r.token_nonce, r.needs_code from reviewers r
-    where r.workspace_id = d.workspace_id and r.id = coalesce(d.reviewer_id, ev.reviewer_id) limit 1
-  ) as r on true
-  left join lateral (
-    select a.id, a.summary, a.agent_name, a.group_name, a.created_at, a.expires_at from approvals a
-    where a.workspace_id = d.workspace_id and a.id = ev.approval_id limit 1
-  ) as a on true
-  left join lateral (
-    select e.id, e.url from endpoints e
-    where e.workspace_id = d.workspace_id and e.id = ev.endpoint_id limit 1
-  ) as e on true`;
 
 /** `tx` must be a statement by itself: it is run again when another claim has just opened the same mailbox. */
 export async function claim(tx: Transaction, limit: number): Promise<Claim> {
@@ -172,32 +94,9 @@ const interval = `interval '${reviewMailIntervalSeconds} seconds'`;
 // A mail that asks for a decision is skipped when there is nothing left to decide, or when its reader was
 // removed from the group and may not decide any more.
 const claimSql = `
-with recursive lane as (
-  (select d.workspace_id from deliveries d
-   where d.state = 'due' and d.endpoint_id is null and d.channel = 'mail'
-   order by d.workspace_id, d.due_at, d.id limit 1)
-  union all
-  select next.workspace_id
-  from lane
-  cross join lateral (
-    select d.workspace_id from deliveries d
-    where d.state = 'due' and d.endpoint_id is null and d.channel = 'mail' and d.workspace_id > lane.workspace_id
-    order by d.workspace_id, d.due_at, d.id limit 1
-  ) as next
+with recursive lane as (${workspaceLanes("mail")}
 ),
-window_row as (
-  select oldest.ctid, oldest.is_leased, oldest.due_at,
-    count(*) filter (where oldest.is_leased) over (partition by lane.workspace_id) as leased,
-    row_number() over (partition by lane.workspace_id, oldest.is_leased order by oldest.due_at, oldest.id) as turn
-  from lane
-  cross join lateral (
-    select d.ctid, d.id, d.due_at, coalesce(d.leased_until > now(), false) as is_leased
-    from deliveries d
-    where d.state = 'due' and d.endpoint_id is null and d.channel = 'mail' and d.workspace_id = lane.workspace_id
-      and d.due_at <= now()
-    order by d.due_at, d.id
-    limit ${mailsPerWorkspaceMax}
-  ) as oldest
+window_row as (${windowOfWorkspaces("mail", mailsPerWorkspaceMax)}
 ),
 picked as materialized (
   select ctid from window_row where not is_leased order by leased + turn, due_at limit $1
@@ -232,7 +131,7 @@ locked as materialized (
         )
       )
     ))
-    and d.state = 'due' and d.due_at <= now() and (d.leased_until is null or d.leased_until <= now())
+    and ${isClaimable}
   for update skip locked
 ),
 -- A held mail takes along all others held for its mailbox. A digest is tried again with all its mails.
@@ -254,7 +153,7 @@ together as materialized (
   cross join lateral (
     select d.ctid, d.id, d.attempts, d.lease_token, d.event_id, d.reviewer_id from deliveries d
     where d.digest_id = digest.digest_id and d.workspace_id = digest.workspace_id
-      and d.state = 'due' and d.round = 1 and (d.leased_until is null or d.leased_until <= now())
+      and d.state = 'due' and d.round = 1 and ${isUnleased("d")}
     order by d.id
     limit ${digestRequestsMax}
     for update skip locked
@@ -272,12 +171,7 @@ known as materialized (
   select taken.*, lower(r.email) as mailbox, a.expires_at,
     case when taken.lease_token is null then 0 else ${crashesInRowOf("taken")} end as crashes,
     case
-      when taken.reviewer_id is not null then
-        a.status <> 'PENDING' or a.expires_at <= now()
-        or (a.group_id is not null and not exists (
-          select from group_members m
-          where m.workspace_id = taken.workspace_id and m.group_id = a.group_id and lower(m.email) = lower(r.email)
-        ))
+      when taken.reviewer_id is not null then not ${mayStillDecide("a", "r.email")}
       -- A code that is over, an invitation that was answered or taken back.
       when ev.kind = 'person.signing_in' then (ev.detail->>'expiresAt')::timestamptz <= now()
       when ev.kind = 'member.invited' then not exists (
@@ -297,7 +191,7 @@ known as materialized (
     where r.workspace_id = taken.workspace_id and r.id = taken.reviewer_id limit 1
   ) as r on true
   left join lateral (
-    select a.status, a.expires_at, a.group_id from approvals a
+    select a.workspace_id, a.status, a.expires_at, a.group_id from approvals a
     where a.workspace_id = taken.workspace_id and a.id = ev.approval_id limit 1
   ) as a on true
 ),
@@ -370,11 +264,9 @@ held as (
   where d.ctid = fate.ctid and fate.is_held
   returning d.workspace_id, d.id, d.event_id, d.reviewer_id, d.recipient, d.round, d.due_at
 ),
--- As with webhooks: a lease that has run out belongs to an attempt that was cut short, which doesn't count in its round.
 postponed as (
   update deliveries d
-  set attempts_before = d.attempts_before + (d.lease_token is not null)::int, lease_token = null, leased_until = null,
-    due_at = now_ms() + fate.delay_seconds * interval '1 second'
+  set ${postpone("fate.delay_seconds")}
   from fate
   where d.ctid = fate.ctid and fate.delay_seconds > 0
   returning d.workspace_id, d.id, d.event_id, d.reviewer_id, d.recipient, d.round, fate.delay_seconds
@@ -383,30 +275,22 @@ claimed as (
   -- One row of a digest stays among the oldest of its workspace and counts as one mail under way. The others would keep
   -- everything else back: they come due again when the lease ends.
   update deliveries d
-  set attempts = d.attempts + 1, attempts_before = d.attempts_before + (d.lease_token is not null)::int,
-    lease_token = gen_random_uuid(), leased_until = now() + interval '${leaseSeconds} seconds',
+  set ${takeLease},
     mailbox = case when fate.bundle is null or fate.is_in_digest then d.mailbox end,
     digest_id = case when fate.bundle is null then d.digest_id when fate.is_in_digest then fate.first_id end,
     due_at = case
       when fate.bundle is null then d.due_at
       when d.id = fate.first_id then least(d.due_at, now_ms())
-      else now() + interval '${leaseSeconds} seconds' end
+      else ${leaseEnd} end
   from fate
   where d.ctid = fate.ctid and fate.is_held is not true and fate.delay_seconds = 0
   returning d.workspace_id, d.id, d.event_id, d.reviewer_id, d.recipient, d.round, d.lease_token,
     d.attempts as number, d.attempts - d.attempts_before as number_in_round, fate.crashes,
     case when fate.is_in_digest then fate.first_id end as digest_id
 ),
-cut_short as (
-  update attempts a
-  set finished_at = now_ms(), outcome = 'interrupted'
-  from taken
-  where a.workspace_id = taken.workspace_id and a.delivery_id = taken.id
-    and a.number = taken.attempts and a.finished_at is null
+cut_short as (${cutShort("taken")}
 ),
-attempt as (
-  insert into attempts (workspace_id, delivery_id, number)
-  select workspace_id, id, number from claimed
+attempt as (${beginAttempts}
 ),
 moved as (
   select workspace_id, id, event_id, reviewer_id, recipient, round, digest_id, lease_token, number,
@@ -465,106 +349,6 @@ export async function splitDigest(tx: Transaction, parts: readonly Lease[][]): P
   });
 }
 
-// The first of those that left in a digest stands for it. One that was sent again stands for itself.
-const standsForMail = `
-  (d.digest_id is null or d.round > 1 or not exists (
-    select from deliveries earlier
-    where earlier.digest_id = d.digest_id and earlier.workspace_id = d.workspace_id
-      and earlier.round = 1 and earlier.state = 'delivered' and earlier.id < d.id
-  ))`;
-
-type SentRow = MailRow & { sent_digest_id: string | null };
-
-/** Mails that have left, or were kept, newest first. An id alone does not lead to a row, so workspaces are asked in turn. */
-export async function listSent(
-  db: Queryable,
-  { limit, beforeId }: { limit: number; beforeId: string | null },
-): Promise<Mail[]> {
-  const { rows } = await db.query<SentRow>(
-    `select ${mailColumns}, case when d.round = 1 then d.digest_id end as sent_digest_id
-     from (
-       select sent.workspace_id, sent.id, sent.event_id, sent.reviewer_id, sent.recipient, sent.round,
-         sent.digest_id
-       from workspaces
-       cross join lateral (
-         select d.workspace_id, d.id, d.event_id, d.reviewer_id, d.recipient, d.round, d.digest_id
-         from deliveries d
-         where d.workspace_id = workspaces.id and d.channel = 'mail' and d.state = 'delivered'
-           and ($2::text is null or d.id < $2) and ${standsForMail}
-         order by d.id desc
-         limit $1
-       ) as sent
-       order by sent.id desc
-       limit $1
-     ) as d ${mailJoins}
-     order by d.id desc`,
-    [limit, beforeId],
-  );
-  return withDigests(db, rows);
-}
-
-export async function findSent(db: Queryable, deliveryId: string): Promise<Mail | null> {
-  const { rows } = await db.query<SentRow>(
-    `select ${mailColumns}, case when d.round = 1 then d.digest_id end as sent_digest_id
-     from workspaces
-     join deliveries d on d.workspace_id = workspaces.id and d.id = $1 ${mailJoins}
-     where d.channel = 'mail' and d.state = 'delivered'`,
-    [deliveryId],
-  );
-  const [mail] = await withDigests(db, rows);
-  return mail ?? null;
-}
-
-/** How many mails are held for digests, and when the first of them leaves. */
-export async function readHeld(db: Queryable): Promise<{ count: number; until: Date | null }> {
-  const { rows } = await db.query<{ count: number; until: Date | null }>(
-    `select count(*)::int as count, min(due_at) as until from deliveries
-     where state = 'due' and mailbox is not null and digest_id is null`,
-  );
-  return rows[0] ?? { count: 0, until: null };
-}
-
-/** Shows a mail that left in a digest as that digest. */
-async function withDigests(db: Queryable, sent: SentRow[]): Promise<Mail[]> {
-  const inDigests = sent.filter(({ sent_digest_id }) => sent_digest_id !== null);
-  if (inDigests.length === 0) return sent.map(toMail);
-  const { rows } = await db.query<MailRow & { digest_id: string }>(
-    `select ${mailColumns}, d.digest_id
-     from unnest($1::text[], $2::text[]) as asked (workspace_id, digest_id)
-     join deliveries d on d.digest_id = asked.digest_id and d.workspace_id = asked.workspace_id
-       and (d.state = 'delivered' or d.round > 1) ${mailJoins}`,
-    [
-      inDigests.map(({ workspace_id }) => workspace_id),
-      inDigests.map(({ sent_digest_id }) => sent_digest_id),
-    ],
-  );
-  const digests = new Map(groupDigests(rows).map((group) => [group[0].digest_id, toMailOf(group)]));
-  return sent.map((row) => {
-    const digest = row.sent_digest_id === null ? undefined : digests.get(row.sent_digest_id);
-    return digest === undefined ? toMail(row) : { ...digest, deliveryId: row.delivery_id };
-  });
-}
-
-type Group<Row> = readonly [Row, ...Row[]];
-
-/** Rows of one digest together, in the order of their ids; each other row alone. */
-function groupDigests<Row extends MailRow & { digest_id: string | null }>(
-  rows: readonly Row[],
-): Group<Row>[] {
-  const groups = new Map<string, [Row, ...Row[]]>();
-  for (const row of rows.toSorted(byDeliveryId)) {
-    const name = row.digest_id ?? row.delivery_id;
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [row]);
-    else group.push(row);
-  }
-  return [...groups.values()];
-}
-
-function byDeliveryId(one: MailRow, other: MailRow): number {
-  return one.delivery_id < other.delivery_id ? -1 : 1;
-}
-
 function toClaimedMail(rows: Group<ClaimedRow>): ClaimedMail {
   return {
     ...toMailOf(rows),
@@ -577,101 +361,5 @@ function toClaimedMail(rows: Group<ClaimedRow>): ClaimedMail {
     })),
     numberInRound: Math.max(...rows.map((row) => row.number_in_round)),
     crashesInRow: Math.min(...rows.map((row) => row.crashes)),
-  };
-}
-
-function toMailOf(rows: Group<MailRow>): Mail {
-  const [first] = rows;
-  return rows.length === 1 ? toMail(first) : digestOf(rows.map(toMail).filter(isReviewMail));
-}
-
-/** Dated like the newest in it, so that its bytes follow from the rows alone. */
-export function digestOf(mails: readonly ReviewMail[]): Mail {
-  const [first] = mails;
-  assert(first !== undefined, "a digest stands for at least one mail");
-  if (mails.length === 1) return first;
-  const eventAt = new Date(Math.max(...mails.map((mail) => mail.eventAt.getTime())));
-  return { ...first, eventAt, round: 1, subject: { kind: "digest", mails } };
-}
-
-/** Of all deliveries that a message stands for. */
-export function deliveryIdsOf(mail: Mail): string[] {
-  return mail.subject.kind === "digest"
-    ? mail.subject.mails.map(({ deliveryId }) => deliveryId)
-    : [mail.deliveryId];
-}
-
-function isReviewMail(mail: Mail): mail is ReviewMail {
-  return "reviewer" in mail.subject;
-}
-
-function toMail(row: MailRow): Mail {
-  return {
-    workspaceId: row.workspace_id,
-    deliveryId: row.delivery_id,
-    workspaceName: row.workspace_name,
-    to: row.recipient ?? (row.reviewer_email as string),
-    round: row.round,
-    eventAt: row.event_at,
-    subject: toSubject(row),
-  };
-}
-
-// The schema's constraints promise which columns are there for which kind.
-function toSubject(row: MailRow): MailSubject {
-  const { kind } = row;
-  switch (kind) {
-    case "request.created":
-    case "request.expiring":
-      return {
-        kind,
-        approval: toMailedApproval(row),
-        reviewer: {
-          id: row.reviewer_id as string,
-          secretKeyId: row.secret_key_id as string,
-          tokenNonce: row.token_nonce as Buffer,
-          needsCode: row.needs_code as boolean,
-        },
-      };
-    case "mail.failed":
-      return {
-        kind,
-        approval: toMailedApproval(row),
-        reviewerEmail: row.reviewer_email as string,
-        answer: row.detail?.answer ?? null,
-      };
-    case "endpoint.failing":
-    case "endpoint.disabled":
-      return {
-        kind,
-        endpoint: { id: row.endpoint_id as string, url: row.url },
-        failingSince: row.detail?.failingSince ? new Date(row.detail.failingSince) : null,
-        reason: row.detail?.reason ?? "",
-      };
-    case "person.signing_in":
-      return {
-        kind,
-        secretKeyId: row.detail?.secretKeyId ?? "",
-        nonce: Buffer.from(row.detail?.nonce ?? "", "base64"),
-        expiresAt: new Date(row.detail?.expiresAt ?? 0),
-      };
-    case "person.passkey_added":
-    case "person.passkey_removed":
-      return { kind, passkeyName: row.detail?.passkeyName ?? "" };
-    case "member.invited":
-      return { kind, role: row.detail?.role ?? "", invitedBy: row.detail?.invitedBy ?? null };
-    default:
-      return kind satisfies never;
-  }
-}
-
-function toMailedApproval(row: MailRow): MailedApproval {
-  return {
-    id: row.approval_id as string,
-    summary: row.summary,
-    agentName: row.agent_name,
-    groupName: row.group_name,
-    createdAt: row.approval_created_at,
-    expiresAt: row.expires_at,
   };
 }

@@ -8,7 +8,6 @@ import type { EndpointHealth } from "../../domain/delivery/endpoint-health.ts";
 import {
   claimedReadBytesMax,
   claimWindowMax,
-  leaseSeconds,
   webhooksKeptFree,
   webhooksLightShare,
   webhooksPerEndpointMax,
@@ -23,8 +22,17 @@ import {
   smallColumns,
   toApproval,
 } from "../approvals/approvals.ts";
-import { crashDelaySecondsOf, crashesInRowOf } from "./crashes.ts";
-import type { Lease } from "./deliveries.ts";
+import type { Lease } from "./attempts.ts";
+import {
+  beginAttempts,
+  crashDelaySecondsOf,
+  crashesInRowOf,
+  cutShort,
+  isClaimable,
+  isUnleased,
+  postpone,
+  takeLease,
+} from "./claims.ts";
 
 export type ClaimedWebhook = Lease & {
   /** By the database's clock. */
@@ -151,41 +159,30 @@ locked as materialized (
     case when d.lease_token is null then 0 else ${crashesInRowOf("d")} end as crashes
   from deliveries d
   where d.ctid = any (array(select ctid from picked))
-    and d.state = 'due' and d.due_at <= now() and (d.leased_until is null or d.leased_until <= now())
+    and ${isClaimable}
   for update skip locked
 ),
 judged as materialized (
   select ctid, crashes, ${crashDelaySecondsOf("crashes")} as delay_seconds from locked
 ),
--- A lease that has run out belongs to an attempt that was cut short, which doesn't count in its round.
 postponed as (
   update deliveries d
-  set attempts_before = d.attempts_before + 1, lease_token = null, leased_until = null,
-    due_at = now_ms() + judged.delay_seconds * interval '1 second'
+  set ${postpone("judged.delay_seconds")}
   from judged
   where d.ctid = judged.ctid and judged.delay_seconds > 0
   returning d.workspace_id, d.id, d.event_id, d.endpoint_id, judged.delay_seconds
 ),
 claimed as (
   update deliveries d
-  set attempts = d.attempts + 1, attempts_before = d.attempts_before + (d.lease_token is not null)::int,
-    lease_token = gen_random_uuid(), leased_until = now() + interval '${leaseSeconds} seconds'
+  set ${takeLease}
   from judged
   where d.ctid = judged.ctid and judged.delay_seconds = 0
   returning d.workspace_id, d.id, d.event_id, d.endpoint_id, d.lease_token, d.attempts as number,
     d.attempts - d.attempts_before as number_in_round, judged.crashes
 ),
--- Its worker is gone: how it went will never be known.
-cut_short as (
-  update attempts a
-  set finished_at = now_ms(), outcome = 'interrupted'
-  from locked
-  where a.workspace_id = locked.workspace_id and a.delivery_id = locked.id
-    and a.number = locked.attempts and a.finished_at is null
+cut_short as (${cutShort("locked")}
 ),
-attempt as (
-  insert into attempts (workspace_id, delivery_id, number)
-  select workspace_id, id, number from claimed
+attempt as (${beginAttempts}
 ),
 moved as (
   select workspace_id, id, event_id, endpoint_id, lease_token, number, number_in_round, crashes,
@@ -256,4 +253,33 @@ function toClaimed(row: ClaimedRow): ClaimedWebhook {
 function toApprovalOrId(row: ClaimedRow): ClaimedWebhook["approval"] {
   if (row.approval_id === null) return null;
   return row.is_large ? { largeId: row.approval_id } : toApproval(row);
+}
+
+/** Keeps as skipped what is due to endpoints that have been disabled since. Answers how many. */
+export async function skipDueToDisabled(tx: Transaction, limit: number): Promise<number> {
+  const { rowCount } = await tx.query({
+    name: "deliveries.skipDueToDisabled",
+    text: `
+      with due as materialized (
+        select d.workspace_id, d.id, d.attempts
+        from endpoints e
+        cross join lateral (
+          select d.workspace_id, d.id, d.attempts from deliveries d
+          where d.state = 'due' and d.endpoint_id = e.id
+            and ${isUnleased("d")}
+          order by d.due_at
+          limit $1
+          for update skip locked
+        ) as d
+        where e.disabled_at is not null
+        limit $1
+      ), cut_short as (${cutShort("due")}
+      )
+      update deliveries d
+      set state = 'skipped', due_at = now_ms(), lease_token = null, leased_until = null
+      from due
+      where d.workspace_id = due.workspace_id and d.id = due.id`,
+    values: [limit],
+  });
+  return rowCount ?? 0;
 }

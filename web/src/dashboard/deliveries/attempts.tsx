@@ -1,11 +1,13 @@
 // The attempts of a delivery, newest first: time, outcome in words, duration and response.
 
+import { isSuccess } from "../../../../server/src/domain/shown/attempt.ts";
+import { destinationWords } from "../../../../server/src/domain/shown/destination.ts";
 import type { Delivery, DeliveryAttempt } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Quote } from "../../look/quote.tsx";
 import { describeDuration } from "../../look/time/duration.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { When } from "../parts/when.tsx";
-import { isSuccess, outcomeSentence } from "./outcome-words.ts";
+import { outcomeSentence } from "./outcome-words.ts";
 
 type AttemptsProps = {
   kind: Delivery["destination"]["kind"];
@@ -44,11 +46,7 @@ function Attempt({ kind, attempt }: AttemptProps) {
         // The response usually says why it failed.
         <details className="fold attempt-response" open={!isSuccess(attempt.outcome)}>
           <summary>Response</summary>
-          <Quote
-            label={
-              kind === "endpoint" ? "The start of your server’s answer" : "The mail server’s answer"
-            }
-          >
+          <Quote label={destinationWords[kind].answered}>
             <pre>
               <Visible text={responseStart} isMultiLine />
             </pre>

@@ -1,5 +1,6 @@
 // The deliveries of a request. Webhooks come first, because they usually need the look.
 
+import { destinationWords } from "../../../../server/src/domain/shown/destination.ts";
 import type { Delivery, RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 import { DeliveryItem } from "./delivery-item.tsx";
 import "./deliveries.css";
@@ -32,5 +33,5 @@ export function Deliveries({ request }: { request: RequestDetail }) {
 }
 
 function rank({ destination, state }: Delivery): number {
-  return (destination.kind === "endpoint" ? 0 : 2) + (state === "failed" ? 0 : 1);
+  return 2 * destinationWords[destination.kind].rank + (state === "failed" ? 0 : 1);
 }

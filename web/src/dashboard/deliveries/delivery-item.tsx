@@ -3,6 +3,7 @@
 import { Link } from "@tanstack/react-router";
 import { useId, useState } from "react";
 import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";
+import { addressOf, destinationWords } from "../../../../server/src/domain/shown/destination.ts";
 import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { useMembership } from "../session/membership.ts";
@@ -13,7 +14,6 @@ import { DeliveryNote } from "./delivery-note.tsx";
 import { canResend, ResendButton } from "./resend-button.tsx";
 import { SentRequest } from "./sent-request.tsx";
 import { useDelivery } from "./use-deliveries.ts";
-import { mailTitle } from "./words.ts";
 
 type DeliveryItemProps = { delivery: Delivery; status: ApprovalStatus };
 
@@ -52,16 +52,17 @@ export function DeliveryItem({ delivery, status }: DeliveryItemProps) {
 
 /** The event and the destination of a delivery. */
 function DeliveryTitle({ event, destination }: Pick<Delivery, "event" | "destination">) {
+  const title = destinationWords[destination.kind].title(event);
   return (
     <>
-      {destination.kind === "mailbox" ? (
-        <span className="delivery-event">{mailTitle(event)}</span>
-      ) : (
+      {title === null ? (
         <code className="delivery-event">{event}</code>
+      ) : (
+        <span className="delivery-event">{title}</span>
       )}{" "}
       <span className="delivery-to">
         <span className="quiet">to </span>
-        <Visible text={destination.kind === "mailbox" ? destination.email : destination.url} />
+        <Visible text={addressOf(destination)} />
       </span>
     </>
   );

@@ -1,5 +1,6 @@
 // A delivery's state in a sentence: attempts, outcome, and the next attempt.
 
+import { destinationWords } from "../../../../server/src/domain/shown/destination.ts";
 import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
 import { When } from "../parts/when.tsx";
 import { outcomeSentence } from "./outcome-words.ts";
@@ -13,7 +14,7 @@ export function DeliveryNote({ delivery }: { delivery: Delivery }) {
       {outcome !== null && (
         <span>{outcomeSentence(destination.kind, { outcome, httpStatus })} </span>
       )}
-      {state === "skipped" && <span>{skippedBecause(destination.kind)} </span>}
+      {state === "skipped" && <span>{destinationWords[destination.kind].skipped} </span>}
       <span className="quiet delivery-counts">
         {state === "delivered" && httpStatus !== null && <span>HTTP {httpStatus}</span>}
         <span>{attemptsWord(attempts)}</span>
@@ -30,10 +31,4 @@ export function DeliveryNote({ delivery }: { delivery: Delivery }) {
       </span>
     </p>
   );
-}
-
-function skippedBecause(kind: Delivery["destination"]["kind"]): string {
-  return kind === "endpoint"
-    ? "Not sent: the endpoint was disabled. Enable it, then resend."
-    : "Not sent: the request had ended, or this person was no longer asked.";
 }

@@ -1,6 +1,7 @@
 // One delivery: its state, every attempt with its response, and the exact request.
 
 import { Link, useParams } from "@tanstack/react-router";
+import { addressOf, destinationWords } from "../../../../server/src/domain/shown/destination.ts";
 import type { DeliveryDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Fact } from "../../look/fact.tsx";
 import { Visible } from "../../look/visible-text.tsx";
@@ -19,7 +20,6 @@ import { DeliveryNote } from "./delivery-note.tsx";
 import { canResend, ResendButton } from "./resend-button.tsx";
 import { SentRequest } from "./sent-request.tsx";
 import { useDelivery } from "./use-deliveries.ts";
-import { mailTitle } from "./words.ts";
 import "../parts/story.css";
 import "./deliveries.css";
 
@@ -56,7 +56,7 @@ export function DeliveryPage() {
 }
 
 function titleOf({ destination, event }: DeliveryDetail) {
-  return destination.kind === "mailbox" ? mailTitle(event) : <code>{event}</code>;
+  return destinationWords[destination.kind].title(event) ?? <code>{event}</code>;
 }
 
 function Back({ workspaceId, requestId }: { workspaceId: string; requestId: string | null }) {
@@ -82,15 +82,15 @@ function DeliveryStory({ workspaceId, delivery }: DeliveryStoryProps) {
       <DeliveryNote delivery={delivery} />
       <dl className="facts">
         <Fact name="To">
-          {destination.kind === "mailbox" ? (
-            <Visible text={destination.email} />
-          ) : (
+          {destination.kind === "endpoint" ? (
             <Link
               to="/app/w/$workspaceId/endpoints/$endpointId"
               params={{ workspaceId, endpointId: destination.id }}
             >
               <Visible text={destination.url} />
             </Link>
+          ) : (
+            <Visible text={addressOf(destination)} />
           )}
         </Fact>
         <Fact name="Since">

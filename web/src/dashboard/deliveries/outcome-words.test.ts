@@ -2,16 +2,21 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   interrupted,
+  isSuccess,
   mailOutcomes,
   webhookOutcomes,
 } from "../../../../server/src/domain/shown/attempt.ts";
-import { isSuccess, outcomeSentence } from "./outcome-words.ts";
+import {
+  type DestinationKind,
+  destinationWords,
+} from "../../../../server/src/domain/shown/destination.ts";
+import { outcomeSentence } from "./outcome-words.ts";
 
-test("every way in which a webhook or a mail can end has a sentence of its own", () => {
-  for (const [kind, outcomes] of [
-    ["endpoint", [...webhookOutcomes, interrupted]],
-    ["mailbox", [...mailOutcomes, interrupted]],
-  ] as const) {
+const kinds = Object.keys(destinationWords) as DestinationKind[];
+
+test("every way in which a delivery can end has a sentence of its own", () => {
+  for (const kind of kinds) {
+    const outcomes = [...destinationWords[kind].outcomes, interrupted];
     const sentences = outcomes.map((outcome) =>
       outcomeSentence(kind, { outcome, httpStatus: null }),
     );

@@ -2,6 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";
+import { addressOf, destinationWords } from "../../../../server/src/domain/shown/destination.ts";
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
 import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Button } from "../parts/button.tsx";
@@ -14,8 +15,7 @@ type ResendButtonProps = { workspaceId: string; delivery: Delivery };
 
 export function ResendButton({ workspaceId, delivery }: ResendButtonProps) {
   const toast = useToast();
-  const { destination } = delivery;
-  const to = destination.kind === "mailbox" ? destination.email : destination.url;
+  const to = addressOf(delivery.destination);
   const resend = useMutation({
     mutationFn: () =>
       call("POST /workspaces/:workspaceId/deliveries/:deliveryId/resend", {
@@ -55,6 +55,6 @@ export function canResend(
   status: ApprovalStatus | null,
 ): boolean {
   if (state === "due") return false;
-  // A mail asks for a decision, so it makes no sense afterwards.
-  return destination.kind === "endpoint" || status === null || status === "PENDING";
+  const { isAboutDeciding } = destinationWords[destination.kind];
+  return !isAboutDeciding || status === null || status === "PENDING";
 }

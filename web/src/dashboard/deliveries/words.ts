@@ -9,18 +9,6 @@ export const stateWords: Record<DeliveryState, string> = {
   skipped: "Skipped",
 };
 
-/** Mails are named by their purpose; events by the names that receivers know. */
-export function mailTitle(event: string): string {
-  switch (event) {
-    case "request.created":
-      return "Review mail";
-    case "request.expiring":
-      return "Reminder mail";
-    default:
-      return `Mail about ${event}`;
-  }
-}
-
 export function attemptsWord(count: number): string {
   if (count === 0) return "no attempt yet";
   return `${count} ${count === 1 ? "attempt" : "attempts"}`;

@@ -1,0 +1,113 @@
+// SQL that all claims share. A claim takes the lease and writes the row of the attempt in one commit. It closes an attempt
+// that a crash left open: its worker can't say how long it lasted, so the duration stays empty, and the lease runs out.
+
+import {
+  crashDelaysSeconds,
+  crashesInRowMax,
+  leaseSeconds,
+  retryJitter,
+} from "../../domain/limits.ts";
+import { interrupted } from "../../domain/shown/attempt.ts";
+import type { Channel } from "../../domain/shown/destination.ts";
+
+/** No worker holds `delivery`. */
+export function isUnleased(delivery: string): string {
+  return `(${delivery}.leased_until is null or ${delivery}.leased_until <= now())`;
+}
+
+/** Asked again under the lock, because another worker may have been quicker. */
+export const isClaimable = `d.state = 'due' and d.due_at <= now() and ${isUnleased("d")}`;
+
+export const leaseEnd = `now() + interval '${leaseSeconds} seconds'`;
+
+// A lease that has run out belongs to an attempt that was cut short, which doesn't count in its round.
+const leaveOutCutShort = "attempts_before = d.attempts_before + (d.lease_token is not null)::int";
+
+/** What a claim sets on each delivery that it takes. */
+export const takeLease = `attempts = d.attempts + 1, ${leaveOutCutShort},
+    lease_token = gen_random_uuid(), leased_until = ${leaseEnd}`;
+
+/** What a claim sets on a delivery that crashes have cut short again and again. */
+export function postpone(delaySeconds: string): string {
+  return `${leaveOutCutShort}, lease_token = null, leased_until = null,
+    due_at = now_ms() + ${delaySeconds} * interval '1 second'`;
+}
+
+/** Writes the attempts of what was claimed. */
+export const beginAttempts = `
+  insert into attempts (workspace_id, delivery_id, number)
+  select workspace_id, id, number from claimed`;
+
+/** Closes the open attempt of each of these deliveries. Its worker is gone: nobody will ever know how it went. */
+export function cutShort(deliveries: string): string {
+  return `
+  update attempts a
+  set finished_at = now_ms(), outcome = '${interrupted}'
+  from ${deliveries}
+  where a.workspace_id = ${deliveries}.workspace_id and a.delivery_id = ${deliveries}.id
+    and a.number = ${deliveries}.attempts and a.finished_at is null`;
+}
+
+/** Walks from one workspace with due deliveries of a channel to the next. For channels that have no endpoints. */
+export function workspaceLanes(channel: Channel): string {
+  const isDue = `d.state = 'due' and d.endpoint_id is null and d.channel = '${channel}'`;
+  return `
+  (select d.workspace_id from deliveries d
+   where ${isDue}
+   order by d.workspace_id, d.due_at, d.id limit 1)
+  union all
+  select next.workspace_id
+  from lane
+  cross join lateral (
+    select d.workspace_id from deliveries d
+    where ${isDue} and d.workspace_id > lane.workspace_id
+    order by d.workspace_id, d.due_at, d.id limit 1
+  ) as next`;
+}
+
+/** The oldest few of each lane, leased ones included: no more may be under way, from all processes together. */
+export function windowOfWorkspaces(channel: Channel, perWorkspaceMax: number): string {
+  return `
+  select oldest.ctid, oldest.is_leased, oldest.due_at,
+    count(*) filter (where oldest.is_leased) over (partition by lane.workspace_id) as leased,
+    row_number() over (partition by lane.workspace_id, oldest.is_leased order by oldest.due_at, oldest.id) as turn
+  from lane
+  cross join lateral (
+    select d.ctid, d.id, d.due_at, coalesce(d.leased_until > now(), false) as is_leased
+    from deliveries d
+    where d.state = 'due' and d.endpoint_id is null and d.channel = '${channel}' and d.workspace_id = lane.workspace_id
+      and d.due_at <= now()
+    order by d.due_at, d.id
+    limit ${perWorkspaceMax}
+  ) as oldest`;
+}
+
+/**
+ * How many crashes have cut a delivery short since its last attempt that ended by itself. `delivery` is a row whose lease
+ * has run out, so its latest attempt, still open, is one of them.
+ */
+export function crashesInRowOf(delivery: string): string {
+  return `(
+    select count(*)::int from attempts a
+    where a.workspace_id = ${delivery}.workspace_id and a.delivery_id = ${delivery}.id
+      and a.duration_ms is null
+      and a.number > coalesce((
+        select ended.number from attempts ended
+        where ended.workspace_id = ${delivery}.workspace_id and ended.delivery_id = ${delivery}.id
+          and ended.outcome <> '${interrupted}'
+        order by ended.number desc limit 1
+      ), 0)
+  )`;
+}
+
+/**
+ * How long the delivery waits after them. Spread, so that deliveries which one of them took down come back without it.
+ * After too many it doesn't wait: the worker that claims it gives it up.
+ */
+export function crashDelaySecondsOf(crashes: string): string {
+  return `
+    case when ${crashes} between 1 and ${crashesInRowMax - 1}
+      then (array[${crashDelaysSeconds.join(", ")}])[least(${crashes}, ${crashDelaysSeconds.length})]
+        * (${1 - retryJitter} + ${2 * retryJitter} * random())
+      else 0 end`;
+}

@@ -1,0 +1,218 @@
+// A mail as it is made from its rows: what it tells, and to whom. The same rows give the same mail each time.
+
+import assert from "node:assert/strict";
+import type { MailEventKind, PasskeyMailKind } from "../../domain/approval/event.ts";
+import type { NoticeDetail, PersonMailDetail } from "./new-deliveries.ts";
+
+/** The part of an approval that a mail tells. Never the payload, never the agent's state. */
+export type MailedApproval = {
+  id: string;
+  summary: string;
+  agentName: string | null;
+  groupName: string | null;
+  createdAt: Date;
+  expiresAt: Date;
+};
+
+/** Somebody is asked for a decision, or reminded of it. */
+export type ReviewSubject = {
+  kind: "request.created" | "request.expiring";
+  approval: MailedApproval;
+  reviewer: { id: string; secretKeyId: string; tokenNonce: Buffer; needsCode: boolean };
+};
+
+export type ReviewMail = Mail & { subject: ReviewSubject };
+
+export type MailSubject =
+  | ReviewSubject
+  /** The mails that it stands for, two or more, in the order of their ids. */
+  | { kind: "digest"; mails: readonly ReviewMail[] }
+  | { kind: "mail.failed"; approval: MailedApproval; reviewerEmail: string; answer: string | null }
+  | {
+      kind: "endpoint.failing" | "endpoint.disabled";
+      endpoint: { id: string; url: string };
+      failingSince: Date | null;
+      reason: string;
+    }
+  | { kind: "person.signing_in"; secretKeyId: string; nonce: Buffer; expiresAt: Date }
+  | { kind: PasskeyMailKind; passkeyName: string }
+  | { kind: "member.invited"; role: string; invitedBy: string | null };
+
+export type Mail = {
+  workspaceId: string;
+  deliveryId: string;
+  workspaceName: string;
+  to: string;
+  /** 1, or more when somebody asked to send it again. */
+  round: number;
+  /** When the event happened. */
+  eventAt: Date;
+  subject: MailSubject;
+};
+
+export type MailRow = {
+  workspace_id: string;
+  delivery_id: string;
+  workspace_name: string;
+  round: number;
+  kind: MailEventKind;
+  event_at: Date;
+  detail: (NoticeDetail & PersonMailDetail) | null;
+  recipient: string | null;
+  reviewer_id: string | null;
+  reviewer_email: string | null;
+  secret_key_id: string | null;
+  token_nonce: Buffer | null;
+  needs_code: boolean | null;
+  approval_id: string | null;
+  summary: string;
+  agent_name: string | null;
+  group_name: string | null;
+  approval_created_at: Date;
+  expires_at: Date;
+  endpoint_id: string | null;
+  url: string;
+};
+
+export const mailColumns = `
+  d.workspace_id, d.id as delivery_id, w.name as workspace_name, d.round, ev.kind,
+  ev.created_at as event_at, ev.detail, d.recipient, r.id as reviewer_id, r.email as reviewer_email,
+  r.secret_key_id, r.token_nonce, r.needs_code, a.id as approval_id, a.summary, a.agent_name,
+  a.group_name, a.created_at as approval_created_at, a.expires_at, e.id as endpoint_id, e.url`;
+
+// The reviewer is whom the mail is for, or, of a notice, whom it never reached. Sub-selects with a limit, because plain
+// joins, planned while the tables were small, would walk through all rows of a workspace.
+export const mailJoins = `
+  cross join lateral (select w.name from workspaces w where w.id = d.workspace_id limit 1) as w
+  cross join lateral (
+    select ev.kind, ev.created_at, ev.detail, ev.approval_id, ev.reviewer_id, ev.endpoint_id
+    from events ev where ev.workspace_id = d.workspace_id and ev.id = d.event_id limit 1
+  ) as ev
+  left join lateral (
+    select r.id, r.email, r.secret_key_id, r.token_nonce, r.needs_code from reviewers r
+    where r.workspace_id = d.workspace_id and r.id = coalesce(d.reviewer_id, ev.reviewer_id) limit 1
+  ) as r on true
+  left join lateral (
+    select a.id, a.summary, a.agent_name, a.group_name, a.created_at, a.expires_at from approvals a
+    where a.workspace_id = d.workspace_id and a.id = ev.approval_id limit 1
+  ) as a on true
+  left join lateral (
+    select e.id, e.url from endpoints e
+    where e.workspace_id = d.workspace_id and e.id = ev.endpoint_id limit 1
+  ) as e on true`;
+
+export type Group<Row> = readonly [Row, ...Row[]];
+
+/** Rows of one digest together, in the order of their ids; each other row alone. */
+export function groupDigests<Row extends MailRow & { digest_id: string | null }>(
+  rows: readonly Row[],
+): Group<Row>[] {
+  const groups = new Map<string, [Row, ...Row[]]>();
+  for (const row of rows.toSorted(byDeliveryId)) {
+    const name = row.digest_id ?? row.delivery_id;
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [row]);
+    else group.push(row);
+  }
+  return [...groups.values()];
+}
+
+function byDeliveryId(one: MailRow, other: MailRow): number {
+  return one.delivery_id < other.delivery_id ? -1 : 1;
+}
+
+export function toMailOf(rows: Group<MailRow>): Mail {
+  const [first] = rows;
+  return rows.length === 1 ? toMail(first) : digestOf(rows.map(toMail).filter(isReviewMail));
+}
+
+/** Dated like the newest in it, so that its bytes follow from the rows alone. */
+export function digestOf(mails: readonly ReviewMail[]): Mail {
+  const [first] = mails;
+  assert(first !== undefined, "a digest stands for at least one mail");
+  if (mails.length === 1) return first;
+  const eventAt = new Date(Math.max(...mails.map((mail) => mail.eventAt.getTime())));
+  return { ...first, eventAt, round: 1, subject: { kind: "digest", mails } };
+}
+
+/** Of all deliveries that a message stands for. */
+export function deliveryIdsOf(mail: Mail): string[] {
+  return mail.subject.kind === "digest"
+    ? mail.subject.mails.map(({ deliveryId }) => deliveryId)
+    : [mail.deliveryId];
+}
+
+function isReviewMail(mail: Mail): mail is ReviewMail {
+  return "reviewer" in mail.subject;
+}
+
+export function toMail(row: MailRow): Mail {
+  return {
+    workspaceId: row.workspace_id,
+    deliveryId: row.delivery_id,
+    workspaceName: row.workspace_name,
+    to: row.recipient ?? (row.reviewer_email as string),
+    round: row.round,
+    eventAt: row.event_at,
+    subject: toSubject(row),
+  };
+}
+
+// The schema's constraints promise which columns are there for which kind.
+function toSubject(row: MailRow): MailSubject {
+  const { kind } = row;
+  switch (kind) {
+    case "request.created":
+    case "request.expiring":
+      return {
+        kind,
+        approval: toMailedApproval(row),
+        reviewer: {
+          id: row.reviewer_id as string,
+          secretKeyId: row.secret_key_id as string,
+          tokenNonce: row.token_nonce as Buffer,
+          needsCode: row.needs_code as boolean,
+        },
+      };
+    case "mail.failed":
+      return {
+        kind,
+        approval: toMailedApproval(row),
+        reviewerEmail: row.reviewer_email as string,
+        answer: row.detail?.answer ?? null,
+      };
+    case "endpoint.failing":
+    case "endpoint.disabled":
+      return {
+        kind,
+        endpoint: { id: row.endpoint_id as string, url: row.url },
+        failingSince: row.detail?.failingSince ? new Date(row.detail.failingSince) : null,
+        reason: row.detail?.reason ?? "",
+      };
+    case "person.signing_in":
+      return {
+        kind,
+        secretKeyId: row.detail?.secretKeyId ?? "",
+        nonce: Buffer.from(row.detail?.nonce ?? "", "base64"),
+        expiresAt: new Date(row.detail?.expiresAt ?? 0),
+      };
+    case "person.passkey_added":
+    case "person.passkey_removed":
+      return { kind, passkeyName: row.detail?.passkeyName ?? "" };
+    case "member.invited":
+      return { kind, role: row.detail?.role ?? "", invitedBy: row.detail?.invitedBy ?? null };
+    default:
+      return kind satisfies never;
+  }
+}
+
+function toMailedApproval(row: MailRow): MailedApproval {
+  return {
+    id: row.approval_id as string,
+    summary: row.summary,
+    agentName: row.agent_name,
+    groupName: row.group_name,
+    createdAt: row.approval_created_at,
+    expiresAt: row.expires_at,
+  };
+}

@@ -1,0 +1,128 @@
+// Writes events that belong to no request, with their deliveries: tests of endpoints, notices to owners, and mails about a
+// person. Those of requests are written by the statements that create and resolve them.
+
+import type { Queryable, Transaction } from "../../database/database.ts";
+import type { NoticeKind, PersonMailKind } from "../../domain/approval/event.ts";
+import { mailNoticesPerDayMax } from "../../domain/limits.ts";
+
+/** Wakes workers on other nodes: something became due. Polling alone would find it too, only later. */
+export const dueChannel = "countersign_due";
+
+/** What a notice remembers of the moment, as it stands in the event's row. */
+export type NoticeDetail = {
+  failingSince?: string | null;
+  reason?: string;
+  answer?: string | null;
+};
+
+/** What a mail about a person tells, as it stands in the event's row. A nonce is no secret without SECRET_KEY. */
+export type PersonMailDetail = {
+  role?: string;
+  invitedBy?: string | null;
+  secretKeyId?: string;
+  /** In base64. */
+  nonce?: string;
+  expiresAt?: string;
+  /** What its owner calls the passkey. */
+  passkeyName?: string;
+};
+
+/** A test event for one endpoint, whatever it subscribes to. Answers the delivery's id. */
+export async function insertTest(
+  tx: Transaction,
+  endpoint: { workspaceId: string; id: string },
+): Promise<string> {
+  const { rows } = await tx.query<{ id: string }>(
+    `with event as (
+       insert into events (workspace_id, endpoint_id, kind) values ($1, $2, 'webhook.test')
+       returning workspace_id, id
+     )
+     insert into deliveries (workspace_id, event_id, channel, endpoint_id)
+     select workspace_id, id, 'webhook', $2 from event
+     returning id`,
+    [endpoint.workspaceId, endpoint.id],
+  );
+  return (rows[0] as { id: string }).id;
+}
+
+/** A notice about an endpoint to each owner of its workspace. */
+export async function insertEndpointNotice(
+  tx: Transaction,
+  endpoint: { workspaceId: string; id: string },
+  kind: Extract<NoticeKind, `endpoint.${string}`>,
+  detail: NoticeDetail,
+): Promise<void> {
+  await tx.query(
+    `with event as (
+       insert into events (workspace_id, endpoint_id, kind, detail) values ($1, $2, $3, $4)
+       returning workspace_id, id
+     )
+     ${mailToOwners}`,
+    [endpoint.workspaceId, endpoint.id, kind, detail],
+  );
+}
+
+/**
+ * A notice to each owner that a mail never reached its reviewer. Not twice a day about the same address, and not
+ * about too many addresses: an agent that asks mistyped ones a thousand times must not fill the owners' mailboxes.
+ */
+export async function insertMailNotice(
+  tx: Transaction,
+  delivery: { workspaceId: string; deliveryId: string },
+  detail: NoticeDetail,
+): Promise<void> {
+  await tx.query(
+    `with event as (
+       insert into events (workspace_id, approval_id, reviewer_id, kind, detail)
+       select d.workspace_id, r.approval_id, r.id, 'mail.failed', $3
+       from deliveries d
+       join reviewers r on r.workspace_id = d.workspace_id and r.id = d.reviewer_id
+       where d.workspace_id = $1 and d.id = $2
+         and not exists (
+           select from events told
+           join reviewers other on other.workspace_id = told.workspace_id and other.id = told.reviewer_id
+           where told.workspace_id = $1 and told.kind = 'mail.failed'
+             and told.created_at > now() - interval '1 day' and lower(other.email) = lower(r.email)
+         )
+         and ${mailNoticesPerDayMax} > (
+           select count(*) from events told
+           where told.workspace_id = $1 and told.kind = 'mail.failed'
+             and told.created_at > now() - interval '1 day'
+         )
+       on conflict do nothing
+       returning workspace_id, id
+     )
+     ${mailToOwners}`,
+    [delivery.workspaceId, delivery.deliveryId, detail],
+  );
+}
+
+const mailToOwners = `
+  insert into deliveries (workspace_id, event_id, channel, recipient)
+  select event.workspace_id, event.id, 'mail', m.email
+  from event
+  join members m on m.workspace_id = event.workspace_id and m.role = 'owner' and m.joined_at is not null`;
+
+/** A code to sign in with, a passkey that came or went, an invitation. */
+export async function insertPersonMail(
+  tx: Transaction,
+  mail: { workspaceId: string; to: string; kind: PersonMailKind; detail: PersonMailDetail },
+): Promise<void> {
+  const { workspaceId, to, kind, detail } = mail;
+  // Whoever signs in stands at the door, so their mail goes before all that waits.
+  const wait = kind === "person.signing_in" ? "now_ms() - interval '1 day'" : "now_ms()";
+  await tx.query(
+    `with event as (
+       insert into events (workspace_id, kind, detail) values ($1, $2, $3)
+       returning workspace_id, id
+     )
+     insert into deliveries (workspace_id, event_id, channel, recipient, due_at)
+     select workspace_id, id, 'mail', $4, ${wait} from event`,
+    [workspaceId, kind, detail, to],
+  );
+}
+
+/** Tells workers on every node that something became due. */
+export async function announceDue(db: Queryable): Promise<void> {
+  await db.query({ name: "deliveries.announceDue", text: `select pg_notify('${dueChannel}', '')` });
+}
