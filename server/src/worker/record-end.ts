@@ -2,12 +2,9 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { isUnavailable } from "../database/database.ts";
-import { crashesInRowMax, leaseSeconds } from "../domain/limits.ts";
+import { leaseSeconds } from "../domain/limits.ts";
 import { interrupted } from "../domain/shown/attempt.ts";
 import type { AttemptEnd, Lease } from "../storage/deliveries/attempts.ts";
-
-/** For the operator, when a delivery is given up that nobody could try to its end. */
-export const crashAdvice = `given up, because ${crashesInRowMax} crashes in a row cut it short; mend what ends the workers, then resend it`;
 
 const pauseMs = 500;
 /** After this the lease has run out or is about to, and another will repeat the attempt. */

@@ -5,14 +5,17 @@ import type { Logger } from "pino";
 import { type Database, isUnavailable } from "../database/database.ts";
 import type { Listener } from "../database/listener.ts";
 import type { Keyring } from "../domain/access/keyring.ts";
+import type { Channel } from "../domain/shown/destination.ts";
 import { makeCompleteAttempt } from "../operations/deliveries/complete-attempt.ts";
 import { resolutionChannel } from "../storage/approvals/approval-resolution.ts";
 import { dueChannel } from "../storage/deliveries/new-deliveries.ts";
 import { Alarms } from "./alarms.ts";
-import { type MailOptions, mailPump } from "./mails.ts";
+import { channelPump } from "./channel-pump.ts";
+import { type MailOptions, mailWork } from "./mails.ts";
+import type { Pump } from "./pump.ts";
 import { makePutBack } from "./put-back.ts";
 import { Sweeper } from "./sweeper.ts";
-import { type SendWebhook, webhookPump } from "./webhooks.ts";
+import { type SendWebhook, webhookWork } from "./webhooks.ts";
 
 export type WorkerOptions = {
   db: Database;
@@ -24,6 +27,8 @@ export type WorkerOptions = {
   log: Logger;
 };
 
+type Wakeable = Pick<Pump<never>, "wake" | "stop">;
+
 const pollWhileListeningMs = 6_000;
 const pollWhileDeafMs = 1_000;
 /** How long attempts under way get to end when the worker stops. */
@@ -33,8 +38,7 @@ const tellOfAwayEveryMs = 30_000;
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #alarms = new Alarms(() => this.wake());
-  readonly #webhooks;
-  readonly #mails;
+  readonly #pumps: readonly Wakeable[];
   readonly #sweeper;
   #pollTimer: NodeJS.Timeout | null = null;
   #isStarted = false;
@@ -48,13 +52,21 @@ export class Worker {
     const onRetry = (inMs: number) => this.#alarms.set(inMs);
     const putBack = makePutBack({ db, log });
     const complete = makeCompleteAttempt(db);
-    const common = { db, keyring, log, complete, putBack, onFault, onRetry };
-    this.#webhooks = webhookPump({
-      ...common,
-      send: options.sendWebhook,
-      retryDelaysMs: options.webhookRetryDelaysMs,
-    });
-    this.#mails = mailPump({ ...common, ...options.mail, onNotice: () => this.wake() });
+    const common = { db, log, complete, putBack, onFault, onRetry };
+    const onNotice = () => this.wake();
+    const pumps: Record<Channel, Wakeable> = {
+      webhook: channelPump(
+        webhookWork({
+          db,
+          keyring,
+          send: options.sendWebhook,
+          retryDelaysMs: options.webhookRetryDelaysMs,
+        }),
+        common,
+      ),
+      mail: channelPump(mailWork({ ...options.mail, db, onRetry, onNotice }), common),
+    };
+    this.#pumps = Object.values(pumps);
     this.#sweeper = new Sweeper({ db, onFault, onDue: () => this.wake() });
     listener.on(dueChannel, () => this.wake());
     listener.on(resolutionChannel, () => this.wake());
@@ -70,8 +82,7 @@ export class Worker {
   /** Something may be due. Costs nothing when it is called often. */
   wake(): void {
     if (!this.#isStarted || this.#isStopped) return;
-    this.#webhooks.wake();
-    this.#mails.wake();
+    for (const pump of this.#pumps) pump.wake();
   }
 
   /** Lets what is under way end, and gives back the rest, so that another need not wait for the lease. */
@@ -79,11 +90,7 @@ export class Worker {
     this.#isStopped = true;
     if (this.#pollTimer !== null) clearTimeout(this.#pollTimer);
     this.#alarms.stop();
-    await Promise.all([
-      this.#webhooks.stop(stopGraceMs),
-      this.#mails.stop(stopGraceMs),
-      this.#sweeper.stop(),
-    ]);
+    await Promise.all([...this.#pumps.map((pump) => pump.stop(stopGraceMs)), this.#sweeper.stop()]);
   }
 
   #poll(): void {

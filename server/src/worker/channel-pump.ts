@@ -1,0 +1,141 @@
+// Delivers through any channel: claims what is due, makes one attempt of each, records how it ended, and says when the
+// next is due.
+
+import type { Logger } from "pino";
+import type { Database } from "../database/database.ts";
+import { isCrashedTooOften, nextStep } from "../domain/delivery/delivery.ts";
+import { crashesInRowMax, leaseSeconds } from "../domain/limits.ts";
+import {
+  type CompleteAttempt,
+  completeTogether,
+} from "../operations/deliveries/complete-attempt.ts";
+import type { AttemptEnd } from "../storage/deliveries/attempts.ts";
+import type {
+  Answer,
+  ChannelWork,
+  Composed,
+  Ended,
+  EndedOutcome,
+  Job,
+  RecordEnds,
+} from "./channel.ts";
+import { Pump } from "./pump.ts";
+import type { PutBack } from "./put-back.ts";
+import { givenBack, recordEnd } from "./record-end.ts";
+
+export type ChannelPumpOptions = {
+  db: Database;
+  complete: CompleteAttempt;
+  putBack: PutBack;
+  /** Called when a further attempt will be due. */
+  onRetry: (inMs: number) => void;
+  onFault: (error: unknown) => void;
+  log: Logger;
+};
+
+type Timed<Claimed> = { job: Claimed; claimedAtMs: number };
+
+const crashAdvice = `given up, because ${crashesInRowMax} crashes in a row cut it short; mend what ends the workers, then resend it`;
+/** An attempt that can't be over by this time before its lease ends is not begun: the worker was stopped for a while. */
+const marginMs = 2_000;
+
+export function channelPump<Claimed extends Job, Message>(
+  work: ChannelWork<Claimed, Message>,
+  options: ChannelPumpOptions,
+): Pump<Timed<Claimed>> {
+  const pump = new Pump<Timed<Claimed>>({
+    inFlightMax: work.inFlightMax,
+    claim: async (limit) => {
+      const claimedAtMs = performance.now();
+      const { jobs, waitMs, isMore } = await work.claim(limit);
+      for (const ms of waitMs) options.onRetry(ms);
+      if (isMore) pump.wake();
+      return jobs.map((job) => ({ job, claimedAtMs }));
+    },
+    carryOut: (timed) => deliver(work, options, timed),
+    giveBack: async ({ job, claimedAtMs }) => {
+      await recordOf(options)(job.leases.map((lease) => givenBack(lease, claimedAtMs)));
+    },
+    onFault: options.onFault,
+  });
+  return pump;
+}
+
+async function deliver<Claimed extends Job, Message>(
+  work: ChannelWork<Claimed, Message>,
+  options: ChannelPumpOptions,
+  { job: claimed, claimedAtMs }: Timed<Claimed>,
+): Promise<void> {
+  const composed: Composed<Claimed, Message> = isCrashedTooOften(claimed.crashesInRow)
+    ? { job: claimed, outcome: "given_up" }
+    : await work.compose(claimed);
+  const { job } = composed;
+  if ("awaitedKeyId" in composed) return options.putBack(job.leases, composed.awaitedKeyId);
+  const message = "message" in composed ? composed.message : null;
+  const sendWithinMs = leaseSeconds * 1_000 - work.timeoutMs - marginMs;
+  if (message !== null && performance.now() - claimedAtMs > sendWithinMs) return;
+  const answer =
+    "outcome" in composed ? nothingSent(composed.outcome) : await work.send(composed.message);
+  const next = (await work.onAnswer?.(job, answer)) ?? nextAfter(work, job, answer);
+  const ends = job.leases.map((lease): AttemptEnd => ({ lease, ...toRecord(answer), next }));
+  const recordFailure = next.state === "failed" ? work.recordFailure?.(job) : null;
+  const wereHeld = await recordEnd(recordFailure ?? recordOf(options), ends, claimedAtMs);
+  logAttempts(options.log, work, { job, message, answer, next, wereHeld });
+  // Another worker that has taken over will do what follows.
+  if (!wereHeld.includes(true)) return;
+  if (next.state === "due") options.onRetry(next.delayMs);
+  await work.onRecorded?.({ job, message, answer, next });
+}
+
+function nothingSent(outcome: EndedOutcome): Answer {
+  return { outcome, responseStart: null, durationMs: 0 };
+}
+
+function nextAfter<Claimed extends Job, Message>(
+  { retryDelaysMs }: ChannelWork<Claimed, Message>,
+  { numberInRound }: Job,
+  { outcome, retryAfterSeconds = null }: Answer,
+) {
+  return nextStep({
+    outcome,
+    numberInRound,
+    retryAfterSeconds,
+    delaysMs: retryDelaysMs,
+    chance: Math.random(),
+  });
+}
+
+function toRecord({ outcome, status = null, responseStart, durationMs }: Answer) {
+  return { outcome, httpStatus: status, responseStart, durationMs: Math.round(durationMs) };
+}
+
+function recordOf({ db, complete }: ChannelPumpOptions): RecordEnds {
+  return async (ends) => {
+    const [end] = ends;
+    // Alone it may share a statement with whatever else has just ended.
+    return end !== undefined && ends.length === 1
+      ? [await complete(end)]
+      : completeTogether(db, ends);
+  };
+}
+
+/** One line per attempt, with ids and figures only: neither address nor words. */
+function logAttempts<Claimed extends Job, Message>(
+  log: Logger,
+  work: ChannelWork<Claimed, Message>,
+  ended: Ended<Claimed, Message> & { wereHeld: boolean[] },
+): void {
+  const { job, answer, wereHeld } = ended;
+  const { state } = ended.next;
+  const { outcome, durationMs } = answer;
+  const ms = Math.round(durationMs * 10) / 10;
+  const status = answer.status === undefined ? {} : { status: answer.status };
+  const advice = outcome === "given_up" ? crashAdvice : work.advice[outcome];
+  job.leases.forEach(({ workspaceId, deliveryId, event, number: attempt }, at) => {
+    if (!wereHeld[at]) log.warn({ deliveryId }, "another worker took this delivery over");
+    const ids = { workspaceId, deliveryId, event, attempt, ...work.factsOf?.(job) };
+    const facts = { ...ids, outcome, ...status, ms, state };
+    if (advice !== undefined) log.error(facts, `${work.channel}: ${advice}`);
+    else log[state === "failed" ? work.failureLevel : "info"](facts, work.channel);
+  });
+}
