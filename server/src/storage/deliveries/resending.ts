@@ -107,9 +107,10 @@ export async function resendUnsuccessful(
        where d.workspace_id = $1 and d.id > $5 and d.state in ('failed', 'skipped')
          and coalesce(d.finished_at, greatest(d.created_at, d.due_at)) >= $2
          and ($3::text is null or d.endpoint_id = $3)
-         and case when d.channel = 'webhook' then e.disabled_at is null
-           else d.state = 'failed' and d.reviewer_id is not null
-             and ${isOpen("a")} end
+         and case d.channel
+           when 'webhook' then e.disabled_at is null
+           when 'mail' then d.state = 'failed' and d.reviewer_id is not null and ${isOpen("a")}
+           else true end
        order by d.id
        limit $4
        for update of d skip locked
