@@ -2,6 +2,7 @@
 // else may speak it. Times are ISO 8601 in UTC. JSON that agents sent travels as text, so that no reader rounds it.
 
 import type { ApprovalStatus, EventKind, TestEventKind } from "../../../sdk/src/contract.ts";
+import type { Submitted } from "../domain/shown/submitted-fields.ts";
 import type { Activity } from "./dashboard-activity.ts";
 import type {
   Passkey,
@@ -10,7 +11,6 @@ import type {
   Session,
   SignInOptions,
 } from "./dashboard-sign-in.ts";
-import type { Submitted } from "../domain/shown/submitted-fields.ts";
 
 export type Role = "owner" | "admin" | "viewer";
 

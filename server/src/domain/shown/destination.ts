@@ -68,8 +68,7 @@ export const destinationWords: {
       connection_failed:
         "The connection was refused, failed, or was lost before the answer. Check that the server runs and can be reached.",
       tls_failed: "No encrypted connection could be made. Check the certificate and its chain.",
-      broken_response:
-        "The answer isn’t HTTP. Check that a web server answers at this address.",
+      broken_response: "The answer isn’t HTTP. Check that a web server answers at this address.",
       secret_unreadable:
         "The endpoint’s secret cannot be opened with the service’s keys, so nothing was signed or sent. The operator must restore SECRET_KEY, or rotate the secret.",
       given_up:
@@ -103,8 +102,7 @@ export const destinationWords: {
         "The service stopped during this attempt, so nobody knows whether the mail was sent. The attempt doesn’t count.",
     },
     answered: "The mail server’s answer",
-    skipped:
-      "Not sent: the request had ended, or this person was no longer asked.",
+    skipped: "Not sent: the request had ended, or this person was no longer asked.",
     title: mailTitle,
     rank: 1,
     isAboutDeciding: true,

@@ -10,8 +10,8 @@ import {
 } from "../../domain/approval/approval.ts";
 import { dashboardPageItems } from "../../domain/limits.ts";
 import { isRefusal } from "../../domain/refusal.ts";
-import { cancelByMember, noSuchRequest } from "../../operations/approvals/cancel-by-member.ts";
 import { submittedOf } from "../../domain/shown/submitted-fields.ts";
+import { cancelByMember, noSuchRequest } from "../../operations/approvals/cancel-by-member.ts";
 import { findWithExpiry } from "../../operations/approvals/expire-approvals.ts";
 import { mailAgain as mailReviewersAgain } from "../../operations/deliveries/mail-again.ts";
 import * as requestLists from "../../storage/approvals/approval-lists.ts";
