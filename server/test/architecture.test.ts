@@ -134,9 +134,6 @@ function keepsLayers(files: SourceFile[]): string[] {
   });
 }
 
-/** Being divided. */
-const stillBothWays = ["web/src/dashboard/deliveries web/src/dashboard/requests"];
-
 function goesOneWay(files: SourceFile[]): string[] {
   const imports = new Map<string, string>();
   for (const file of sources(files).filter(({ path }) => !isTest(path))) {
@@ -148,9 +145,7 @@ function goesOneWay(files: SourceFile[]): string[] {
   return [...imports].flatMap(([rooms, there]) => {
     const [from = "", to = ""] = rooms.split(" ");
     const back = from < to ? imports.get(`${to} ${from}`) : undefined;
-    return back === undefined || stillBothWays.includes(`${from} ${to}`)
-      ? []
-      : [`${there}, and ${back}`];
+    return back === undefined ? [] : [`${there}, and ${back}`];
   });
 }
 
@@ -162,19 +157,9 @@ function hasRoom(files: SourceFile[]): string[] {
     .map(([room, held = []]) => `${room} holds ${held.length} files: divide it by family`);
 }
 
-/** Being divided. */
-const stillLong = [
-  "server/src/storage/deliveries/deliveries.ts",
-  "server/src/storage/deliveries/due-mails.ts",
-  "web/src/dashboard/requests/request.css",
-  "web/src/docs/docs.css",
-  "web/src/payload/payload.css",
-  "web/src/review/review.css",
-];
-
 function isShort(files: SourceFile[]): string[] {
   return files
-    .filter(({ path }) => !isTest(path) && !stillLong.includes(path))
+    .filter(({ path }) => !isTest(path))
     .map(({ path, text }) => ({ path, lines: text.split("\n").length - 1 }))
     .filter(({ lines }) => lines > fileLinesMax)
     .map(({ path, lines }) => `${path} has ${lines} lines: it holds more than one idea`);
