@@ -194,10 +194,11 @@ describe("deliveries with a worker", { concurrency: 2 }, () => {
     await untilSettled(busy, workspace, 2);
   });
 
-  test("webhook test says how it went, whatever the endpoint subscribes to", async () => {
+  test("webhook test says how it went, whatever the endpoint subscribes to", async (t) => {
     const { id: workspace } = await makeWorkspace(busy.db);
     const good = await startReceiver((response) => response.end("ok"));
     const bad = await startReceiver((response) => response.writeHead(503).end());
+    t.after(() => Promise.all([good.close(), bad.close()]));
     const [one, two, off] = await Promise.all([
       makeEndpoint(busy.db, workspace, good.url, ["request.expired"]),
       makeEndpoint(busy.db, workspace, bad.url),
@@ -232,7 +233,6 @@ describe("deliveries with a worker", { concurrency: 2 }, () => {
     assert.equal(good.heard.length, 2);
     const { body } = jsonOf(await run("delivery", "show", tested.id, "--json"));
     assert.equal(body, heardBody(good.heard, tested.id));
-    await Promise.all([good.close(), bad.close()]);
   });
 });
 

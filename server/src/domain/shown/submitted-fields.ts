@@ -142,7 +142,9 @@ export const storedFields: readonly StoredField[] = Object.entries(columnOf).map
 
 /** What a caller submits who gives a summary alone. */
 export const nothingElse = Object.fromEntries<unknown>(
-  storedFields.map(({ name, kind }) => [name, kind === "texts" ? [] : null]),
+  storedFields
+    .filter(({ kind }) => kind !== "required_text")
+    .map(({ name, kind }) => [name, kind === "texts" ? [] : null]),
 ) as Omit<Submitted<never>, "summary">;
 
 export const shownFields = storedFields.filter(({ isShown }) => isShown);
