@@ -19,6 +19,7 @@ import {
   type ApprovalRow,
   largeBytes,
   largeColumns,
+  largeColumnsUpTo,
   smallColumns,
   toApproval,
 } from "../approvals/approvals.ts";
@@ -196,10 +197,7 @@ select moved.workspace_id, moved.id as delivery_id, moved.lease_token, moved.num
   ev.created_at as event_at, moved.endpoint_id, e.url, e.failing_since, e.warned_at,
   secrets.secret_key_ids, secrets.sealed, ev.approval_id, ${smallColumns},
   ${largeBytes} > ${claimedReadBytesMax} as is_large,
-  case when ${largeBytes} <= ${claimedReadBytesMax} then a.payload end as payload,
-  case when ${largeBytes} <= ${claimedReadBytesMax} then a.metadata end as metadata,
-  case when ${largeBytes} <= ${claimedReadBytesMax} then a.agent_state end as agent_state,
-  case when ${largeBytes} <= ${claimedReadBytesMax} then a.edit end as edit
+  ${largeColumnsUpTo(claimedReadBytesMax)}
 from moved
 cross join lateral (
   select ev.kind, ev.created_at, ev.approval_id from events ev
