@@ -6,24 +6,30 @@ import type { ShownName, Submitted } from "./submitted-fields.ts";
 export type Shown = { id: string } & Pick<Submitted, ShownName>;
 
 /** Shown since the first version: each has its place in the text, whatever it holds. */
-type First = "summary" | "agentName" | "reasoning" | "recentActions" | "payload";
+const first = [
+  "summary",
+  "agentName",
+  "reasoning",
+  "recentActions",
+  "payload",
+] as const satisfies ShownName[];
 
 /** Shown fields that came later. The compiler asks for each of them. */
-const later = {} as const satisfies Record<Exclude<ShownName, First>, true>;
+const later = {} as const satisfies Record<Exclude<ShownName, (typeof first)[number]>, true>;
 
 /**
  * JSON of strings and arrays has no two readings, whatever the strings hold. Later fields stand by name, and only where
  * they were given, so that the text of older requests stays as it was.
  */
 export function shownText(shown: Shown): string {
-  const { id, summary, agentName, reasoning, recentActions, payload } = shown;
-  const first = [1, id, summary, agentName, reasoning, recentActions, payload];
-  return JSON.stringify([...first, ...givenLater(shown)]);
+  const places = first.map((name) => shown[name]);
+  return JSON.stringify([1, shown.id, ...places, ...givenLater(shown)]);
 }
 
 function givenLater(shown: Record<string, unknown>): [string, unknown][] {
   return Object.keys(later).flatMap((name): [string, unknown][] => {
-    const value = shown[name];
+    // An older process, during an update of the service, doesn't know the field, and shows nothing of it.
+    const value = shown[name] ?? null;
     const isGiven = value !== null && !(Array.isArray(value) && value.length === 0);
     return isGiven ? [[name, value]] : [];
   });
