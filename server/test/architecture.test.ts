@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { posix } from "node:path";
 import { test } from "node:test";
-import { importsOf, relativeTargets, type SourceFile } from "./source-text.ts";
+import { blanked, importsOf, relativeTargets, type SourceFile } from "./source-text.ts";
 import {
   allows,
   breaks,
@@ -109,6 +109,15 @@ test("every file and folder is named for what is in it", () => {
   allows(isNamedForContent, { path: publishedSurface, text: "" });
 });
 
+test("Node can run the source: no decorator, and .tsx for the web alone", () => {
+  holds(isRunnable, wholeTree);
+  breaks(isRunnable, source("a.ts", "@sealed\nclass A {}"));
+  breaks(isRunnable, source("a.ts", "class A {\n  @logged() run() {}\n}"));
+  breaks(isRunnable, source("a.tsx", ""));
+  allows(isRunnable, source("a.ts", "/** @see b */\nconst a = 'ann@example.com @b';"));
+  allows(isRunnable, { path: "web/src/review/a.tsx", text: "" });
+});
+
 test("every source file opens with a comment that says what it is for", () => {
   holds(opensWithComment);
   breaks(opensWithComment, source("a.ts", `import "./b.ts";\n// A comment, but too late.`));
@@ -174,6 +183,17 @@ function isNamedForContent(files: SourceFile[]): string[] {
     const names = path.split("/").map((part) => part.replace(/(\.test)?\.tsx?$/, ""));
     const vague = names.find((name) => vagueNames.includes(name));
     return vague === undefined ? [] : [`${path}: "${vague}" does not say what is in it`];
+  });
+}
+
+/** The rest of what Node can't strip is refused by `tsc` (erasableSyntaxOnly) and Biome. */
+function isRunnable(files: SourceFile[]): string[] {
+  return files.flatMap((file) => {
+    if (file.path.endsWith(".css")) return [];
+    if (file.path.endsWith(".tsx") && !file.path.startsWith("web/"))
+      return [`${file.path}: .tsx is for the web alone`];
+    const isDecorated = /(?:^|[;{}\s])@[A-Za-z_$]/.test(blanked(file).code);
+    return isDecorated ? [`${file.path} holds a decorator, which Node can't strip`] : [];
   });
 }
 
