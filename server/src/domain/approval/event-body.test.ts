@@ -53,3 +53,10 @@ test("a test event has the same fields and nothing to execute", () => {
   assert.equal(test.data.status, "PENDING");
   assert.match(test.data.summary, /^A test event\./);
 });
+
+test("the body of a test event is the contract's, to the byte", () => {
+  assert.equal(
+    testEventBody(at).toString(),
+    '{"event":"webhook.test","createdAt":"2026-11-15T13:00:00.000Z","data":{"id":"req_test","status":"PENDING","summary":"A test event. No request stands behind it, and there is nothing to do.","payload":{"test":true},"modifiedPayload":null,"effectivePayload":{"test":true},"metadata":null,"agentState":null,"reasoning":null,"recentActions":[],"agentName":"countersign","approverEmail":"nobody@example.com","approverGroup":null,"resolvedAt":null,"resolvedByEmail":null,"resolutionNote":null,"expiresAt":"2026-11-15T13:00:00.000Z","createdAtRequest":"2026-11-15T13:00:00.000Z"}}',
+  );
+});

@@ -140,7 +140,7 @@ export const storedFields: readonly StoredField[] = Object.entries(columnOf).map
   },
 );
 
-/** What a caller submits who gives a summary alone. */
+/** What a caller submits beside the summary who gives a summary alone. */
 export const nothingElse = Object.fromEntries<unknown>(
   storedFields
     .filter(({ kind }) => kind !== "required_text")
