@@ -15,6 +15,9 @@ const files = Object.entries({
   "server/test/test-service.ts": `import { serve } from "../src/service.ts";\nimport { a } from "../src/domain/a.ts";`,
   "server/test/creating.test.ts": `import { start } from "./test-service.ts";`,
   "server/test/reading.test.ts": `import { start } from "./test-service.ts";\nimport { b } from "../src/domain/b.ts";`,
+  "server/test/migrating.test.ts": "",
+  "docs/links.test.ts": "",
+  "docs/code-blocks.test.ts": "",
   "web/src/page.tsx": "",
   "e2e/site.ts": `import { start } from "../server/test/test-service.ts";`,
   "e2e/journey.ts": `import { site } from "./site.ts";`,
@@ -55,10 +58,23 @@ test("a change of a page leaves out the journeys, which import no page, and is n
   assert.deepEqual(unmet, ["web/src/page.tsx"]);
 });
 
-test("the tests that read all sources run with every change of one, and nothing runs without", () => {
+test("the tests that read all sources run with every change of one", () => {
   assert.deepEqual(
     readers.filter((path) => chooseTests(files, ["web/src/page.tsx"]).chosen.includes(path)),
     readers,
   );
-  assert.deepEqual(chooseTests(files, ["README.md"]), { chosen: [], leftOut: [], unmet: [] });
+});
+
+test("a page of the documentation runs the tests that read pages, and counts those that run its code", () => {
+  assert.deepEqual(chooseTests(files, ["docs/api.md"]), {
+    chosen: ["docs/links.test.ts"],
+    leftOut: ["docs/code-blocks.test.ts"],
+    unmet: [],
+  });
+});
+
+test("a migration runs the test of its checksum, and whatever no test imports or reads is named", () => {
+  const { chosen, unmet } = chooseTests(files, ["package.json", "server/migrations/0001_a.sql"]);
+  assert.ok(chosen.includes("server/test/migrating.test.ts"));
+  assert.deepEqual(unmet, ["package.json", "server/migrations/0001_a.sql"]);
 });

@@ -11,14 +11,37 @@ export type Choice = {
   chosen: string[];
   /** Test files that meet the change only in a running service or a browser. */
   leftOut: string[];
-  /** Changed sources that no chosen test imports. */
+  /** Changed files that no chosen test imports or reads. */
   unmet: string[];
 };
 
-/** They read all sources, and take seconds. */
-const readers = ["architecture", "packages", "effects"].map(
-  (name) => `server/test/${name}.test.ts`,
-);
+type Reader = {
+  reads: RegExp;
+  /** They take seconds. */
+  quick: readonly string[];
+  /** They start a service, and are left out. */
+  slow: readonly string[];
+};
+
+const pages = /\.md$/;
+
+/** Tests that read files which they don't import. */
+const readers: readonly Reader[] = [
+  {
+    reads: /\.(?:tsx?|css|sql)$/,
+    quick: ["architecture", "packages", "effects"].map((name) => `server/test/${name}.test.ts`),
+    slow: [],
+  },
+  {
+    reads: pages,
+    quick: [
+      ...["links", "error-codes", "configuration"].map((name) => `docs/${name}.test.ts`),
+      "server/test/submitted-fields.test.ts",
+    ],
+    slow: ["docs/code-blocks.test.ts", "server/test/docs.test.ts"],
+  },
+  { reads: /^server\/migrations\//, quick: ["server/test/migrating.test.ts"], slow: [] },
+];
 
 /** What differs from where this branch left main; on main itself, what is not committed. */
 export async function changedFiles(root: string): Promise<string[]> {
@@ -26,7 +49,11 @@ export async function changedFiles(root: string): Promise<string[]> {
     const { stdout } = await promisify(execFile)("git", args, { cwd: root });
     return stdout.split("\n").filter((line) => line !== "");
   };
-  const [base = "HEAD"] = await git("merge-base", "HEAD", "main").catch(() => []);
+  const main = await git("rev-parse", "--verify", "main")
+    // A clone of a branch alone has no main of its own.
+    .catch(() => git("rev-parse", "--verify", "origin/main"))
+    .catch(() => ["HEAD"]);
+  const [base = "HEAD"] = await git("merge-base", "HEAD", ...main).catch(() => []);
   const [changed, added] = await Promise.all([
     git("diff", "--name-only", "--relative", base),
     git("ls-files", "--others", "--exclude-standard"),
@@ -48,16 +75,22 @@ export function chooseTests(files: SourceFile[], changed: readonly string[]): Ch
   };
   const tests = files.map(({ path }) => path).filter((path) => path.endsWith(".test.ts"));
   const met = new Map(tests.map((path) => [path, touched(path, isNearby)]));
-  const sources = changed.filter((path) => /\.(?:tsx?|css|sql)$/.test(path));
-  const chosen = tests.filter(
-    (path) => met.get(path)?.length || (sources.length > 0 && readers.includes(path)),
-  );
+  const reading = readers.filter(({ reads }) => changed.some((path) => reads.test(path)));
+  const quick = new Set(reading.flatMap((reader) => reader.quick));
+  const slow = new Set(reading.flatMap((reader) => reader.slow));
+  const chosen = tests.filter((path) => met.get(path)?.length || quick.has(path));
   const isPageChanged = changed.some((path) => path.startsWith("web/"));
   const leftOut = tests
     .filter((path) => !chosen.includes(path))
-    .filter((path) => touched(path, () => true).length > 0 || (isPageChanged && isJourney(path)));
-  const known = new Set([...met.values()].flat());
-  return { chosen, leftOut, unmet: sources.filter((path) => !known.has(path)) };
+    .filter(
+      (path) =>
+        slow.has(path) ||
+        touched(path, () => true).length > 0 ||
+        (isPageChanged && isJourney(path)),
+    );
+  const imported = new Set([...met.values()].flat());
+  const unmet = changed.filter((path) => !imported.has(path) && !pages.test(path));
+  return { chosen, leftOut, unmet };
 }
 
 /** Types are gone when a program runs; `tsc` looks after them. */

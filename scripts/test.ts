@@ -101,7 +101,8 @@ async function findChanged(): Promise<string[]> {
   if (leftOut.length > 0) {
     tell(`Leaves out ${leftOut.length} that meet it only in a running service or a browser.`);
   }
-  for (const path of unmet) tell(`No test imports ${path}: only npm test tells whether it works.`);
+  for (const path of unmet)
+    tell(`No chosen test imports or reads ${path}: only npm test tells whether it works.`);
   return chosen.map((path) => join(root, path));
 }
 
