@@ -7,7 +7,7 @@ import http from "node:http";
 import { buffer } from "node:stream/consumers";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import type { CreateRequest } from "../sdk/src/contract.ts";
-import { assertClean, checkAccessibility, screenshot } from "./browser.ts";
+import { assertClean, checkAccessibility, screenshot, untilStill } from "./browser.ts";
 import { type Journey, type JourneyOptions, journeys } from "./journey.ts";
 import {
   agentsWords,
@@ -143,6 +143,23 @@ journey(
     assert.match((await focused(page)).name, /^Approved/, "the outcome is what is read next");
   },
 );
+
+journey("on small phones a usual agent name is shown whole beside its label", async (there) => {
+  const { page } = await ask(there, {
+    summary: "Pay invoice 2026-118",
+    agentName: "payables-agent",
+    notify: "ann@example.com",
+    payload: { amount: 120.5 },
+  });
+  for (const viewport of [
+    { width: 320, height: 568 },
+    { width: 360, height: 640 },
+  ]) {
+    await page.setViewportSize(viewport);
+    await untilStill(page);
+    assert.equal(await agentsWords(page).getByRole("button").count(), 0, "nothing is folded");
+  }
+});
 
 const narrow: Record<string, BrowserContextOptions> = {
   "320 px": { viewport: { width: 320, height: 568 } },
