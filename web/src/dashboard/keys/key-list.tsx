@@ -96,7 +96,7 @@ function KeyCells({ apiKey: { name, lastFour, lastUsedAt } }: { apiKey: ApiKey }
       <td className="cell-main">
         <Visible text={name} />
       </td>
-      <td className="mono" data-label="Key">
+      <td className="mono cell-word" data-label="Key">
         <span>
           <span className="sr-only">ends in </span>
           <span aria-hidden="true">…</span>

@@ -51,7 +51,9 @@ function MemberTable({ members, workspaceId, role }: MemberTableProps) {
                   {member.isYou && <span className="badge">You</span>}
                 </span>
               </td>
-              <td data-label="Role">{roleName[member.role]}</td>
+              <td className="cell-word" data-label="Role">
+                {roleName[member.role]}
+              </td>
               <td data-label="Since">
                 <Arrival member={member} />
               </td>
