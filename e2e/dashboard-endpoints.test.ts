@@ -143,7 +143,7 @@ async function seeTestEvent(page: Page, receiver: Receiver): Promise<void> {
     receiver.heard.map(({ json }) => json.event),
     ["webhook.test"],
   );
-  await page.getByRole("link", { name: "See the request and the response" }).click();
+  await page.getByRole("link", { name: "See the webhook and the response" }).click();
   await page.getByText("Response", { exact: true }).click();
   await page.getByText("thank you kindly").waitFor();
   await page.goBack();

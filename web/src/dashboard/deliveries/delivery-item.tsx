@@ -77,7 +77,7 @@ function Inside({ workspaceId, deliveryId }: { workspaceId: string; deliveryId: 
           <Attempts kind={destination.kind} attempts={attemptList} />
           {request !== null && (
             <details className="fold delivery-sent">
-              <summary>Request sent</summary>
+              <summary>Webhook</summary>
               <SentRequest request={request} />
             </details>
           )}

@@ -104,7 +104,7 @@ function DeliveryStory({ workspaceId, delivery }: DeliveryStoryProps) {
       </section>
       {request !== null && (
         <section className="said" aria-labelledby="sent-title">
-          <h2 id="sent-title">Request sent</h2>
+          <h2 id="sent-title">Webhook</h2>
           <SentRequest request={request} />
         </section>
       )}

@@ -84,7 +84,7 @@ function TestResult({ workspaceId, deliveryId }: { workspaceId: string; delivery
           </>
         )}{" "}
         <Link to="/app/w/$workspaceId/deliveries/$deliveryId" params={{ workspaceId, deliveryId }}>
-          See the request and the response
+          See the webhook and the response
         </Link>
       </span>
     </p>
