@@ -99,7 +99,7 @@ export const openApi = {
         type: "string",
         enum: approvalStatuses,
         description:
-          "PENDING until a person decides, the time runs out, or the agent cancels it. The others are final.",
+          "PENDING until a person decides, the time runs out, or it is cancelled. The others are final.",
       },
       CreateRequest: {
         type: "object",

@@ -42,8 +42,8 @@ export function EndpointState({ workspaceId, endpoint, canChange }: EndpointStat
           </strong>
         </p>
         <p className="small">
-          The failed deliveries below say why. After five days of failures only, we disable it. We
-          mail the owners at half of that time.
+          The failed deliveries below say why. If no attempt succeeds for five days, we disable it.
+          The owners get a mail after half of that time.
         </p>
       </div>
     </section>

@@ -49,7 +49,7 @@ export function ChangeRoleDialog({ workspaceId, member, ownRole }: ChangeRoleDia
       }
       description={
         member.isYou
-          ? "This is you. If you stop being an owner, only another owner can make you one again."
+          ? "This is you. If you lower your role, only somebody else can raise it again."
           : "It applies from their next click."
       }
       trigger={

@@ -37,7 +37,7 @@ export function RequestActions({ workspaceId, requestId }: RequestActionsProps) 
       </Button>
       <ConfirmDialog
         title="Cancel this request?"
-        description="Nobody can decide it any more, the links in the mails stop working, and the agent is told that it was cancelled. This can’t be undone."
+        description="Nobody can decide it any more. The agent is told that it was cancelled, and the links in the mails say so. This can’t be undone."
         confirmLabel="Cancel request"
         dismissLabel="Keep it"
         isDanger
