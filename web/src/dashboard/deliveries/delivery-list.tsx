@@ -125,7 +125,7 @@ function DeliveryCells({ delivery, workspaceId }: { delivery: Delivery; workspac
   const { id, event, state, attempts, createdAt, lastOutcome: outcome, lastHttpStatus } = delivery;
   return (
     <>
-      <td className="cell-main">
+      <td className="cell-main cell-word">
         <Link
           className="row-link mono"
           to="/app/w/$workspaceId/deliveries/$deliveryId"

@@ -27,7 +27,7 @@ export function AddEndpointDialog({ workspaceId, trigger }: AddEndpointDialogPro
       title={added === undefined ? "Add a webhook endpoint" : "Your signing secret"}
       description={
         added === undefined
-          ? "We send this workspace’s events here at once, and try again when it doesn’t answer."
+          ? "We send this workspace’s events here at once, and try again when it doesn’t accept one."
           : "Store it where your receiver reads its secrets. If you lose it, rotate it."
       }
       trigger={trigger}

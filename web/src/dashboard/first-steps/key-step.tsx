@@ -58,7 +58,7 @@ export function KeyStep({ workspaceId, place, issued, onIssued, canChange }: Key
               <Visible text={place.key.name} />
             </strong>{" "}
             ending in <code>{place.key.lastFour}</code>, but its text is not shown again. A new one
-            completes the line below.
+            completes the command below.
           </>
         )}
       </p>
