@@ -161,7 +161,7 @@ async function runTests(): Promise<boolean> {
 type TestTime = { name: string; file: string; ms: number };
 type Result = { passed: number; failed: number; skipped: number; tests: TestTime[] };
 
-/** Two files for each free core left a third of its time unused: most tests wait for timers, mails and processes. */
+/** Two files for each free core: most tests wait for timers, mails and processes. With three the suite took as long. */
 async function runFiles(paths: string[]): Promise<Result> {
   const result: Result = { passed: 0, failed: 0, skipped: 0, tests: [] };
   const rules = paths.filter(isRule);
@@ -169,7 +169,7 @@ async function runFiles(paths: string[]): Promise<Result> {
   const rest = paths.filter((path) => !isRule(path));
   const stream = run({
     files: rules.length === 0 ? rest : [...rest, join(root, "scripts", "rules.ts")],
-    concurrency: Math.max(2, Math.round(3 * freeCores)),
+    concurrency: Math.max(2, Math.round(2 * freeCores)),
     timeout: testHangMs,
   });
   stream.on("test:fail", ({ details, todo }) => {
