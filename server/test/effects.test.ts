@@ -1,4 +1,4 @@
-// Holds what has an effect and where: the domain is pure, connections are opened in one place, whoever writes has a
+// Holds which files may have an effect: the domain is pure, one place opens connections, a function that writes takes a
 // transaction, and transactions begin in operations and the worker. Each rule is shown small counterexamples, too.
 
 import { test } from "node:test";

@@ -29,7 +29,7 @@ export function importsOf(file: SourceFile): Import[] {
     const quote = match[1] ?? "";
     const start = match.index + match[0].length;
     const end = quote === "" ? start : uncommented.indexOf(quote, start);
-    // What is computed cannot be read here; it is no name that a rule could allow.
+    // A computed name can't be read here, so no rule allows it.
     const specifier = uncommented.slice(start, end) || "(computed)";
     return { specifier, names: [], isType: false, isLazy: true };
   });

@@ -1,4 +1,4 @@
-// What was done in a workspace, as the dashboard is told it.
+// The activity of a workspace, as the service tells it to the dashboard.
 
 export type Activity = {
   id: string;

@@ -74,7 +74,7 @@ export function webhookWork(options: WebhookOptions): ChannelWork<Webhook, Webho
     onAnswer: async ({ endpoint }, { outcome, durationMs, status }) => {
       quick.note(endpoint.id, { isDelivered: outcome === "delivered", durationMs });
       if (status !== gone) return null;
-      // Before it is recorded: whoever sees that nothing is under way, and enables the endpoint again, is not overtaken.
+      // Disable first, then record: a person who enables the endpoint as soon as nothing is under way must win.
       await noteEndpointGone(db, endpoint);
       return { state: "failed" };
     },

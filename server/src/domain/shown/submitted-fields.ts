@@ -118,7 +118,7 @@ type Values<Json> = {
   json: Json | null;
 };
 
-/** What was submitted, as the code knows it. JSON is its exact text. */
+/** The submitted values, as the code knows them. JSON is its exact text. */
 export type Submitted<Json extends string = string> = {
   [Name in StoredName]: Values<Json>[Fields[Name]["kind"]];
 };

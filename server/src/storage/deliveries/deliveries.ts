@@ -131,8 +131,7 @@ function walkedPage(state: DeliveryState | null, endpointId: string | null): str
     limit $4`;
 }
 
-// What is due is little and would be looked for in vain among all that was delivered: it is gathered from the indexes of
-// what is due, and sorted.
+// Few deliveries are due among very many that were delivered. So this reads the indexes of what is due, and sorts.
 const duePage = `
   select id from (
     select d.id from endpoints e

@@ -109,7 +109,7 @@ export async function insertPersonMail(
   mail: { workspaceId: string; to: string; kind: PersonMailKind; detail: PersonMailDetail },
 ): Promise<void> {
   const { workspaceId, to, kind, detail } = mail;
-  // Whoever signs in stands at the door, so their mail goes before all that waits.
+  // A person who signs in is waiting, so their mail goes before all others.
   const wait = kind === "person.signing_in" ? "now_ms() - interval '1 day'" : "now_ms()";
   await tx.query(
     `with event as (
