@@ -234,7 +234,8 @@ class Scanner {
 
   #key(container: Container): void {
     this.#skipSpace();
-    if (this.#text.charCodeAt(this.#at) !== quote) this.#fail('expected a key in " here');
+    if (this.#text.charCodeAt(this.#at) !== quote)
+      this.#fail("expected a key in double quotes here");
     const start = this.#at;
     const hasEscape = this.#string();
     container.key = hasEscape
