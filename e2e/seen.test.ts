@@ -291,10 +291,16 @@ const openAndPress = `new Promise((resolve) => {
   const channel = new MessageChannel();
   const seen = { said: [], hasAnswered: false };
   let isPressed = false;
-  channel.port1.onmessage = () => {
+  const look = () => {
     const isOpening = why().startsWith("Opening …");
     if (isOpening && !seen.said.includes(why())) seen.said.push(why());
     if (isOpening && isPressed && document.querySelector("dialog") !== null) seen.hasAnswered = true;
+    return isOpening;
+  };
+  // At each change: a busy machine may run the timer below too seldom to see all that the page said.
+  new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
+  channel.port1.onmessage = () => {
+    const isOpening = look();
     if (isOpening && !isPressed && seen.said.length > 1) {
       find("Reject").click();
       isPressed = true;
