@@ -18,18 +18,37 @@ export async function askAndWait(
   input: CreateRequest,
   { idempotencyKey, signal }: AskOptions,
 ): Promise<DecidedRequest> {
-  const stop = signal === undefined ? {} : { signal };
-  const key = idempotencyKey === undefined ? {} : { idempotencyKey };
-  const { id } = await countersign.requests.create(input, { ...key, ...stop });
+  const { requests } = countersign;
+  if (signal === undefined || idempotencyKey !== undefined) {
+    const stop = signal === undefined ? {} : { signal };
+    const key = idempotencyKey === undefined ? {} : { idempotencyKey };
+    const { id } = await requests.create(input, { ...key, ...stop });
+    return requests.waitForDecision(id, stop);
+  }
+  signal.throwIfAborted();
+  // The abort doesn't stop this call: it may have arrived, and its answer says which request to cancel.
+  const asking = requests.create(input);
+  // Nobody will come back for this decision, so nobody should be bothered with it. It doesn't matter if this fails: an
+  // approval that nobody waits for runs nothing.
+  const cancel = () => asking.then(({ id }) => requests.cancel(id)).catch(() => {});
+  const { id } = await unlessAborted(asking, signal).catch((error: unknown) => {
+    if (signal.aborted) void cancel();
+    throw error;
+  });
   try {
-    return await countersign.requests.waitForDecision(id, stop);
+    return await requests.waitForDecision(id, { signal });
   } catch (error) {
-    // Nobody will come back for this decision, so nobody should be bothered with it. It doesn't matter if this fails:
-    // an approval that nobody waits for runs nothing.
-    const isAbandoned = signal?.aborted === true && idempotencyKey === undefined;
-    if (isAbandoned) await countersign.requests.cancel(id).catch(() => {});
+    if (signal.aborted) await cancel();
     throw error;
   }
+}
+
+function unlessAborted<Answer>(answering: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+    answering.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
 }
 
 /**

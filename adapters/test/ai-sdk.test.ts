@@ -153,6 +153,30 @@ test("an aborted run cancels its request, and runs nothing", async () => {
   assert.deepEqual(paid, []);
 });
 
+test("a run that is aborted before the answer to its question has come cancels its request too", async () => {
+  const answer = Promise.withResolvers<void>();
+  const slow: typeof fetch = async (url, init) => {
+    const answered = await fetch(url, { ...init, signal: null });
+    const aborted = new Promise<never>((_, reject) => {
+      init?.signal?.addEventListener("abort", () => reject(init.signal?.reason));
+    });
+    if (init?.method === "POST" && !String(url).endsWith("/cancel")) {
+      await Promise.race([answer.promise, aborted]);
+    }
+    return answered;
+  };
+  const { client, paid, run } = await makeAgent({}, await served.client({ fetch: slow }));
+  const abort = new AbortController();
+  const running = run([one], abort.signal);
+  const { id } = await onlyPending(client);
+  abort.abort();
+  await assert.rejects(running, { name: "AbortError" });
+  answer.resolve();
+  const { status } = await client.requests.waitForDecision(id);
+  assert.equal(status, "CANCELLED");
+  assert.deepEqual(paid, []);
+});
+
 test("a step that is repeated under its run's id does not ask twice, and another run asks anew", async () => {
   const { client, paid, run } = await makeAgent({ runId: "run-1" });
   const abort = new AbortController();
