@@ -113,6 +113,15 @@ export async function eventually(
   await until(look, what);
 }
 
+/** As a reader does it who goes to the end of the payload. */
+export async function untilApprovable(page: Page): Promise<void> {
+  const approve = page.locator("#decision .button-primary");
+  await eventually(async () => {
+    await page.locator("#payload-end").scrollIntoViewIfNeeded();
+    return !(await waits(approve));
+  }, "Approve waits no longer");
+}
+
 /** Each width and each colour scheme is looked at by axe-core once; a person who wants to see them sees all four. */
 const allLooks = [
   { width: 390, colorScheme: "light", isChecked: true },

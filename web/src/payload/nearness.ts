@@ -9,6 +9,8 @@ const margin = "100% 0px";
 type OnNear = (isNear: boolean) => void;
 
 const listeners = new WeakMap<Element, OnNear>();
+/** As the observer said last: later news may be handled first. */
+const nearness = new WeakMap<Element, boolean>();
 /** Many parts may come near at once. */
 const steps = startGrowth(() => {});
 let observer: IntersectionObserver | null = null;
@@ -16,17 +18,22 @@ let observer: IntersectionObserver | null = null;
 function theObserver(): IntersectionObserver {
   observer ??= new IntersectionObserver(
     (entries) => {
+      for (const { target, isIntersecting } of entries) nearness.set(target, isIntersecting);
       steps.addAll(
         entries.map(
-          ({ target, isIntersecting }) =>
+          ({ target }) =>
             () =>
-              listeners.get(target)?.(isIntersecting),
+              tell(target),
         ),
       );
     },
     { rootMargin: margin },
   );
   return observer;
+}
+
+function tell(element: Element): void {
+  listeners.get(element)?.(nearness.get(element) ?? false);
 }
 
 /** `onNear` is called after each change, and once at the beginning; null unsubscribes. */

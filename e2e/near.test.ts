@@ -1,0 +1,109 @@
+// Of a long payload only the rows near the window have their tools. Far or near, a row says the same, and no way of
+// reading misses one.
+
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { open } from "./browser.ts";
+import { type Journey, journeys } from "./journey.ts";
+import { button, eventually, untilApprovable } from "./review-page.ts";
+
+const journey = journeys();
+
+/** Lets a journey say what the browser would: that a part comes near the window, or leaves. */
+const catchObserver = `
+  window.IntersectionObserver = class extends IntersectionObserver {
+    constructor(onChange, options) {
+      super(onChange, options);
+      if (options?.rootMargin === "100% 0px") window.sayNear = onChange;
+    }
+  };
+`;
+
+async function askAndOpen(
+  { createRequest, mailedLink, visit }: Journey,
+  payload: unknown,
+): Promise<Page> {
+  await createRequest({ summary: "Pay", notify: "ann@example.com", payload });
+  const page = await visit("about:blank", { viewport: { width: 1280, height: 800 } });
+  await page.addInitScript({ content: catchObserver });
+  await open(page, (await mailedLink("ann@example.com")).url);
+  await button(page, "Open everything").click();
+  await untilApprovable(page);
+  return page;
+}
+
+journey("rows say the same far out of sight as in sight", async (there) => {
+  const odd = [
+    "pay\u200Bpal",
+    "p\u0430ypal",
+    " edge ",
+    "",
+    "12",
+    "true",
+    "a  b",
+    "\u05d0\u05d1 1",
+    "line\nline",
+  ];
+  const rows = Array.from({ length: 300 }, (_, at) => ({
+    [`key ${at}`]: odd[at % odd.length],
+    " ": at * 1_000,
+    "": null,
+    deep: [[at % 2 === 0, { x: [] }], -1.5e-7],
+  }));
+  const page = await askAndOpen(there, [rows, rows.length]);
+  const chunk = page.locator(".chunk").filter({ hasText: "key 150" });
+  const textOf = () =>
+    page.evaluate(`(() => {
+      const chunk = [...document.querySelectorAll(".chunk")].find((one) => one.textContent.includes("key 150"));
+      const rows = [...chunk.querySelectorAll("li:not(:has(li))")];
+      return rows.map((row) => row.textContent.replaceAll(/\\s/g, ""));
+    })()`);
+  await page.evaluate("scrollTo(0, 0)");
+  await eventually(async () => (await chunk.locator(".tools").count()) === 0, "it is far");
+  const far = await textOf();
+  await chunk.scrollIntoViewIfNeeded();
+  await chunk.locator(".tools").first().waitFor();
+  assert.deepEqual(await textOf(), far);
+  assert.ok((far as string[]).length > 20);
+});
+
+journey(
+  "a part that comes near and leaves at once is far, and the other way round",
+  async (there) => {
+    const payload = Array.from({ length: 2_000 }, (_, at) => `value ${at}`);
+    const page = await askAndOpen(there, payload);
+    const tools = page.locator(".chunk").filter({ hasText: "value 1500" }).locator(".tools");
+    await page.evaluate("scrollTo(0, 0)");
+    await eventually(async () => (await tools.count()) === 0, "it is far");
+    for (const last of [true, false]) {
+      // Both come before the page has handled either.
+      await page.evaluate(`(() => {
+      const target = [...document.querySelectorAll(".chunk")].find((one) => one.textContent.includes("value 1500"));
+      for (const isIntersecting of [${!last}, ${last}]) sayNear([{ target, isIntersecting }]);
+    })()`);
+      await eventually(
+        async () => (await tools.count()) > 0 === last,
+        `it is ${last ? "near" : "far"}`,
+      );
+    }
+  },
+);
+
+journey("the keyboard finds the tools of every row of a long list", async (there) => {
+  const page = await askAndOpen(
+    there,
+    Array.from({ length: 600 }, (_, at) => at),
+  );
+  const start = page.locator('[aria-label="Edit [200]"]');
+  await start.scrollIntoViewIfNeeded();
+  await start.focus();
+  for (let at = 201; at < 330; at += 1) {
+    // Copy, where the browser has a clipboard for the page, and then the next row.
+    await page.keyboard.press("Tab");
+    const isCopy = String(await page.evaluate("document.activeElement.ariaLabel")).startsWith(
+      "Copy",
+    );
+    if (isCopy) await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate("document.activeElement.ariaLabel"), `Edit [${at}]`);
+  }
+});
