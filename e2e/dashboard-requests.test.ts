@@ -40,17 +40,17 @@ journey(
     });
     const { id } = await there.createRequest({
       summary: "Delete stale rows",
-      notify: "ben@example.com",
+      notify: "rows@example.com",
     });
-    const { url } = await there.mailedLink("ben@example.com", id);
+    const { url } = await there.mailedLink("rows@example.com", id);
     await page.goto(urlOf(there, `/requests/${id}`));
     await button(page, "Send the mail again").click();
     await page.getByText(/This mail was sent less than a minute ago/).waitFor();
-    assert.equal(mailsTo(there, "ben@example.com"), 1);
+    assert.equal(mailsTo(there, "rows@example.com"), 1);
     await letPass(there, id);
     await button(page, "Send the mail again").click();
     await page.getByText("The mail is on its way again.").waitFor();
-    await eventually(() => mailsTo(there, "ben@example.com") === 2, "a second mail");
+    await eventually(() => mailsTo(there, "rows@example.com") === 2, "a second mail");
     const review = await there.visit(url);
     await review.getByText("Waiting for you").waitFor();
     await button(page, "Cancel request").click();

@@ -9,9 +9,9 @@
 //     assert.equal((await readRequest(id)).status, "REJECTED");
 //   });
 //
-// - One file has one service (site.ts) and one Chromium (browser.ts), which start with its first journey; each journey
-//   has a workspace of its own, and each `visit` a fresh browser context: another person, or the same one elsewhere.
-//   A second tab of the same person is `page.context().newPage()`.
+// - All files of a process share one Chromium (browser.ts) and, with the same options, one service (site.ts). Both start
+//   with the first journey. Each journey has a workspace of its own, and each `visit` a fresh browser context: another
+//   person, or the same one elsewhere. A second tab of the same person is `page.context().newPage()`.
 // - When a journey ends, nothing may have gone wrong in any of its pages: no error on the console, no violation of the
 //   Content-Security-Policy, no call to another origin. Answers of 400 and above that belong to it are named:
 //   `{ mayFail: ["409 /review/"] }`. `assertClean` asks the same earlier. 429 and 503 are let pass: a busy machine
@@ -71,49 +71,41 @@ export type JourneyOptions = Allowances & { workspace?: Partial<WorkspaceSetting
 type Walk = (journey: Journey, t: TestContext) => Promise<void>;
 type Stage = { site: Site; browser: Browser };
 
-/** One for the whole file, however many services it has. */
-let browserOfFile: Promise<Browser> | null = null;
+/** What all files of this process share. They open with the first journey that needs them. */
+const shared: { browser: Promise<Browser> | null; sites: Map<string, Promise<Site>> } = {
+  browser: null,
+  sites: new Map(),
+};
+after(closeShared);
 
-/** For one test file: the journeys in it share a service and a Chromium. */
+/** Journeys at the service that starts with these options. */
 export function journeys(siteOptions: SiteOptions = {}) {
   const executablePath = process.env.TEST_CHROMIUM ?? "";
   const skip = executablePath === "" ? "no Chromium" : false;
-  let opening: Promise<Stage> | null = null;
-  after(async () => {
-    if (opening === null) return;
-    // Had it failed, then every journey would have said why.
-    const stage = await opening.catch(() => null);
-    const closing = browserOfFile;
-    browserOfFile = null;
-    await (await closing?.catch(() => null))?.close();
-    await stage?.site.stop();
-  });
+  // The tag names the file in the list of the slowest tests.
+  const tags = process.argv.slice(1, 2);
   return (name: string, ...rest: [Walk] | [JourneyOptions, Walk]): void => {
     const [options, walk] = rest.length === 1 ? [{}, rest[0]] : rest;
-    // The tag names the file in the list of the slowest tests.
-    const tags = process.argv.slice(1, 2);
     test(name, { skip, timeout: testHangMs, tags }, async (t) => {
-      opening ??= openStage(executablePath, siteOptions);
-      await runJourney(await opening, options, walk, t);
+      await runJourney(await openStage(executablePath, siteOptions), options, walk, t);
     });
   };
 }
 
 async function openStage(executablePath: string, options: SiteOptions): Promise<Stage> {
-  const starting = startSite(options);
-  // Awaited below in every case; until then a failure must not count as unhandled.
-  starting.catch(() => {});
-  browserOfFile ??= openBrowser(executablePath);
-  const browser = await browserOfFile.catch(async (error: unknown) => {
-    await (await starting).stop();
-    throw error;
-  });
-  try {
-    return { site: await starting, browser };
-  } catch (error) {
-    await browser.close();
-    throw error;
-  }
+  const key = JSON.stringify(options);
+  const starting = shared.sites.get(key) ?? startSite(options);
+  shared.sites.set(key, starting);
+  shared.browser ??= openBrowser(executablePath);
+  const [site, browser] = await Promise.all([starting, shared.browser]);
+  return { site, browser };
+}
+
+async function closeShared(): Promise<void> {
+  // Had one failed, then every journey would have said why.
+  await (await shared.browser?.catch(() => null))?.close();
+  const sites = [...shared.sites.values()].map((starting) => starting.catch(() => null));
+  await Promise.all(sites.map(async (site) => (await site)?.stop()));
 }
 
 let visitors = 0;
@@ -171,6 +163,7 @@ async function makeAgent(
   settings: Partial<WorkspaceSettings> = {},
 ): Promise<Omit<Journey, "site" | "visit">> {
   const workspace = await makeWorkspace(site.db, { name: "Acme Shop", plan: "pro", ...settings });
+  const mailsBefore = site.mails.length;
   let lastId = "";
   const call = (method: string, path: string, body?: string) =>
     callApi(site, workspace.key, { method, path, body });
@@ -186,7 +179,8 @@ async function makeAgent(
     readRequest: async (id) => JSON.parse(await readText(id)),
     readRequestText: readText,
     cancelRequest: async (id) => JSON.parse(await call("POST", `/v1/requests/${id}/cancel`)),
-    mailedLink: (to, requestId = lastId) => findMailedLink(site, workspace.id, { to, requestId }),
+    mailedLink: (to, requestId = lastId) =>
+      findMailedLink(site, workspace.id, { to, requestId, mailsBefore }),
     moveExpiry: (id, fromNowMs) => moveExpiry(site, [workspace.id, id, fromNowMs]),
     makeGroup: (members, { key = "finance", name = "Finance" } = {}) =>
       makeGroup(site, { workspaceId: workspace.id, key, name, members }),
@@ -219,10 +213,11 @@ async function callApi(
 function findMailedLink(
   site: Site,
   workspaceId: string,
-  { to, requestId }: { to: string; requestId: string },
+  { to, requestId, mailsBefore }: { to: string; requestId: string; mailsBefore: number },
 ): Promise<MailedLink> {
   return until(async () => {
-    for (const mail of site.mails.filter(({ recipients }) => recipients.includes(to))) {
+    const mails = site.mails.slice(mailsBefore);
+    for (const mail of mails.filter(({ recipients }) => recipients.includes(to))) {
       const link = linkIn(mail);
       if (link !== null && (await isLinkTo(site, link.url, [workspaceId, requestId]))) return link;
     }

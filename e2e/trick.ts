@@ -1,5 +1,8 @@
 // What a trick is: something that an agent may try with its words, and what the page must tell about it.
 
+import { nothingElse } from "../server/src/domain/shown/submitted-fields.ts";
+import type { ReviewedWords } from "../web/src/review/attention/findings.ts";
+
 export type Trick = {
   /** The kind of the trick: folding, room, order, letters and digits, hidden characters, names, figures. */
   line: 1 | 3 | 4 | 5 | 6 | 7 | 8;
@@ -14,3 +17,19 @@ export type Trick = {
 
 /** The page's note behind a value whose parts could have been moved. */
 export const storedOrder = "right-to-left text, in stored order";
+
+/** A request that nothing is to be told about. */
+export const ordinary: ReviewedWords = {
+  ...nothingElse,
+  summary: "Pay",
+  agentName: "payer",
+  workspaceName: "Acme Shop",
+  reviewerEmail: "ann@example.com",
+  groupName: null,
+};
+
+/** What the page's rules read of a request that tries it. */
+export function wordsOf({ summary = "Pay", agentName = "payer", payload }: Trick): ReviewedWords {
+  const text = payload === undefined ? null : JSON.stringify(payload);
+  return { ...ordinary, summary, agentName, payload: text };
+}

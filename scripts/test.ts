@@ -3,9 +3,9 @@
 // allowed to create databases). Browser tests run in a Chromium that is looked for once, before all of them
 // (e2e/chromium.ts); where there is none they count as skipped, and the last lines say so.
 
-import { glob, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { glob, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
-import { basename, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import pg from "pg";
@@ -106,19 +106,20 @@ async function findChanged(): Promise<string[]> {
   return chosen.map((path) => join(root, path));
 }
 
-/**
- * None is left to run alone at the end. How long a file takes need not be known for that: a larger one takes longer than
- * a smaller one. Files with a browser alternate with the others, so that no more browsers are open than cores are free.
- */
+/** None is left to run alone at the end. How long a file takes need not be known for that: a larger one takes longer. */
 async function longestFirst(paths: string[]): Promise<string[]> {
-  const sized = await Promise.all(
-    paths.map(async (path) => ({ path, bytes: (await stat(path)).size })),
-  );
+  const sized = await Promise.all(paths.map(async (path) => ({ path, bytes: await weigh(path) })));
   sized.sort((one, other) => other.bytes - one.bytes);
-  const ordered = sized.map(({ path }) => path);
-  const [browsers, others] = [ordered.filter(needsBrowser), ordered.filter(needsNoBrowser)];
-  const first = browsers.flatMap((path, at) => [path, ...others.slice(at, at + 1)]);
-  return [...first, ...others.slice(browsers.length)];
+  return sized.map(({ path }) => path);
+}
+
+/** Its size, with the tables of cases that it goes through. */
+async function weigh(path: string): Promise<number> {
+  const text = await readFile(path, "utf8");
+  const tables = [...text.matchAll(/from "\.\/([a-z-]*(?:table|texts)\.ts)"/g)].map(([, name]) =>
+    stat(join(dirname(path), name ?? "")),
+  );
+  return (await Promise.all(tables)).reduce((bytes, { size }) => bytes + size, text.length);
 }
 
 /** Every test in e2e/ opens a browser, except that of the search for one. */
@@ -127,11 +128,12 @@ function needsBrowser(file: string): boolean {
   return path.startsWith(join("e2e", "/")) && basename(path) !== "chromium.test.ts";
 }
 
-function needsNoBrowser(file: string): boolean {
-  return !needsBrowser(file);
+/** These open browsers in ways of their own. The other journeys share one (e2e/journey.ts). */
+function sharesBrowser(file: string): boolean {
+  return needsBrowser(file) && !["browser.test.ts", "lighthouse.test.ts"].includes(basename(file));
 }
 
-/** A pure rule needs neither a database nor a process of its own (scripts/rules.ts). */
+/** A pure rule needs neither a database nor a process of its own, which would take longer than most of them do. */
 function isRule(file: string): boolean {
   return /^(server|web)\/src\//.test(relative(root, file));
 }
@@ -161,14 +163,11 @@ async function runTests(): Promise<boolean> {
 type TestTime = { name: string; file: string; ms: number };
 type Result = { passed: number; failed: number; skipped: number; tests: TestTime[] };
 
-/** Two files for each free core: most tests wait for timers, mails and processes. With three the suite took as long. */
 async function runFiles(paths: string[]): Promise<Result> {
   const result: Result = { passed: 0, failed: 0, skipped: 0, tests: [] };
-  const rules = paths.filter(isRule);
-  process.env.TEST_RULES = JSON.stringify(rules);
-  const rest = paths.filter((path) => !isRule(path));
   const stream = run({
-    files: rules.length === 0 ? rest : [...rest, join(root, "scripts", "rules.ts")],
+    files: await processes(paths),
+    // Two for each free core: most tests wait for timers, mails and processes. With three the suite took as long.
     concurrency: Math.max(2, Math.round(2 * freeCores)),
     timeout: testHangMs,
   });
@@ -190,6 +189,31 @@ async function runFiles(paths: string[]): Promise<Result> {
   });
   for await (const text of stream.compose(new spec())) process.stdout.write(text);
   return result;
+}
+
+/** What runs as a process of its own: a file, the journeys that share a browser, for each free core, or all rules. */
+async function processes(paths: string[]): Promise<string[]> {
+  const lanes = Array.from({ length: Math.max(1, Math.round(freeCores)) }, (): string[] => []);
+  // Forth and back, so that each lane has as much to do.
+  for (const [at, path] of paths.filter(sharesBrowser).entries()) {
+    const turn = at % (2 * lanes.length);
+    lanes[Math.min(turn, 2 * lanes.length - 1 - turn)]?.push(path);
+  }
+  const alone = paths.filter((path) => !sharesBrowser(path) && !isRule(path));
+  const shared = [...lanes, paths.filter(isRule)].filter((files) => files.length > 0);
+  const names = await Promise.all(shared.map(writeProcess));
+  return [...names, ...alone];
+}
+
+async function writeProcess(paths: string[], at: number): Promise<string> {
+  const file = join(folder, `files-${at}.mjs`);
+  // A journey is listed under the file that declares it.
+  const lines = paths.map((path) => {
+    const name = JSON.stringify(path);
+    return `process.argv[1] = ${name};\nawait import(${name});\n`;
+  });
+  await writeFile(file, lines.join(""));
+  return file;
 }
 
 function tellSlowest(tests: TestTime[]): void {

@@ -3,22 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { honestTexts } from "../../../../e2e/honest-texts.ts";
-import { storedOrder, type Trick } from "../../../../e2e/trick.ts";
+import { ordinary, storedOrder, type Trick, wordsOf } from "../../../../e2e/trick.ts";
 import { tricks } from "../../../../e2e/tricks-table.ts";
-import { nothingElse } from "../../../../server/src/domain/shown/submitted-fields.ts";
 import { mixesDirections } from "../../../../server/src/domain/shown/text/writing-order.ts";
 import { words } from "../../look/words.ts";
 import { describeFinding, type Sentence } from "./finding-sentences.ts";
 import { findingsOf, type ReviewedWords } from "./findings.ts";
-
-const ordinary: ReviewedWords = {
-  ...nothingElse,
-  summary: "Pay",
-  agentName: "payer",
-  workspaceName: "Acme Shop",
-  reviewerEmail: "ann@example.com",
-  groupName: null,
-};
 
 /** As it is read: what is quoted stands within the words. */
 function said(sentence: Sentence): string {
@@ -60,10 +50,8 @@ const linesOfRules: readonly number[] = [4, 5, 6, 7];
 
 for (const trick of tricks.filter(({ line }) => linesOfRules.includes(line))) {
   test(`${trick.name} is told`, () => {
-    const { summary = "Pay", agentName = "payer", payload } = trick;
-    const text = payload === undefined ? null : JSON.stringify(payload);
-    const told = toldOf({ ...ordinary, summary, agentName, payload: text });
-    assert.ok(isTold(trick, [...told, ...notesOf(payload)]), JSON.stringify(told));
+    const told = toldOf(wordsOf(trick));
+    assert.ok(isTold(trick, [...told, ...notesOf(trick.payload)]), JSON.stringify(told));
   });
 }
 
