@@ -388,7 +388,9 @@ journey(
     await page.getByRole("button", { name: /^Typed but not kept yet: order\.amount/ }).click();
     const field = page.getByRole("textbox", { name: "New value of order.amount" });
     assert.equal(await field.inputValue(), "5");
-    await field.press("Enter");
+    const isFocused = `document.activeElement.ariaLabel === "New value of order.amount"`;
+    await eventually(async () => (await page.evaluate(isFocused)) === true, "the field has focus");
+    await page.keyboard.press("Enter");
     await choose(page, "Approve with changes");
   },
 );

@@ -250,6 +250,7 @@ function leadToRow(value: number, isWhole: boolean): boolean {
   const mark = line.clientHeight > innerHeight / 2 ? line.querySelector(".chip, .suspect") : null;
   (mark ?? row).scrollIntoView({ block: "center" });
   row.tabIndex = -1;
-  row.focus({ preventScroll: true });
+  // In an open field the reader goes on typing.
+  (line.querySelector<HTMLElement>(".field") ?? row).focus({ preventScroll: true });
   return true;
 }
