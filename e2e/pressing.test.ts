@@ -104,7 +104,7 @@ async function boxOf(locator: Locator) {
   return box;
 }
 
-/** Corners and middle of a button. */
+/** Middle and corners of a button. */
 async function spotsOn(locator: Locator): Promise<Spot[]> {
   const { x, y, width, height } = await boxOf(locator);
   return [
@@ -124,7 +124,11 @@ for (const [name, { options, windows }] of Object.entries(devices)) {
     const tries = (["Approve", "Reject"] as const).flatMap((verdict) =>
       [0, 1, 2].map(async (at) => {
         const page = await there.visit(url, options);
-        await inEachWindow(page, windows, async () => {
+        // The corners in the first window alone: the next journey looks at all of each button in every window.
+        const tried = Object.fromEntries(
+          Object.entries(windows).slice(0, at === 0 ? undefined : 1),
+        );
+        await inEachWindow(page, tried, async () => {
           const spot = (await spotsOn(firstStep(page, verdict)))[at];
           assert.ok(spot !== undefined);
           await pressAtEveryPace(page, spot);

@@ -199,7 +199,9 @@ async function processes(paths: string[]): Promise<string[]> {
     const turn = at % (2 * lanes.length);
     lanes[Math.min(turn, 2 * lanes.length - 1 - turn)]?.push(path);
   }
-  const alone = paths.filter((path) => !sharesBrowser(path) && !isRule(path));
+  const others = paths.filter((path) => !sharesBrowser(path) && !isRule(path));
+  // A browser takes long to start, and Lighthouse to look.
+  const alone = [...others.filter(needsBrowser), ...others.filter((path) => !needsBrowser(path))];
   const shared = [...lanes, paths.filter(isRule)].filter((files) => files.length > 0);
   const names = await Promise.all(shared.map(writeProcess));
   return [...names, ...alone];

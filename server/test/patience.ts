@@ -9,16 +9,16 @@ export const hangMs = Math.round(120_000 * slowness);
 /** For a whole test, which waits for many such things. */
 export const testHangMs = 10 * hangMs;
 
-/** Waits until something holds. */
+/** Waits until something holds. Looks less often the longer it takes: each look takes time from what it waits for. */
 export async function until<Value>(
   look: () => Promise<Value | false | null | undefined> | Value | false | null | undefined,
   what = String(look),
 ): Promise<Value> {
   const end = performance.now() + hangMs;
-  for (;;) {
+  for (let pauseMs = 5; ; pauseMs = Math.min(1.2 * pauseMs, 100)) {
     const value = await look();
     if (value !== false && value !== null && value !== undefined) return value;
     if (performance.now() > end) throw new Error(`waited ${hangMs} ms in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
