@@ -12,6 +12,9 @@ export type AskOptions = {
   signal?: AbortSignal | undefined;
 };
 
+/** How long an aborted run tries to cancel its request. A process that wants to end waits no longer for it. */
+const cancelMs = 5_000;
+
 /** Asks about one call and waits for the decision. */
 export async function askAndWait(
   countersign: Countersign,
@@ -26,11 +29,16 @@ export async function askAndWait(
     return requests.waitForDecision(id, stop);
   }
   signal.throwIfAborted();
+  const late = new AbortController();
   // The abort doesn't stop this call: it may have arrived, and its answer says which request to cancel.
-  const asking = requests.create(input);
+  const asking = requests.create(input, { signal: late.signal });
   // Nobody will come back for this decision, so nobody should be bothered with it. It doesn't matter if this fails: an
   // approval that nobody waits for runs nothing.
-  const cancel = () => asking.then(({ id }) => requests.cancel(id)).catch(() => {});
+  const cancel = async () => {
+    const timer = setTimeout(() => late.abort(), cancelMs);
+    await asking.then(({ id }) => requests.cancel(id, { signal: late.signal })).catch(() => {});
+    clearTimeout(timer);
+  };
   const { id } = await unlessAborted(asking, signal).catch((error: unknown) => {
     if (signal.aborted) void cancel();
     throw error;
