@@ -296,9 +296,11 @@ const openAndPress = `new Promise((resolve) => {
   }).observe(document.body, { subtree: true, childList: true, characterData: true });
   channel.port1.onmessage = () => {
     const isOpening = look();
-    if (isOpening && !isPressed && seen.said.length > 1) {
-      find("Reject").click();
+    // This task runs between two steps of the page. What it presses is answered at once.
+    if (isOpening && !isPressed && seen.rows.length > 1) {
       isPressed = true;
+      find("Reject").click();
+      look();
     }
     if (find("Open everything") === undefined && !isOpening && isPressed) {
       resolve(seen);
