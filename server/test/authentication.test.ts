@@ -58,7 +58,7 @@ test("the scheme may be written in any case", async () => {
   }
 });
 
-test("whoever has no valid key learns only that, whatever else is wrong with the call", async () => {
+test("a caller without a valid key learns only that, whatever else is wrong with the call", async () => {
   for (const key of [unknownKey(), "nonsense"]) {
     for (const body of [
       "{",

@@ -1,6 +1,6 @@
 // Runs commands of the program one after another in one process, as often as it is told to, which saves a start of Node
-// for each. What a command sees is its own: words, environment, standard output and exit code. What only a process can
-// show (an end by a signal, a pipe that is closed, a PostgreSQL that is left behind) is tested with processes.
+// for each. Each command has its own words, environment, standard output and exit code. Tests start processes for cases
+// that only a process can show: an end by a signal, a pipe that is closed, a PostgreSQL that is left behind.
 
 import type { Environment, Outcome } from "./test-program.ts";
 

@@ -27,13 +27,13 @@ export type CrashingWorkerOptions = {
   databaseUrl: string;
   keyring: Keyring;
   publicUrl: string;
-  /** Without one mails are kept. */
+  /** Without it, mails are kept. */
   smtpUrl?: string;
-  /** What it does to itself, the first time it gets there. */
+  /** The worker crashes itself in this way, the first time it gets there. */
   crash?: Crash;
 };
 
-/** By which PostgreSQL knows its connections. */
+/** PostgreSQL knows its connections by this name. */
 export const crashingWorkerName = "countersign worker";
 
 type LogLine = { msg: string; [field: string]: unknown };
@@ -47,7 +47,7 @@ export type CrashingWorker = {
 
 type Settings = Omit<CrashingWorkerOptions, "keyring"> & { secretKey: string };
 
-/** Answers when the worker has started; what is due it may have claimed by then. */
+/** Resolves when the worker has started; by then it may have claimed due deliveries. */
 export async function startCrashingWorker({
   keyring,
   ...rest
@@ -108,7 +108,7 @@ function work({ databaseUrl, secretKey, publicUrl, smtpUrl, crash }: Settings): 
     void worker.stop().then(() => process.exit(0));
   });
   log.info(startedMessage);
-  // One that is killed would not leave behind what it has compiled for the next one.
+  // A killed worker would not leave its compiled code to the next one.
   flushCompileCache();
 }
 
@@ -143,7 +143,7 @@ const claimOf: Record<string, Crash["of"]> = {
   "dueMails.claim": "mail",
 };
 
-/** Between a claim's answer and the first use of it there is no other place to stand. */
+/** There is no other place to stand between a claim's answer and its first use. */
 function watchClaims(db: Database, reach: Reach): void {
   const query = db.query.bind(db) as (
     config: { name?: string },

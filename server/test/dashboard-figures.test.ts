@@ -45,7 +45,7 @@ type Past = {
   resolvedMs?: number;
   expiresMs?: number;
   isEdited?: boolean;
-  /** So many alike. */
+  /** The number of such approvals. */
   count?: number;
 };
 
@@ -87,7 +87,7 @@ async function countKept(workspaceId: string): Promise<number> {
   return rows[0]?.kept ?? 0;
 }
 
-/** Counted anew from the rows, by nothing but SQL. */
+/** Counts the rows anew, by nothing but SQL. */
 async function countPlainly(workspaceId: string): Promise<Record<string, object>> {
   const { rows } = await db.query<{ day: string; counts: object }>(
     `select (created_at at time zone 'utc')::date::text as day, json_build_object(
@@ -205,7 +205,7 @@ test("a day that is over and has nothing pending is counted once", async () => {
   const second = await look(id);
   assert.deepEqual({ ...second, now: "" }, { ...first, now: "" });
   assert.equal(await countKept(id), kept);
-  // What is kept is what is told: the rows are not looked at again.
+  // The kept figures are told: the rows are not read again.
   await db.query(
     `update daily_figures set figures = jsonb_set(figures, '{total,0}', '1000')
      where workspace_id = $1 and figures->'total'->>0 = '3'`,

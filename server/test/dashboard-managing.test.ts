@@ -131,7 +131,7 @@ function assertRefused(value: object, refusal: string, message: RegExp, field?: 
 
 type Entry = { actor: string | null; action: string; subject: string; detail: object };
 
-/** What was done, oldest first: by transaction, since ids of the same millisecond are in no order. */
+/** The activity, oldest first: by transaction, since ids of the same millisecond are in no order. */
 async function activityOf(workspaceId: string, actions = /./): Promise<Entry[]> {
   const { rows } = await db.query<Entry>(
     `select actor_email as actor, action, subject, detail from activity
@@ -496,7 +496,7 @@ test("a test event is a delivery of its own, and the worker is told", async () =
   assert.equal((await activityOf(team.id, /^endpoint.tested/)).length, 1);
 });
 
-test("what failed or was skipped is counted up to a bound and sent again since a time", async () => {
+test("failed and skipped deliveries are counted up to a bound and sent again since a time", async () => {
   const team = await makeTeam();
   const { id } = await makeEndpoint(db, team.id, "https://hooks.example/a");
   const { id: other } = await makeEndpoint(db, team.id, "https://hooks.example/b");
@@ -684,7 +684,7 @@ test("an invitation is a member who has not joined, a mail on its way, and an en
   ]);
 });
 
-test("an invitation is accepted or declined once, by whoever it was for", async () => {
+test("an invitation is accepted or declined once, by the person it was for", async () => {
   const team = await makeTeam();
   const invite = async (email: string) =>
     accepted(await members.invite(calls, team.owner({ body: { email, role: "admin" } })));
@@ -759,7 +759,7 @@ test("only owners invite, promote to, demote and remove owners", async () => {
   );
 });
 
-test("whoever was demoted or removed a moment ago can change no members any more", async () => {
+test("a member who was demoted or removed a moment ago can change no members any more", async () => {
   const team = await makeTeam();
   const late = team.admin({ params: { memberId: team.ids.viewer } });
   accepted(await members.remove(calls, team.owner({ params: { memberId: team.ids.admin } })));
@@ -846,7 +846,7 @@ test("settings change one by one, each wrong one is named, and what changed is n
   );
   accepted(await change({ name: "Acme", expiryMinutes: 60 }));
   accepted(await change({}));
-  // What only the operator may set is not heard.
+  // Settings that only the operator may change are ignored.
   const tried = accepted(
     await change({ reviewCode: true, plan: "unlimited", included: 1_000_000 }),
   );
@@ -893,7 +893,7 @@ test("a workspace tells its plan, the visitor's role, where its API is, and whet
   assert.deepEqual([used.hasGroups, used.role, used.isEmpty], [true, "owner", false]);
 });
 
-test("what was done is listed newest first, in pages that neither overlap nor leave anything out", async () => {
+test("activity is listed newest first, in pages that neither overlap nor leave anything out", async () => {
   const team = await makeTeam();
   await db.query(
     `insert into activity (workspace_id, actor_email, action, subject)
@@ -914,7 +914,7 @@ test("what was done is listed newest first, in pages that neither overlap nor le
   assertRefused(wrong, "validation_error", /begin again/);
 });
 
-test("what the operator does at the command line is noted without a name, and in every workspace", async () => {
+test("the operator's changes at the command line are noted without a name, and in every workspace", async () => {
   const { id, keyId } = await makeWorkspace(db);
   const { id: endpointId } = await makeEndpoint(db, id, "https://hooks.example/a");
   await enableEndpoint(db, endpointId);
@@ -985,7 +985,7 @@ test("the first start notes its workspace, its owner and its key, and a second s
   }
 });
 
-test("whoever the operator adds while they are invited is in", async () => {
+test("an invited person whom the operator adds is in", async () => {
   const team = await makeTeam();
   const email = `${randomBytes(4).toString("hex")}@example.com`;
   accepted(await members.invite(calls, team.owner({ body: { email, role: "viewer" } })));
@@ -1021,7 +1021,7 @@ test("an invitation is mailed while it is open, and neither sent again at once n
     const late = await again();
     assert.ok(isRefusal(late));
     assert.match(late.message, /not invited any more/);
-    // And one that is still due when it is taken back stays unsent.
+    // A mail that is still due when its invitation is taken back stays unsent.
     await db.query(
       "update deliveries set state = 'due', finished_at = null where workspace_id = $1 and id = $2",
       [team.id, id],

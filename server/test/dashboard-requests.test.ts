@@ -1,4 +1,4 @@
-// What members of a workspace see of its requests and deliveries, and what they can do with them.
+// Members of a workspace see its requests and deliveries, and act on them.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -113,7 +113,7 @@ async function askGroup(workspaceId: string, key: string, members: string[]): Pr
   return ask(key, { notify: "group:ops" });
 }
 
-/** Past its end, and nobody has expired it yet. */
+/** Moves a request past its end; nobody has expired it yet. */
 async function makeOverdue(workspaceId: string, id: string): Promise<void> {
   await db.query(
     "update approvals set expires_at = now_ms() - interval '1 minute' where workspace_id = $1 and id = $2",
@@ -121,7 +121,7 @@ async function makeOverdue(workspaceId: string, id: string): Promise<void> {
   );
 }
 
-/** Many approvals without what follows from them, older than everything that is asked for now. */
+/** Makes many approvals without events or deliveries, older than everything that is asked for now. */
 async function fill(
   workspaceId: string,
   count: number,

@@ -25,7 +25,7 @@ test("every call of the contract is in the table, and every row asks for somebod
   for (const name of ofWorkspace) {
     assert.ok((roles as readonly string[]).includes(dashboardTable[name].who), name);
   }
-  // Whoever may only look must not be able to change anything.
+  // A viewer must not be able to change anything.
   for (const name of ofWorkspace.filter((each) => each.startsWith("POST "))) {
     assert.notEqual(dashboardTable[name].who, "viewer", name);
   }
@@ -119,7 +119,7 @@ test("everybody can leave a workspace, except its last owner, and is a stranger 
     callDashboard(service, "POST /me/workspaces/:workspaceId/leave", { cookie, params });
   const foreign = await leave(viewer, { workspaceId: elsewhere.workspaceId });
   assert.equal(foreign.json.error.code, "not_found");
-  // A member nowhere else is signed out by it.
+  // Leaving signs out a member who has no other workspace.
   await leave(viewer);
   const after = await callDashboard(service, "GET /workspaces/:workspaceId", {
     cookie: viewer,

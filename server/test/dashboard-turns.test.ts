@@ -1,5 +1,5 @@
-// What happens at the same moment: whoever loses their rights between the look at their call and its transaction, and
-// bounds that two calls reach at once.
+// Calls at the same moment: members lose their rights between the check of their call and its transaction, and two
+// calls reach a bound at once.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -103,7 +103,7 @@ test("every call that changes a workspace asks for an admin, as the operations b
   for (const name of changes) assert.equal(dashboardTable[name].who, "admin", name);
 });
 
-test("whoever is no admin any more once a change begins is refused, whatever the change, and nothing changes", async () => {
+test("an admin who lost the role before a change is refused, whatever the change, and nothing changes", async () => {
   const losses = {
     removed: "delete from members where workspace_id = $1 and email = $2",
     demoted: "update members set role = 'viewer' where workspace_id = $1 and email = $2",

@@ -60,7 +60,7 @@ async function startHanging(): Promise<Hanging> {
   return { ...receiver, held };
 }
 
-/** Leaves the worker to the next test: what has not begun is taken back, and the rest fails. */
+/** Leaves the worker to the next test: deletes the deliveries that have not begun, and lets the rest fail. */
 async function giveUp(workspaceId: string, { close }: Receiver): Promise<void> {
   await db.query(
     "delete from deliveries where workspace_id = $1 and endpoint_id is not null and attempts = 0",
@@ -142,7 +142,7 @@ test("an endpoint gets no more than its bound at a time, and far less while it f
     ]);
     return rows[0].failing_since !== null;
   }, "the endpoint to count as failing");
-  // A claim that began before may still be under way, and then what it claimed.
+  // A claim that began before may still be under way, and so may its deliveries.
   await untilLookedAgain();
   await until(async () => {
     failAll(receiver);
@@ -223,7 +223,7 @@ test("of large bodies only a few of one workspace are under way at a time", asyn
   await giveUp(workspaceId, receiver);
 });
 
-test("however busy others are, whoever has least under way comes first", async () => {
+test("however busy others are, the workspace with least under way comes first", async () => {
   // More slow work than one process takes at a time, all of it in workspaces that were there before.
   const slow = await startHanging();
   const busy = Math.ceil(webhooksInFlightMax / (2 * webhooksPerEndpointMax)) + 4;
@@ -250,7 +250,7 @@ test("however busy others are, whoever has least under way comes first", async (
       slow.held.shift()?.end("ok");
       return healthy.heard.length === n;
     }, "the one that came last");
-    // It took one of the places that came free next: not even those under way have all been followed by others.
+    // It took one of the next free places: fewer others came first than were under way.
     const overtook = slow.heard.length - before;
     assert.ok(overtook < webhooksInFlightMax, `${overtook} others came first`);
   }

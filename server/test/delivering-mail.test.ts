@@ -361,7 +361,7 @@ test("no reminder leaves ten minutes or less, and none is sent where they are of
       [long, true],
     ]),
   );
-  // The worker was away when the time came, and now there is hardly any left.
+  // The worker was away when the time came, and now almost none is left.
   await makeReminderDue(long, 9);
   await until(async () => {
     const found = await db.query("select remind_at from approvals where id = $1", [long]);

@@ -1,5 +1,5 @@
-// What an operator sees and does about deliveries, as an operator does it: one process per command. One database has
-// a worker, in this process; on the other nothing is delivered, so that what commands wrote stays as it is.
+// The operator's commands about deliveries, as an operator runs them: one process per command. One database has a
+// worker, in this process. The other has none, so that the rows that commands wrote stay as they are.
 
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
@@ -26,7 +26,7 @@ const onBusy = environmentOn(busy.database.url);
 const run = (...words: string[]) => runCommand(onBusy, words);
 const runQuiet = (...words: string[]) => runCommand(onQuiet, words);
 
-/** What every delivery is told with, everywhere. */
+/** These fields describe a delivery, everywhere. */
 const deliveryFields = [
   ...["id", "workspaceId", "requestId", "event", "eventAt", "state", "endpointId", "url", "email"],
   ...["attempts", "lastOutcome", "lastHttpStatus", "nextAttemptAt", "createdAt", "finishedAt"],
@@ -503,7 +503,7 @@ async function create(service: TestService, key: string, body: object = minimalB
   return created.json.id as string;
 }
 
-/** Waits until so many deliveries are there and none is due any more. */
+/** Waits until there are `count` deliveries and none is due any more. */
 async function untilSettled(service: TestService, workspaceId: string, count: number) {
   await until(async () => {
     const rows = await statesOf(service, workspaceId);

@@ -126,7 +126,7 @@ test("the raw mail is what a mail server would get", async () => {
   assert.equal((await get(`/dev/mail/${mailId}/raw`)).text, text, "the same bytes each time");
 });
 
-test("what is no kept mail is not found, however it is spelled", async () => {
+test("an id of no kept mail is not found, however it is spelled", async () => {
   const unknown = [
     "nope",
     `dlv_${"0".repeat(32)}`,

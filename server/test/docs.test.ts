@@ -17,7 +17,7 @@ after(() => service.stop());
 const basePath = new URL(testPublicUrl).pathname;
 const addresses = ["/docs", `/docs/${reference.slug}`, ...pages.map(({ slug }) => `/docs/${slug}`)];
 
-/** By the app itself: the tests' other way of calling is for what OpenAPI describes. */
+/** Calls the app itself: the tests' other way of calling is for routes that OpenAPI describes. */
 async function ask(method: "GET" | "HEAD", url: string, headers: Record<string, string> = {}) {
   const reply = await service.app.inject({ method, url, headers });
   const named = reply.headers as Record<string, string | undefined>;
@@ -155,7 +155,7 @@ test("llms.txt has a title, a summary and every page's Markdown at its full addr
   assert.equal(index.headers["content-type"], "text/markdown; charset=utf-8");
 });
 
-test("what depends on what is accepted says so to caches, in every form and when it is known already", async () => {
+test("a page that depends on Accept says so to caches, in every form and when it is known already", async () => {
   for (const path of ["/docs", "/docs/quickstart", `/docs/${reference.slug}`]) {
     for (const accept of ["text/html", "text/markdown"]) {
       const { headers } = await get(path, { accept });
@@ -171,7 +171,7 @@ test("what depends on what is accepted says so to caches, in every form and when
   assert.equal(again.headers.vary, "Accept-Encoding");
 });
 
-test("whoever has a page is told so instead of being sent it again", async () => {
+test("a caller who has a page is told so instead of being sent it again", async () => {
   for (const path of ["/docs", "/docs/quickstart", "/docs/quickstart.md", "/llms.txt"]) {
     const { headers } = await get(path);
     const etag = headers.etag ?? "";

@@ -195,7 +195,7 @@ function writesInTransactions(files: SourceFile[]): string[] {
         .filter(({ isExported }) => isExported)
         .filter((declaration) => {
           const used = closureOf(declaration, declarations);
-          // What only builds a statement, without running it, writes nothing.
+          // A function that only builds a statement, without running it, writes nothing.
           const runs = used.some(({ code }) => /\.\s*query\s*[<(]/.test(code));
           return runs && used.some(({ uncommented }) => writingSql.test(uncommented));
         })

@@ -71,7 +71,7 @@ describe("the embedded PostgreSQL", { concurrency: 3 }, () => {
     assert.deepEqual(left, [], "a server was left running");
   });
 
-  test("what was written survives release and reuse", async () => {
+  test("written rows survive release and reuse", async () => {
     assert.deepEqual(await query(shared, "select note from kept"), [{ note: "before" }]);
   });
 
@@ -136,7 +136,7 @@ describe("the embedded PostgreSQL", { concurrency: 3 }, () => {
       assert.equal(postmasterPid(dataDir), null);
     });
 
-    test("the last user stops it, whoever that is, and releasing twice is releasing once", async () => {
+    test("the last user stops it, whichever that is, and releasing twice is releasing once", async () => {
       const serving = await use(dataDir);
       const command = await use(dataDir, "command");
       await Promise.all([serving.release(), serving.release()]);

@@ -38,7 +38,7 @@ async function countOf(workspaceId: string) {
   return rows[0];
 }
 
-test("what has run out while nobody worked is expired by several workers, each once", async () => {
+test("requests that ran out while nobody worked are expired by several workers, each once", async () => {
   const { id: workspaceId } = await makeWorkspace(db);
   const count = 5 * expiryBatch + 7;
   await makeOverdue(db, workspaceId, count);
@@ -60,7 +60,7 @@ test("what has run out while nobody worked is expired by several workers, each o
 
 test("a batch that would take too long is taken in smaller ones, so that nobody's expiry is held up", async () => {
   const { id: workspaceId } = await makeWorkspace(db);
-  // Stands in for a statement that PostgreSQL cut short: whoever expires more than seven of them at once fails.
+  // Stands in for a statement that PostgreSQL cut short: a worker that expires more than seven of them at once fails.
   await db.query(`
     create function refuse_many() returns trigger language plpgsql as $$
     begin
@@ -131,7 +131,7 @@ test("a request expires by itself when its time is over, not before, and the web
 });
 
 test("a sweep that finds the next end ahead comes back by itself when it is there", async () => {
-  // No worker that polls: nothing but the first sweep is asked for.
+  // No worker polls here: only the first sweep is asked for.
   const own = await startService();
   const { id: workspaceId, key } = await makeWorkspace(own.db);
   const { json } = await own.call("POST", "/v1/requests", { key, body: minimalBody });

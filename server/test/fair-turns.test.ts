@@ -35,7 +35,7 @@ test("large creates that wait hold up nobody else, nor do small ones of the same
   assert.equal((await create(busy.key)).status, 201);
   assert.equal((await create(other.key)).status, 201);
   const underWay = await inTransaction(service.db, async (tx) => {
-    // What the first of its large creates would keep locked until it is written.
+    // The first of its large creates would keep this row locked until it is written.
     await tx.query("select from monthly_usage where workspace_id = $1 for update", [busy.id]);
     const large = Array.from({ length: 40 }, () => create(busy.key, largeBody));
     await until(async () => (await countBlocked()) >= 2, "large creates to wait");

@@ -1,4 +1,4 @@
-// What PostgreSQL itself refuses, whatever the program does.
+// PostgreSQL itself holds these rules, whatever the program does.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -119,7 +119,7 @@ test("an event goes to each destination once", async () => {
   );
 });
 
-/** People are nobody's: one person may be a member of several workspaces. */
+/** People belong to no workspace: one person may be a member of several. */
 const ofPeople = ["passkeys", "people", "sessions", "sign_in_challenges", "sign_in_secrets"];
 
 test("no row can point to another workspace's rows", async () => {
@@ -140,7 +140,7 @@ test("no row can point to another workspace's rows", async () => {
       `${child}: ${definition}`,
     );
   }
-  // And of people nothing points to a workspace, nor any workspace's rows to them.
+  // No row of people points to a workspace, and no workspace's row points to people.
   for (const { child, definition } of tables) {
     assert.equal(
       ofPeople.includes(child),

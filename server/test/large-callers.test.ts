@@ -273,7 +273,7 @@ test("a caller that asks before it sends is told to go on, and its body is taken
   }
 });
 
-test("calls that need little take little, whoever makes them", async () => {
+test("calls that need little take little, from any caller", async () => {
   const { key, token } = await makeLink({ a: 1 });
   const id = await create(key);
   const body = "x".repeat(tinyBodyBytesMax + 1);

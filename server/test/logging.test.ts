@@ -167,7 +167,7 @@ test("no key, secret, token or word of a body is ever logged, whatever happens",
   assert.doesNotMatch(logText.replaceAll("no_hush", ""), /hush/);
 });
 
-test("what a reviewer does is logged by pattern and ids, without link, code, ticket or words", async () => {
+test("a reviewer's calls are logged by pattern and ids, without link, code, ticket or words", async () => {
   const { id: workspaceId, key } = await makeWorkspace(service.db, { reviewCode: true });
   const body = { summary: "hush-summary", notify: "hush@example.com", payload: "hush-payload" };
   const { json } = await service.call("POST", "/v1/requests", { key, body });

@@ -23,7 +23,7 @@ import { decisionBody, findReviewer, reviewDataOf, reviewOf } from "./test-revie
 import { makeWorkspace, minimalBody } from "./test-service.ts";
 
 /** Bounds a hang. */
-/** What `migrate` waits for while another node migrates. */
+/** `migrate` waits for this lock while another node migrates. */
 const migrationLock = 7_263_546_281;
 
 describe("a connection that is lost while it is handed over", () => {
@@ -33,7 +33,7 @@ describe("a connection that is lost while it is handed over", () => {
   });
   after(() => database.drop());
 
-  /** What PostgreSQL's end of the connection would do to ours, in this very moment. */
+  /** Breaks our end of the connection as PostgreSQL's end would, in this very moment. */
   const cut = (client: pg.ClientBase) => {
     const { stream } = (client as unknown as { connection: { stream: NodeJS.ReadableStream } })
       .connection;
@@ -183,7 +183,7 @@ async function assertKeepsPromises({ program, db, key }: Torture): Promise<void>
     let ended = 0;
     while (ended < endedMin || promised.size < promisedMin) {
       ended += await endBackends(db);
-      // A moment that differs each time: what is to be hit lasts less than a millisecond.
+      // The moment differs each time: the state to hit lasts less than a millisecond.
       await pause(Math.random() * 20);
     }
     await crashPostgres(db);

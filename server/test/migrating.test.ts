@@ -80,7 +80,7 @@ test("merged migrations never change", async () => {
   );
 });
 
-/** What a version of before the migrations were frozen has left behind. */
+/** Migrates as a version did before the migrations were frozen. */
 async function migrateWithFormer(client: pg.Client, former: string): Promise<string> {
   const [name = "", , ending] = former.split(".");
   assert.equal(ending, "sql");
@@ -89,7 +89,7 @@ async function migrateWithFormer(client: pg.Client, former: string): Promise<str
   return `${name}.sql`;
 }
 
-/** All migrations before the named one. */
+/** Applies all migrations before the named one. */
 async function migrateUntil(client: pg.Client, name: string): Promise<void> {
   await client.query(
     "create table migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())",

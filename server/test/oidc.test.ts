@@ -89,7 +89,7 @@ class TestBrowser {
     return { status: reply.statusCode, location: String(reply.headers.location), setCookie };
   }
 
-  /** To the provider, where the person consents, and what the provider then sends the browser back to. */
+  /** Goes to the provider, where the person consents. Returns the address that the browser is sent back to. */
   async comeBack(): Promise<string> {
     const { status, location } = await this.visit(beginPath);
     assert.equal(status, 302);
@@ -116,7 +116,7 @@ function lastFailure(): string {
   return lines.at(-1)?.signInFailure ?? "none";
 }
 
-test("whoever the provider vouches for is signed in, and their session says how", async () => {
+test("a person whom the provider vouches for is signed in, and their session says how", async () => {
   const { email, claims } = await makePerson();
   provider.says = { claims: { ...claims, email: email.toUpperCase() } };
   const browser = new TestBrowser();

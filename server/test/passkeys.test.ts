@@ -1,4 +1,4 @@
-// Passkeys: added by whoever is signed in, and signing in with nothing else. The authenticator is software; keys,
+// Passkeys: a signed-in person adds one, and then signs in with nothing else. The authenticator is software; keys,
 // signatures and everything that is checked are real.
 
 import assert from "node:assert/strict";
@@ -49,7 +49,7 @@ after(async () => {
 
 let calls = 0;
 
-/** Each from another address, so that no test uses up the tries of another. */
+/** Each call comes from another address, so that no test uses up the tries of another. */
 function call(
   name: keyof DashboardApi,
   options: DashboardCallOptions = {},
@@ -236,7 +236,7 @@ test("an authenticator that does not count signs in again and again", async () =
   }
 });
 
-test("the passkeys of whoever is a member nowhere any more sign nobody in", async () => {
+test("the passkeys of a person who is a member nowhere any more sign nobody in", async () => {
   const { person, authenticator } = await makeHolder();
   await db.query("delete from members where workspace_id = $1", [person.workspaceId]);
   assertRefused(await signInWith(authenticator), "no member");
@@ -327,7 +327,7 @@ test("a passkey has a name of one line", async () => {
   assert.equal(reply.json.name, "é".repeat(passkeyNameCharactersMax));
 });
 
-test("what no browser sends is refused and breaks nothing", async () => {
+test("an answer that no browser sends is refused and breaks nothing", async () => {
   const { person, authenticator } = await makeHolder();
   const { challengeId, options } = await ask();
   const { response: inner, ...outer } = authenticator.get(options);

@@ -27,7 +27,7 @@ const rowsAtMost = 20;
 
 type Caller = { workspaceId: string; keyDigest: Buffer };
 
-/** What agents and approvers call all day, once each. */
+/** Makes each call that agents and approvers make all day, once. */
 async function callAll(tx: Transaction, { workspaceId, keyDigest }: Caller): Promise<void> {
   const tokenDigest = randomBytes(32);
   const idempotency = { key: randomBytes(8).toString("hex"), bodyDigest: randomBytes(32) };
@@ -99,7 +99,7 @@ function assertFew(counts: Record<string, number>, atMost: number): void {
 }
 
 for (const beginning of ["with nothing", "with a few, and PostgreSQL has looked at them"]) {
-  test(`what was planned ${beginning} looks at few rows when there are many`, async () => {
+  test(`a plan made ${beginning} looks at few rows when there are many`, async () => {
     const service = await startService();
     const { id: workspaceId, key } = await makeWorkspace(service.db);
     const caller = { workspaceId, keyDigest: digestOfApiKey(key) };
@@ -117,7 +117,7 @@ for (const beginning of ["with nothing", "with a few, and PostgreSQL has looked 
         for (let call = 0; call < untilPlanned; call += 1) await callAll(tx, caller);
       }
       await addMany(service.db, caller);
-      // What was counted before is not to be counted again.
+      // Earlier counts are not to be counted again.
       await client.query("select pg_stat_force_next_flush()");
       await client.query("begin");
       await callAll(tx, caller);
@@ -215,7 +215,7 @@ test("claims that were planned with nothing count the crashes of what they take 
   }
 });
 
-/** A webhook beside each mail, and of all of them two attempts that crashes cut short, the last one just now. */
+/** Adds a webhook beside each mail. Crashes have cut short two attempts of each delivery, the last one just now. */
 async function addCrashedWebhooks(db: Database, workspaceId: string): Promise<void> {
   await db.query(
     `with endpoint as (

@@ -1,5 +1,5 @@
-// Whoever races to end one request at the very moment its time is over, there is one end: one state, one event, one
-// delivery to each endpoint, and all who ask are told the same.
+// Callers, approvers and sweeps race to end one request at the very moment its time is over. There is one end: one
+// state, one event, one delivery to each endpoint, and every caller is told the same.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -24,7 +24,7 @@ const racers = 200;
 /** When the request's time is over, seen from the start of the race: before it, in the middle of it, after it. */
 const roundsEndInMs = [-1, 2, 5, 10, 20, 40, 80, 160, 320, 60_000];
 
-/** What one racer has learnt: whether the end was its doing, and what it was told about the request, if anything. */
+/** One racer's result: whether it ended the request itself, and what it was told about the request, if anything. */
 type Finding = { isMine: boolean; told: Told | null };
 type Told = { status: string; resolvedAt: string | null };
 
@@ -95,7 +95,7 @@ async function endpointIdsOf({ workspaceId }: Race): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** One race, and what stands in the end, as GET answers it. */
+/** Runs one race, and returns the request in the end, as GET answers it. */
 async function assertOneEnd(race: Race, endsInMs: number) {
   await db.query(
     `update approvals set created_at = now_ms() - interval '1 hour',
@@ -109,7 +109,7 @@ async function assertOneEnd(race: Race, endsInMs: number) {
   assert.notEqual(json.status, "PENDING");
   const winners = findings.filter(({ isMine }) => isMine);
   assert.equal(winners.length, json.status === "EXPIRED" ? 0 : 1);
-  // Whoever was told of an end was told of this one.
+  // Every racer that was told of an end was told of this one.
   const ends = findings.flatMap(({ told }) =>
     told === null || told.status === "PENDING" ? [] : [[told.status, told.resolvedAt]],
   );

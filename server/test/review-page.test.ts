@@ -269,7 +269,7 @@ test("payloads of 200 KB and almost 4 MiB are shown whole, compressed as the bro
 });
 
 describe("dead links", () => {
-  /** All that a stranger could tell two answers apart by. */
+  /** Everything by which a stranger could tell two answers apart. */
   async function seen(token: string, method: "GET" | "HEAD" = "GET") {
     const { statusCode, headers, body } = await app.inject({ method, url: `/review/${token}` });
     const { "x-request-id": _, date: __, ...rest } = headers;
@@ -346,7 +346,7 @@ describe("dead links", () => {
   });
 });
 
-test("what has run out is shown as expired by whoever looks first, and its event is written once", async () => {
+test("the first look at a request that has run out shows it as expired, and its event is written once", async () => {
   for (const look of [
     (token: string) => openReview(app, token).then(({ outcome }) => outcome),
     (token: string) => postReview(app, `${token}/status`, "{}").then(({ json }) => json.outcome),

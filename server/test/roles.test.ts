@@ -249,7 +249,7 @@ function listeningPorts({ child }: Program): number[] {
       try {
         return /^socket:\[(\d+)\]$/.exec(readlinkSync(`${folder}/fd/${fd}`))?.[1];
       } catch {
-        return undefined; // closed meanwhile
+        return undefined; // it has been closed since
       }
     }),
   );

@@ -97,7 +97,7 @@ async function startServer(options: SMTPServerOptions = {}, port = 0) {
 
 type Step = string | "hang" | "cut";
 
-/** A server that answers what it is told, for what a real one does not do. */
+/** A server that answers as it is told, for answers that a real one does not give. */
 async function startScript(
   answerTo: (line: string, socket: Socket) => Step,
   greeting: Step = "220 hi",
@@ -256,7 +256,7 @@ test("each attempt sends the same bytes, and they are those that are shown witho
   );
 });
 
-test("what the server says to the message decides between later and never", async () => {
+test("the server's answer to the message decides between later and never", async () => {
   type Hook = (...args: [unknown, unknown, (error: Error) => void]) => void;
   const says =
     (code: number): Hook =>
@@ -291,7 +291,7 @@ test("what the server says to the message decides between later and never", asyn
   await Promise.all(cases.map(check));
 });
 
-test("what the server says before the message is about the server, so the mail is tried again", async () => {
+test("an answer before the message is about the server, so the mail is tried again", async () => {
   for (const [greeting, exceptions, outcome] of [
     ["554 go away", {}, "connection_failed"],
     ["421 busy", {}, "deferred"],
@@ -483,12 +483,12 @@ test("no string makes a second recipient or a header", async () => {
     );
     assert.equal(headerOf(raw, "To"), "ann@example.com");
   }
-  // What only looks encoded is not decoded on the other side either.
+  // Text that only looks encoded is not decoded on the other side either.
   const literal = headerOf(server.received[2]?.raw ?? "", "Subject") ?? "";
   assert.equal(decodeWords(literal), "=?utf-8?Q?x=0D=0ABcc:_eve=40evil.example?=");
 });
 
-test("what is not one plain address is refused before anything is sent", async () => {
+test("a recipient that is not one plain address is refused before anything is sent", async () => {
   const server = await startServer();
   const sender = senderTo(server.port);
   for (const to of [
@@ -504,7 +504,7 @@ test("what is not one plain address is refused before anything is sent", async (
   assert.equal(server.seen.connections, 0);
 });
 
-test("what is kept of an answer is short, and holds neither link nor message", async () => {
+test("the kept part of an answer is short, and holds neither link nor message", async () => {
   const token = reviewUrl.slice(-43);
   const said = `550-ann@example.com: blocked <${reviewUrl}>\r\n550 ${token.slice(3, 30)}\0${"é".repeat(3000)}`;
   const { port } = await startScript(polite({ ".": said }));

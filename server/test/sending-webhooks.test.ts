@@ -41,7 +41,7 @@ const ca = certificate("ca.pem");
 const key = certificate("localhost-key.pem");
 const cert = certificate("localhost.pem");
 const shortMs = 300;
-/** Of an attempt that is to come to an end by itself, on any machine. */
+/** The timeout of an attempt that is to end by itself, on any machine. */
 const longMs = hangMs;
 
 const cleanups: (() => void)[] = [];
@@ -249,11 +249,11 @@ test("of an endless answer only the start is read, and the connection is closed"
   assert.deepEqual([answer.outcome, answer.status], ["delivered", 200]);
   assert.equal(answer.responseStart, "x".repeat(4_096));
   await receiver.untilClosed();
-  // What did not reach us is what the buffers of two kernels hold.
+  // The bytes that did not reach us lie in the buffers of two kernels.
   assert.ok(receiver.bytesWritten() < bytes / 4, `${receiver.bytesWritten()} bytes were written`);
 });
 
-test("what is not HTTP is a broken response", async () => {
+test("an answer that is not HTTP is a broken response", async () => {
   for (const text of [
     "SSH-2.0-OpenSSH_9.6\r\n",
     "\0\x01\x02\x03",
@@ -510,7 +510,7 @@ test("many hanging names do not delay a healthy one", async () => {
   sender.close();
 });
 
-test("what only the system knows is looked up there, a few at a time, and hangs for nobody else", async () => {
+test("names that only the system knows are looked up there, a few at a time, and hang for nobody else", async () => {
   const { url } = await receive((_request, response) => void response.end());
   const { dnsServers } = await serveNames({ "healthy.test": ["127.0.0.1"] });
   const release = Promise.withResolvers<string[]>();
@@ -519,7 +519,7 @@ test("what only the system knows is looked up there, a few at a time, and hangs 
     running += 1;
     return release.promise;
   };
-  // Those that hang are given up at the deadline, which is long for the healthy one alone.
+  // The hanging sends are given up at the deadline. Only the healthy one has a long deadline.
   const sender = makeSender({ names: { dnsServers, lookUpInSystem }, timeoutMs: shortMs });
   const patient = makeSender({ names: { dnsServers, lookUpInSystem } });
   const hanging = Array.from({ length: 10 }, (_, n) => sendBy(sender, `http://hosts${n}.test/`));
@@ -557,7 +557,7 @@ test("at registration a member learns nothing about names inside", async () => {
   for (const host of [hostname(), "unknown.test", "example.com"]) {
     assert.equal(await examine(`https://${host}/hook`), null, host);
   }
-  // What the address itself says is no secret.
+  // The address itself says this, so it is no secret.
   for (const host of ["10.0.0.5", "[::1]", "localhost", "a.localhost"]) {
     assert.match((await examine(`https://${host}/`)) ?? "", /^must lead to a public address/, host);
   }
@@ -657,7 +657,7 @@ type Receiver = {
   connections(): number;
   bytesWritten(): number;
   untilConnected(): Promise<void>;
-  /** Until every connection there was is closed. */
+  /** Resolves when every connection there was is closed. */
   untilClosed(): Promise<void>;
 };
 
@@ -724,7 +724,7 @@ function certificate(file: string): string {
   return readFileSync(join(import.meta.dirname, "certificates", file), "utf8");
 }
 
-/** Addresses of a name, of which "hang6" stands for a question that gets no answer. */
+/** Addresses of a name. "hang6" among them stands for an AAAA question that gets no answer. */
 type NameAnswer = string[] | "hang" | "fail";
 
 /** A name server of few words: it knows the names it is given and denies all others. */

@@ -30,7 +30,7 @@ async function makePerson() {
   return { email, workspaceId: workspace.id };
 }
 
-/** One node per test, so that no test uses up the tries of another's address. For limits time stands still. */
+/** One node per test, so that no test uses up the tries of another's address. Time stands still for limits. */
 async function withNode<Result>(work: (node: typeof service) => Promise<Result>): Promise<Result> {
   const node = await startNode(service.database, { keyring: testKeyring, clock: () => 0 });
   try {
@@ -40,7 +40,7 @@ async function withNode<Result>(work: (node: typeof service) => Promise<Result>)
   }
 }
 
-/** What the newest mail to this address says, once there are as many. */
+/** The code in the newest mail to this address, once there are `count` codes. */
 async function codeFor(email: string, count = 1): Promise<string> {
   const nonces = await until(async () => {
     const { rows } = await db.query(
@@ -231,7 +231,7 @@ test("a session that was not used for long has ended, and so has one of somebody
     assert.equal((await callDashboard(node, "GET /me", { cookie: fresh })).status, 401);
   }));
 
-test("only our own page may call what changes anything, whoever is signed in", () =>
+test("only our own page may make calls that change anything, whichever person is signed in", () =>
   withNode(async (node) => {
     const { email } = await makePerson();
     const cookie = await signIn(node, email);
@@ -265,7 +265,7 @@ test("bad forms are told which field is wrong", () =>
     assert.equal(json.error.field, "code");
   }));
 
-test("whoever was removed everywhere and is invited anew has to sign in anew", () =>
+test("a person who was removed everywhere and is invited anew has to sign in anew", () =>
   withNode(async (node) => {
     const { email, workspaceId } = await makePerson();
     const cookie = await signIn(node, email);
@@ -441,7 +441,7 @@ test("of several links only the newest signs in", () =>
     assert.deepEqual([byOlder.status, byNewer.status], [401, 200]);
   }));
 
-test("signing in anew ends the session that the browser had, whoever it was of, and a failure ends nothing", () =>
+test("signing in anew ends the browser's session, whichever person's it was, and a failure ends nothing", () =>
   withNode(async (node) => {
     const [one, two] = [await makePerson(), await makePerson()];
     const cookie = await signIn(node, one.email);

@@ -109,14 +109,14 @@ export function blanked(file: SourceFile): Blanked {
 const token =
   /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|[`{}]|\/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/y;
 const templatePart = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*(`|\$\{|$)/y;
-/** Where a value has just ended, a slash divides; elsewhere it begins a regular expression. */
+/** A slash divides where a value has just ended; elsewhere it begins a regular expression. */
 const endOfValue = /(?:[\w$)\]]|\+\+|--)\s*$/;
 const keywordBeforeValue = /\b(?:return|typeof|case|in|of|void|delete|await|throw|else|do)\s*$/;
 
 function blank(text: string): Blanked {
   let code = "";
   let uncommented = "";
-  // What each open brace belongs to: a block, or a place in a template.
+  // Each open brace belongs to a block, or to a place in a template.
   const braces: ("block" | "template")[] = [];
   const take = (part: string, { inCode, isKept }: { inCode: string; isKept: boolean }) => {
     code += inCode;

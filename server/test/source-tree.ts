@@ -11,7 +11,7 @@ export type Rule = (files: SourceFile[]) => string[];
 
 export const serverSource = "server/src/";
 const root = join(import.meta.dirname, "..", "..");
-/** The product: what layers and rooms are about. */
+/** The product: the layers and rooms are about these files. */
 export const tree = filesIn("{server,web,sdk,mcp}/{src,test}/**/*.{ts,tsx,css}");
 /** All programs of the repository. */
 export const wholeTree = [
@@ -59,7 +59,7 @@ export function isTest(path: string): boolean {
 }
 
 /**
- * What a file in each layer may import, besides its own layer: the lines below it, with two exceptions.
+ * The layers that a file in each layer may import, besides its own: the lines below it, with two exceptions.
  * An operation has no network inside its transaction, and a request talks to no strangers.
  */
 export const layers: Record<string, readonly string[]> = {

@@ -35,7 +35,7 @@ const folder = mkdtempSync(join(tmpdir(), "cs-start-"));
 const template = join(folder, "template");
 const dataDirs = [template];
 const programs: Program[] = [];
-/** What the first start printed and was asked, for the later ones to find again. */
+/** The first start's key and request, for the later ones to find again. */
 let kept: { key: string; requestId: string; requestText: string };
 
 before(() => chmodSync(folder, 0o755)); // PostgreSQL is another user's when this is root's
@@ -117,7 +117,7 @@ describe("the first start", () => {
     assert.notEqual(pid, null);
     await stop(first, "SIGINT");
     assert.equal(postmasterPid(template), null);
-    // Its last file goes a moment before it does.
+    // PostgreSQL removes its last file a moment before it ends.
     await until(() => !isAlive(pid ?? 0));
     assert.equal(first.errors, "");
   });
@@ -379,7 +379,7 @@ describe("a start on an external database", { concurrency: 2 }, () => {
   });
 });
 
-describe("what Node has compiled of the program", { concurrency: 2 }, () => {
+describe("the code that Node has compiled of the program", { concurrency: 2 }, () => {
   test("is found by the next start, which then strips no types", async () => {
     const run = makeTree();
     assert.deepEqual(await run("one"), { text: "one", isStripperLoaded: true });
@@ -428,7 +428,7 @@ describe("what Node has compiled of the program", { concurrency: 2 }, () => {
   });
 });
 
-/** Whether Node had to load what strips types. */
+/** Whether Node had to load its type stripper. */
 const stripperLoaded = `process.moduleLoadList.some((name) => name.includes("amaro"))`;
 
 /** The command in a tree of its own, with a program that only tells about itself. Each run writes it anew. */
@@ -469,7 +469,7 @@ function start(
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(command, args, {
     cwd: root,
-    // Nothing of the test run's own environment but the way to the programs, and to what Node has compiled already.
+    // The program gets only PATH and Node's compile cache of the test run's own environment.
     env: { PATH, NODE_COMPILE_CACHE, PORT: "0", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -491,7 +491,7 @@ function start(
   return program;
 }
 
-/** Where the program says that it listens, once it is ready there. */
+/** The address at which the program says that it listens, once it is ready there. */
 async function addressOf(program: Program): Promise<string> {
   const find = () =>
     /^ {2}Address {3}(http:\S+)$/m.exec(program.output)?.[1] ??

@@ -10,7 +10,8 @@ import { completeAttempts } from "../src/storage/deliveries/attempts.ts";
 import { claim } from "../src/storage/deliveries/due-webhooks.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
-// What statements look at is counted, not timed: it must not follow from how much there is, nor grow with its square.
+// The tests count the rows and pages that statements read; they time nothing. The counts must not follow from how much
+// there is, nor grow with its square.
 
 const many = 4_000;
 const finished = 4_000;
@@ -36,7 +37,7 @@ type Node = {
 };
 type Query = { text: string; values?: unknown[] };
 
-/** Runs whatever is asked through it, and keeps what that cost. */
+/** Runs the statements that are sent through it, and keeps their costs. */
 function costing(through: Queryable) {
   const plans: Node[] = [];
   const query = async (asked: Query) => {
@@ -62,12 +63,12 @@ function comparedInVain(plan: Node | undefined): number {
   return (plan?.Plans ?? []).reduce((sum, child) => sum + comparedInVain(child), own);
 }
 
-/** Of all the steps of a plan. */
+/** The most rows of any step of a plan. */
 function mostRows(plan: Node | undefined): number {
   return Math.max(plan?.["Actual Rows"] ?? 0, ...(plan?.Plans ?? []).map(mostRows));
 }
 
-/** As many finished ones were there when PostgreSQL last looked, and nothing pending: so it usually is. */
+/** PostgreSQL last saw as many finished requests and none pending, as is usual. */
 async function workspaceWithMany(columns = "null, now() + interval '1 day'") {
   const { id: workspaceId, key } = await makeWorkspace(db);
   await insertMany(workspaceId, finished, "'EXPIRED', now_ms(), null, now_ms()");
@@ -146,7 +147,7 @@ test("a page of one agent costs a page, however much others do, in any status", 
   }
 });
 
-test("what waits in a workspace is counted without a look at what waits in others", async () => {
+test("pending requests of a workspace are counted without a look at those of others", async () => {
   const busy = await workspaceWithMany();
   const { id: workspaceId, key } = await makeWorkspace(db);
   await service.call("POST", "/v1/requests", { key, body: minimalBody });

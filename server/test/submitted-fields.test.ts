@@ -1,5 +1,5 @@
-// Whatever a caller may submit is documented, offered to models and answered. What the compiler can hold to the table of
-// fields it holds; this is the rest.
+// Every field that a caller may submit is documented, offered to models and answered. The compiler holds what it can to
+// the table of fields; this is the rest.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -14,7 +14,7 @@ export type DashboardReply = {
   json: any;
 };
 
-/** What a browser says of a call that our own page makes. */
+/** The headers that a browser sends with a call of our own page. */
 export const fromOurPage = {
   origin: new URL(testPublicUrl).origin,
   "sec-fetch-site": "same-origin",

@@ -54,7 +54,7 @@ export const bodies: Partial<Record<keyof DashboardApi, object>> = {
   "POST /workspaces/:workspaceId/members/:memberId/role": { role: "admin" },
 };
 
-/** Everything of a workspace, to see whether anything of it has changed. What only looking changes is left out. */
+/** Everything of a workspace, to see whether anything of it has changed. It leaves out columns that a look changes. */
 export async function contentsOf(db: Database, workspaceId: string): Promise<string> {
   const tables = ["workspaces", "members", "api_keys", "groups", "group_members", "endpoints"];
   const more = ["endpoint_secrets", "approvals", "events", "deliveries", "activity"];

@@ -9,11 +9,11 @@ import { text as textOf } from "node:stream/consumers";
 
 export type Claims = Record<string, unknown>;
 
-/** What it says of whoever signs in next. */
+/** Said of the next person who signs in. */
 export type Says = {
-  /** In the signed token, over what is right. Undefined leaves a claim out. */
+  /** These replace the right claims in the signed token. Undefined leaves a claim out. */
   claims?: Claims;
-  /** Only to whoever asks for it with an access token. */
+  /** Only a caller with an access token gets these. */
   userInfo?: Claims;
   /** Signed with a key that it does not publish. */
   isForged?: boolean;
@@ -28,10 +28,10 @@ export type IdentityProvider = {
   clientId: string;
   clientSecret: string;
   says: Says;
-  /** What the browser of somebody who consents is sent back to. */
+  /** Consents, and returns the address that the browser is sent back to. */
   consent(address: string): Promise<string>;
   stop(): Promise<void>;
-  /** On the port where it was. */
+  /** Starts on the port where it was. */
   startAgain(): Promise<void>;
 };
 

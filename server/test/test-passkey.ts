@@ -8,7 +8,7 @@ import type {
   RegistrationResponseJSON,
 } from "@simplewebauthn/server";
 
-/** What a browser and an authenticator say, where it is not what they should. */
+/** The values that a browser and an authenticator get wrong. */
 export type Bent = {
   challenge?: string;
   origin?: string;

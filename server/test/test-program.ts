@@ -26,7 +26,7 @@ after(() => {
 export type Environment = Record<string, string>;
 export type Outcome = { code: number; stdout: string; stderr: string };
 
-/** What a process needs to share a database and its secrets with the test. */
+/** The environment that a process needs to share a database and its secrets with the test. */
 export function environmentOn(databaseUrl: string): Environment {
   return {
     DATABASE_URL: databaseUrl,
@@ -146,8 +146,8 @@ export function untilWritten(started: Program, pattern: RegExp): Promise<RegExpE
 }
 
 /**
- * Nothing of the test run's own environment but the way to the programs, and to what Node has compiled of them for
- * another file, which halves the cost of a start.
+ * Adds only PATH and Node's compile cache of the test run's own environment. The code that Node has compiled for
+ * another file halves the cost of a start.
  */
 function withPath(environment: Environment) {
   const { PATH, NODE_COMPILE_CACHE } = process.env;

@@ -47,12 +47,12 @@ export async function findReviewer(
   return found;
 }
 
-/** What a browser adds to a call of the page's own script. */
+/** The headers that a browser adds to a call of the page's own script. */
 export function sameOriginHeaders(publicUrl: string = testPublicUrl): Record<string, string> {
   return { origin: new URL(publicUrl).origin, "sec-fetch-site": "same-origin" };
 }
 
-/** What is embedded in the page. */
+/** The data that is embedded in the page. */
 export function reviewDataOf(html: string): ReviewPage {
   const block = /<script type="application\/json" id="review-data">([^<]*)<\/script>/.exec(html);
   if (block === null) throw new Error("the page holds no data");
@@ -64,7 +64,7 @@ export function reviewOf(page: ReviewPage): Review {
   return page.review;
 }
 
-/** Of what the page shows, as its script computes it. */
+/** The digest of what the page shows, as its script computes it. */
 export function digestOfReview(review: Review): string {
   return hash("sha256", shownText(review), "hex");
 }

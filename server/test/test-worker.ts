@@ -83,7 +83,7 @@ export type Heard = {
 
 export type Receiver = { url: string; heard: Heard[]; close(): Promise<void> };
 
-/** A real HTTP server. What it answers is up to `answer`, which may also never answer. */
+/** A real HTTP server. `answer` answers its calls, and may also never answer. */
 export async function startReceiver(
   answer: (response: http.ServerResponse, heard: Heard, request: http.IncomingMessage) => void = (
     response,

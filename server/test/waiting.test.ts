@@ -115,7 +115,7 @@ test("a request that expires while its caller waits is answered EXPIRED at that 
   assert.equal(json.status, "EXPIRED");
 });
 
-test("what is resolved, unknown or refused is answered without a wait", async () => {
+test("a refused call, and one for a resolved or unknown request, is answered without a wait", async () => {
   const { key, id } = await created();
   await cancel(service, id, key);
   await early(async () => {

@@ -1,6 +1,5 @@
-// A worker that is killed or stopped at any point loses nothing and repeats no more than the one attempt of which
-// nobody knows how it went. That attempt doesn't count. Each test has a database of its own, since any worker takes
-// whatever is due.
+// A worker that is killed or stopped at any point loses nothing and repeats at most one attempt, whose result nobody
+// knows. That attempt doesn't count. Each test has a database of its own, since any worker takes whatever is due.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -130,7 +129,7 @@ async function setUp(t: TestContext) {
       );
       return rows.map(({ outcome }) => outcome);
     },
-    /** As if the lease's time had passed, for whoever holds it and for everybody else. */
+    /** Ends all leases as if their time had passed, for their holders and for everybody else. */
     async endLeases(): Promise<void> {
       // PostgreSQL still carries out what a killed worker has asked for, such as another claim.
       await until(async () => {
@@ -198,7 +197,7 @@ function assertSpread(seconds: number | undefined, expected: number): void {
   );
 }
 
-/** To which times in the database are rounded. */
+/** The database rounds times to this. */
 const millisecond = 0.001;
 
 /** The same with one endpoint. */
@@ -307,7 +306,7 @@ describe("a worker", { concurrency: 3 }, () => {
     const tooLateMs = leaseSeconds * 1_000 - webhookTimeoutMs - 1_000;
     await until(() => performance.now() - stoppedAtMs > tooLateMs, "time to pass");
     stopped.signal("SIGCONT");
-    // It lives and works: what comes now it delivers. What it had claimed it has passed by then.
+    // The worker lives and delivers the next request. By then it has passed the delivery that it had claimed.
     const id = await scene.create();
     await until(() => scene.receiver.heard.some(({ json }) => json.data.id === id), "the next one");
     assert.deepEqual(await scene.readOutcomes(claimed.id), ["interrupted", "delivered"]);
@@ -456,7 +455,7 @@ describe("a worker", { concurrency: 3 }, () => {
       assert.ok((waited.at(at - 2) ?? 0) >= delay - millisecond, `waits of ${waited} s`);
     }
 
-    // What the command line and the dashboard show of it.
+    // The command line and the dashboard show this of it.
     assert.equal(failed.attempts, 5);
     const shown = await deliveries.find(scene.db, id);
     assert.deepEqual(
@@ -503,7 +502,7 @@ describe("a worker", { concurrency: 3 }, () => {
         await scene.endLeases();
         continue;
       }
-      // Given back in good order: it is due at once, however many crashes there were before.
+      // The worker gave it back in good order: it is due at once, after any number of crashes.
       const { id, state, leased_until } = await scene.readDelivery("endpoint");
       assert.deepEqual([state, leased_until], ["due", null]);
       assert.ok(Math.abs((await scene.readWaits(id)).next) <= millisecond);
@@ -540,7 +539,7 @@ describe("a worker", { concurrency: 3 }, () => {
     const { id } = await scene.readDelivery("endpoint");
     const tx = inOneStatement(scene.db);
     const claim = () => dueWebhooks.claim(tx, { limit: 1, quickEndpointIds: [] });
-    /** Of somebody who then dies: time passes, and nothing is recorded. Answers the wait that follows. */
+    /** Claims and dies: time passes, and nothing is recorded. Returns the wait that follows. */
     const crash = async () => {
       const { webhooks } = await claim();
       assert.equal(webhooks.length, 1);
@@ -629,7 +628,7 @@ describe("a worker", { concurrency: 3 }, () => {
 
 type Reply = (refusal?: Error) => void;
 
-/** A real mail server. What happens when it has a whole message is up to `onMessage`, before it says so. */
+/** A real mail server. It calls `onMessage` when it has a whole message, before it says so. */
 async function setUpMail(t: TestContext, onMessage: (reply: Reply) => void) {
   const scene = await setUp(t);
   const received: string[] = [];

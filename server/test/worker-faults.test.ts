@@ -257,7 +257,7 @@ describe("workers", { concurrency: true }, () => {
     });
     const cut = await openAxe(scene);
     await scene.create();
-    // What follows from the first failure is a transaction, and waits for this one.
+    // The first failure leads to a transaction, which waits for this one.
     const blocker = await scene.db.connect();
     await blocker.query("begin");
     await blocker.query("select from endpoints for update");
@@ -425,7 +425,7 @@ describe("the audit", () => {
     };
   }
 
-  /** Three deliveries, the last of which was interrupted once and came twice. */
+  /** Three deliveries. The last one was interrupted once and came twice. */
   function sound(): Audit {
     const heard = ["dlv_1", "dlv_2", "dlv_3", "dlv_3"].map((id) => hearing(id));
     return {
@@ -435,7 +435,7 @@ describe("the audit", () => {
     };
   }
 
-  /** What the audit says when something is changed in what is sound. */
+  /** The audit's findings after one change to a sound record. */
   function flawsAfter(
     change: (heard: Audit["receivers"][number]["heard"], audit: Audit) => unknown,
   ): string {
