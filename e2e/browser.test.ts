@@ -140,7 +140,7 @@ test("a failing answer that belongs to the journey is let pass, and only that", 
   await page.context().close();
 });
 
-test("what a page would simply ask again is let pass, and no other fault of the service", {
+test("answers that a page would simply ask for again pass, and no other fault of the service does", {
   skip,
 }, async () => {
   const calls = [429, 503, 500].map((status) => `fetch("/status/${status}")`).join();
@@ -214,7 +214,7 @@ test("axe-core runs under the strictest policy, and leaves the page clean", { sk
   await page.context().close();
 });
 
-test("what axe-core finds is a list that names rule, place and reason", { skip }, async () => {
+test("axe-core's findings are a list that names rule, place and reason", { skip }, async () => {
   const page = await open(`${fine}<main><img src="/missing.png"><button></button></main>`);
   await assert.rejects(checkAccessibility(page), ({ message }: Error) => {
     assert.match(message, /^axe-core finds on http:/);
@@ -236,7 +236,7 @@ test("targets that are too small for a thumb are found too", { skip }, async () 
   await page.context().close();
 });
 
-test("what Playwright turns off in Chromium stays off beside what is turned off here", {
+test("the features that Playwright turns off in Chromium stay off beside those turned off here", {
   skip,
 }, async () => {
   const launched = await chromium.launchServer({ executablePath, args: switches });

@@ -52,7 +52,7 @@ journey(
   },
 );
 
-journey("what a name hides is seen wherever the name is said", atTheDoor, async (there) => {
+journey("hidden characters in a name are seen wherever it is said", atTheDoor, async (there) => {
   const { site, workspace } = there;
   const name = "Refunds\u202edaer ylno";
   await site.db.query("update api_keys set name = $2 where workspace_id = $1", [

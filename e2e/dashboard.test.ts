@@ -164,7 +164,7 @@ journey(
     await page.getByText("All changes saved.").waitFor();
     await page.goto(urlOf(there, "/settings?tab=activity"));
     await page.getByText(email).first().waitFor();
-    // Somewhere else one may be somebody else.
+    // A member may have another role in another workspace.
     await page.getByRole("button", { name: /^Workspace: Acme Shop/ }).click();
     await page.getByRole("menuitem", { name: /Other Shop/ }).click();
     await page.waitForURL(new RegExp(otherId));
@@ -177,7 +177,7 @@ const thrownOut = {
 } as const;
 
 journey(
-  "a role counts from the next click, whoever is removed or leaves is out at once, and the last owner stays",
+  "a role counts from the next click, a member who is removed or leaves is out at once, and the last owner stays",
   thrownOut,
   async (there) => {
     const { page: owner } = await enterAs(there, "owner");
@@ -203,7 +203,7 @@ journey(
     await goTo(page, "Requests");
     await button(owner, `Remove ${email}`).click();
     await goAhead(owner, "Remove them");
-    // Its list looks again by itself, and they are members nowhere else.
+    // The page's list reloads by itself, and the removed member has no other workspace.
     await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
     const { page: leaver, email: leaving } = await enterAs(there, "admin");
     await goTo(leaver, "People");

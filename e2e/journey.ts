@@ -56,9 +56,9 @@ export type Journey = {
   cancelRequest(id: string): Promise<ApprovalRequest>;
   /** Waits for the mail to this address, about the request that was created last unless one is named. */
   mailedLink(to: string, requestId?: string): Promise<MailedLink>;
-  /** Its end in milliseconds from now, in the past if negative. */
+  /** Sets its end, in milliseconds from now; a negative number is in the past. */
   moveExpiry(requestId: string, fromNowMs: number): Promise<void>;
-  /** To be asked as `notify: "group:KEY"`. */
+  /** Requests ask it as `notify: "group:KEY"`. */
   makeGroup(members: string[], named?: { key?: string; name?: string }): Promise<Group>;
   /** Opens an address in a browser of its own. */
   visit(url: string, options?: BrowserContextOptions): Promise<Page>;
@@ -71,7 +71,7 @@ export type JourneyOptions = Allowances & { workspace?: Partial<WorkspaceSetting
 type Walk = (journey: Journey, t: TestContext) => Promise<void>;
 type Stage = { site: Site; browser: Browser };
 
-/** What all files of this process share. They open with the first journey that needs them. */
+/** All files of this process share these. The first journey that needs them opens them. */
 const shared: { browser: Promise<Browser> | null; sites: Map<string, Promise<Site>> } = {
   browser: null,
   sites: new Map(),
@@ -102,7 +102,7 @@ async function openStage(executablePath: string, options: SiteOptions): Promise<
 }
 
 async function closeShared(): Promise<void> {
-  // Had one failed, then every journey would have said why.
+  // If one failed, every journey has already said why.
   await (await shared.browser?.catch(() => null))?.close();
   const sites = [...shared.sites.values()].map((starting) => starting.catch(() => null));
   await Promise.all(sites.map(async (site) => (await site)?.stop()));
@@ -225,7 +225,7 @@ function findMailedLink(
   }, `a mail to ${to} about ${requestId}`);
 }
 
-/** Read as a person reads it, in lines of ours: what the agent wrote stands behind "> ". */
+/** Reads the mail's own lines, as a person does: the agent's words stand behind "> ". */
 function linkIn(mail: ReceivedMail): MailedLink | null {
   const text = mail.text.replaceAll("\r\n", "\n");
   const url = /^Review request:\n(\S+)$/m.exec(text)?.[1];
@@ -244,7 +244,7 @@ async function isLinkTo({ db, url }: Site, link: string, ids: string[]): Promise
 }
 
 async function moveExpiry({ db }: Site, values: [string, string, number]): Promise<void> {
-  // Created as long before its end as it was, so that what the page says of both stays true.
+  // The creation moves along with the end, so that what the page says of both stays true.
   const { rowCount } = await db.query(
     `update approvals set expires_at = now_ms() + $3 * interval '1 millisecond',
        created_at = created_at - (expires_at - now_ms()) + $3 * interval '1 millisecond'

@@ -15,14 +15,14 @@ async function linkFor({ site }: Journey, email: string): Promise<string> {
   return `${site.url}/app/sign-in#token=${token}`;
 }
 
-/** In another tab of the same browser. */
+/** Opens the address in another tab of the same browser. */
 async function openBeside(page: Page, url: string): Promise<Page> {
   const tab = await page.context().newPage();
   await tab.goto(url);
   return tab;
 }
 
-/** Who the service takes this browser for. */
+/** The e-mail address that this browser is signed in with. */
 async function emailOf(page: Page): Promise<unknown> {
   return page.evaluate(
     `fetch("/app/api/me").then((answer) => answer.json()).then((me) => me.email)`,
@@ -38,7 +38,7 @@ async function countSessions({ site }: Journey, email: string): Promise<number> 
 }
 
 journey(
-  "whoever is signed in is asked before a link signs them in as somebody else, and may stay who they are",
+  "a signed-in person is asked before a link signs them in as somebody else, and may stay who they are",
   atTheDoor,
   async (there) => {
     const { page, email } = await enterAs(there, "admin");
@@ -52,7 +52,7 @@ journey(
     await button(tab, `Stay signed in as ${email}`).click();
     await arrival(tab);
     assert.equal(await emailOf(tab), email);
-    // It was not used: it still signs in who it was made for.
+    // The link was not used: it still signs in its own person.
     const elsewhere = await there.visit(link);
     await arrival(elsewhere);
     assert.equal(await emailOf(elsewhere), other);
@@ -60,7 +60,7 @@ journey(
 );
 
 journey(
-  "whoever goes on is signed in by the link, and the session that they had is over",
+  "a person who goes on is signed in by the link, and the session that they had is over",
   atTheDoor,
   async (there) => {
     const { page, email } = await enterAs(there, "admin");

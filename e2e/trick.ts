@@ -1,4 +1,4 @@
-// What a trick is: something that an agent may try with its words, and what the page must tell about it.
+// A trick is something that an agent may try with its words. It names what the page must tell about it.
 
 import { nothingElse } from "../server/src/domain/shown/submitted-fields.ts";
 import type { ReviewedWords } from "../web/src/review/attention/findings.ts";
@@ -18,7 +18,7 @@ export type Trick = {
 /** The page's note behind a value whose parts could have been moved. */
 export const storedOrder = "right-to-left text, in stored order";
 
-/** A request that nothing is to be told about. */
+/** A request that the page has nothing to tell about. */
 export const ordinary: ReviewedWords = {
   ...nothingElse,
   summary: "Pay",
@@ -28,7 +28,7 @@ export const ordinary: ReviewedWords = {
   groupName: null,
 };
 
-/** What the page's rules read of a request that tries it. */
+/** The words that the page's rules read of a request that tries the trick. */
 export function wordsOf({ summary = "Pay", agentName = "payer", payload }: Trick): ReviewedWords {
   const text = payload === undefined ? null : JSON.stringify(payload);
   return { ...ordinary, summary, agentName, payload: text };

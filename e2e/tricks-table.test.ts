@@ -1,5 +1,5 @@
 // The tables of tricks and of honest texts, on the page itself: what it tells about a trick, and that it tells nothing
-// about an honest text. By turns on a phone and on a desktop. The rules go through the whole tables without a browser
+// about an honest text. A phone and a desktop take turns. The rules go through the whole tables without a browser
 // (web/src/review/attention/tricks.test.ts); the page shows what they find, so it is tried with each kind of finding.
 
 import assert from "node:assert/strict";
@@ -40,7 +40,7 @@ function reader(there: Journey): (words: Asked) => Promise<Page> {
 
 async function ask({ createRequest, mailedLink }: Journey, words: Asked): Promise<string> {
   asked += 1;
-  // One trick is to be called like the approver.
+  // In one trick the agent has the approver's name.
   const isNamesake = words.agentName?.includes("ann@example.com") ?? false;
   const notify = isNamesake ? "ann@example.com" : `approver-${asked}@example.com`;
   await createRequest(JSON.stringify({ summary: "Pay the invoice", ...words, notify }));
@@ -67,7 +67,7 @@ test("there are at least 60 tricks, and 30 honest texts in 15 languages", () => 
   assert.ok(languages.size >= 15, [...languages].join());
 });
 
-/** What the rules find of a trick, and where: "number digits payload". Nothing if it is a matter of drawing. */
+/** The kinds and places that the rules find in a trick: "number digits payload". Empty if it is a matter of drawing. */
 function kindsOf(trick: Trick): string[] {
   return findingsOf(wordsOf(trick)).flatMap(({ listed }) =>
     listed.map((finding) => {
@@ -78,7 +78,7 @@ function kindsOf(trick: Trick): string[] {
   );
 }
 
-/** Leaves out a trick of which every finding is of a kind and at a place that an earlier one has. */
+/** Leaves out a trick if earlier ones have a finding of the same kind and place for each of its own. */
 function oneOfEachKind(all: readonly Trick[]): Trick[] {
   const known = new Set<string>();
   return all.filter((trick) => {

@@ -227,7 +227,7 @@ journey("ordinary text of any language raises no flag", async (there) => {
 });
 
 journey(
-  "what stands behind a long stretch of nothing is seen without scrolling sideways, and the stretch is counted",
+  "text behind a long stretch of nothing is seen without scrolling sideways, and the stretch is counted",
   async (there) => {
     const padded = (count: number) => `head${" ".repeat(count)}TAIL`;
     const words = {
