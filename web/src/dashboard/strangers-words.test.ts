@@ -1,12 +1,12 @@
-// Holds that no component shows a stranger's words as they come: what agents, receivers and people wrote goes through
-// `Visible`, or through `toVisibleText` where only a string will do, so that nothing in it hides or moves our words.
+// Holds that no component shows a stranger's words as they come. The words of agents, receivers and people go through
+// `Visible`, or through `toVisibleText` where only a string will do, so that nothing in them hides or moves our words.
 
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-/** What such texts are called in the contract. */
+/** The contract's names for such texts. */
 const untrusted = [
   "address",
   "agentName",
@@ -29,7 +29,7 @@ const untrusted = [
   "workspaceName",
 ].join("|");
 
-/** What `words` holds is ours. */
+/** `words` holds our own texts. */
 const path = String.raw`(?!words\.)(?:\w+\??\.)*(?:${untrusted})`;
 const shownRaw = [
   // {email} between tags; the formatter leaves blanks in every other brace, and = stands before an attribute's.
@@ -53,7 +53,7 @@ const namesOfOurs = [
 /** Told to React, shown to nobody. */
 const reactKey = /key=\{[^{}]*\$\{[^{}]*\}`\}/g;
 
-test("what strangers wrote is never shown as it comes", () => {
+test("strangers' words are never shown as they come", () => {
   const files = globSync("**/*.tsx", { cwd: import.meta.dirname });
   assert.ok(files.length > 100);
   const found = files.flatMap((file) =>

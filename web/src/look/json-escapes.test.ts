@@ -8,7 +8,7 @@ test("the letter of an escape is no letter of the word behind it", () => {
   assert.deepEqual(jsonSegmentsOf(json), [{ kind: "text", text: json }]);
 });
 
-test("what is hidden or mixed in JSON is marked all the same", () => {
+test("hidden or mixed characters in JSON are marked all the same", () => {
   const kinds = jsonSegmentsOf('"\\n\u202ex p\u0430ypal"').map(({ kind }) => kind);
   assert.deepEqual(kinds, ["text", "hidden", "text", "marked", "text"]);
 });

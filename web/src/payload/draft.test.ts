@@ -12,7 +12,7 @@ function makeStorage(): DraftStorage & { kept: Map<string, string> } {
   };
 }
 
-test("what was typed comes back after a reload, broken or not", () => {
+test("typed text comes back after a reload, broken or not", () => {
   const storage = makeStorage();
   saveDraft(storage, "req_1", {
     text: '{"a":',

@@ -33,7 +33,7 @@ test("nothing is seen before it is drawn, and each value counts once", () => {
   assert.equal(unseenFrom(drawn, numberOf(drawn, ["a"]), numberOf(drawn, ["a", 1])), 1);
 });
 
-test("what is not there cannot be marked", () => {
+test("a value that is not there cannot be marked", () => {
   const drawn = nothingDrawn("[1]");
   markDrawn(drawn, 7);
   markDrawn(drawn, -1);
@@ -126,7 +126,7 @@ test("a part that an edit moved into the place of another must be drawn again", 
   assert.equal(isSeen(after, numberOf(after, [0, "c"])), false);
 });
 
-test("what the approver typed, and what stayed where it was, need not be drawn again", () => {
+test("values that the approver typed, or that stayed where they were, need not be drawn again", () => {
   const before = '{"list":[{"a":1},{"b":[1,2]}],"x":{"y":"z"}}';
   const drawn = nothingDrawn(before);
   markAllDrawn(drawn);

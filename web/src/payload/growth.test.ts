@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startGrowth } from "./growth.ts";
 
-/** Until all is done, however many steps that takes. */
+/** Resolves when all is done, however many steps that takes. */
 function grown(start: (growth: ReturnType<typeof startGrowth>) => void): Promise<void> {
   return new Promise((resolve) => {
     const growth = startGrowth(() => {
@@ -12,7 +12,7 @@ function grown(start: (growth: ReturnType<typeof startGrowth>) => void): Promise
   });
 }
 
-test("what a step brings in is done before what comes behind it", async () => {
+test("the work that a step brings in is done before the work behind it", async () => {
   const order: string[] = [];
   await grown((growth) => {
     growth.addAll([

@@ -59,7 +59,7 @@ test("yes or no stays yes or no", () => {
   assert.equal(tokenOf("boolean", "0"), null);
 });
 
-test("what a plain field would hide or change is not edited in one", () => {
+test("a value that a plain field would hide or change is not edited in one", () => {
   const text = JSON.stringify({
     plain: "two\nlines\tand a tab",
     crlf: "two\r\nlines",

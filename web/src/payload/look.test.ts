@@ -10,7 +10,7 @@ test("a long number is shown in groups", () => {
   assert.equal(groupedDigits("12345.67890"), "12,345.67890");
 });
 
-test("what is no plain decimal number of five digits is left alone", () => {
+test("a text that is no plain decimal number of five digits is left alone", () => {
   for (const text of [
     ...["1234", "1234.56789", "0.00001", "0012345", "00000", "-012345", "0"],
     ...["1E400", "1248000e2", "12345.", ".12345", "12345.6.7", "12,345", "12 345"],

@@ -13,7 +13,7 @@ test("a short path is named whole, and the root in our own words", () => {
   }
 });
 
-test("what cannot be seen in a key is named", () => {
+test("invisible characters in a key are named", () => {
   assert.equal(pathName(["a", "x\u202ey"]), 'a["x[U+202E RLO]y"]');
   assert.equal(pathName(["a\nb\ud800"]), '["a\\nb\\ud800"]');
 });

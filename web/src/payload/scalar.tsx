@@ -53,7 +53,7 @@ function ShortValue({ kind, text, value }: ShortValueProps) {
 
 type LongValueProps = { text: string; start: string; path: JsonPath; value: number };
 
-/** A long text, of which the reader first sees the start. Once opened, it appears in steps. */
+/** A long text. The reader first sees its start. Once opened, it appears in steps. */
 function LongValue({ text, start, path, value }: LongValueProps) {
   const tree = useTree();
   const key = keyOf(path);

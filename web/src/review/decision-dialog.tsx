@@ -19,7 +19,7 @@ type DecisionDialogProps = {
   /** The payload as it will be executed; null if there is none. */
   payload: string | null;
   changes: readonly JsonChange[];
-  /** What still deserves attention; null if nothing does. */
+  /** The warnings that still deserve attention; null if none do. */
   warnings: ReactNode;
   note: string;
   onNote: (note: string) => void;

@@ -29,7 +29,7 @@ test("a browser is called what its owner calls it", () => {
   for (const [userAgent, name] of known) assert.equal(browserName(userAgent), name);
 });
 
-test("what is not known is said to be unknown", () => {
+test("an unknown browser is said to be unknown", () => {
   assert.equal(browserName(null), "Unknown browser");
   assert.equal(browserName("curl/8.5.0"), "Unknown browser");
   assert.equal(browserName("Something (X11; Linux x86_64)"), "A browser on Linux");

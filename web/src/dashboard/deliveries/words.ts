@@ -1,4 +1,4 @@
-// What the pages of deliveries call things, in one place. What agents wrote is never in here.
+// The words of the deliveries pages, in one place. Agents' words are never in here.
 
 import type { DeliveryState } from "../../../../server/src/wire/dashboard-contract.ts";
 

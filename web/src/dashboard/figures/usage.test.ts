@@ -13,7 +13,7 @@ const hobby: Usage = {
   days: [],
 };
 
-test("what is left is said with the day it is renewed", () => {
+test("the number of requests left is said with the day it is renewed", () => {
   assert.equal(usageSentence(hobby), "380 left until 1 December (UTC).");
   assert.deepEqual(usageBar(hobby), {
     of: 500,

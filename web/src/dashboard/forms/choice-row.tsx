@@ -1,4 +1,4 @@
-// A row of choices, one of which is chosen, such as the filter of a list.
+// A row of choices with one chosen, such as the filter of a list.
 
 type ChoiceRowProps<Value> = {
   label: string;

@@ -9,7 +9,7 @@ const request = {
   notify: "o'neil@example.com",
 };
 
-/** What curl would be given, each on a line of its own. */
+/** The arguments that curl would get, each on a line of its own. */
 function givenToCurl(line: string): string[] {
   const script = line.replace(/^curl /, "printf '%s\\n' ");
   const env = { ...process.env, [keyVariable]: "cs_live_kept" };

@@ -15,6 +15,6 @@ test("a long one is cut behind a word, and never longer than 60 characters", () 
   assert.equal([...tabTitle("𝒜 ".repeat(500))].length <= 60, true);
 });
 
-test("what cannot be seen is named in the title, too", () => {
+test("invisible characters are named in the title, too", () => {
   assert.equal(tabTitle("Pay \u202eeno"), "“Pay [U+202E RLO]eno”");
 });

@@ -13,7 +13,7 @@ test("an address stays as it was typed", () => {
   assert.equal(fieldSentence("url: http://10.0.0.1 is private"), "http://10.0.0.1 is private.");
 });
 
-test("what is wrong with one of a list is told at the list", () => {
+test("a flaw in one item of a list is told at the list", () => {
   assert.ok(isAtField("members.2", "members"));
   assert.ok(isAtField("name", "name"));
   assert.ok(!isAtField("names", "name"));

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { retryDelayMs, toRetryAfterMs } from "./retry-delay.ts";
 
-test("what the service asks to wait is waited for, and not for long without end", () => {
+test("the page waits as long as the service asks, up to a bound", () => {
   assert.equal(retryDelayMs(0, toRetryAfterMs("7")), 7_000);
   assert.equal(retryDelayMs(0, toRetryAfterMs("3600")), 30_000);
 });

@@ -51,7 +51,7 @@ test("names are parts of their own, even when they look like our words", () => {
   assert.deepEqual(parts[3], { name: "{=lastFour} and [more]" });
 });
 
-test("what the sentence has no place for is listed, and nothing twice", () => {
+test("details that the sentence has no place for are listed, and nothing twice", () => {
   const { rest } = sentenceOf({
     ...entry,
     action: "settings.changed",

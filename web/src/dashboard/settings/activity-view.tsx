@@ -1,4 +1,4 @@
-// Who did what, and when, newest first.
+// The activity list: who did what, and when, newest first.
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { send } from "../service/api.ts";

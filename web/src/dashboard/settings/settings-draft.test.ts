@@ -19,12 +19,12 @@ test("only what was typed is sent, as numbers where numbers are meant", () => {
   });
 });
 
-test("what was typed and taken back is no change", () => {
+test("a value that was typed and taken back is no change", () => {
   assert.deepEqual(changedFields(saved, formOf(saved)), []);
   assert.deepEqual(changesOf(saved, { name: "Acme" }), {});
 });
 
-test("what is no number is told at its field and not sent", () => {
+test("a text that is no number is told at its field and not sent", () => {
   for (const text of ["", "an hour", "1.5", "-3", "1e3"]) {
     const changes = changesOf(saved, { expiryMinutes: text });
     assert.ok(isFlaw(changes));

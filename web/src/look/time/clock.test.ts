@@ -13,7 +13,7 @@ test("time is counted from the service's clock, whatever the reader's clock says
   assert.equal(serviceTime(reading, 65_000), Date.parse("2026-11-15T12:01:00.000Z"));
 });
 
-test("what is left is said coarsely while there is much of it and exactly when there is little", () => {
+test("the time left is said coarsely while there is much of it and exactly when there is little", () => {
   const said: [number, string][] = [
     [7 * day, "7 days left"],
     [day + 3 * hour, "1 day 3 hours left"],
@@ -32,7 +32,7 @@ test("what is left is said coarsely while there is much of it and exactly when t
   for (const [ms, words] of said) assert.equal(describeLeft(ms), words);
 });
 
-test("whoever asked for less motion sees no seconds run", () => {
+test("a reader who asked for less motion sees no seconds run", () => {
   assert.equal(describeLeft(4 * minute + 32_000, { isCalm: true }), "less than 5 minutes left");
   assert.equal(describeLeft(30_000, { isCalm: true }), "less than 1 minute left");
 });

@@ -20,7 +20,7 @@ function listedOf(review: ReviewedWords): Finding[] {
   return findingsOf(review).flatMap(({ listed }) => listed);
 }
 
-/** What stands in a frame has brackets around it here. */
+/** Framed text has brackets around it here. */
 function said(sentence: Sentence): string {
   const parts = sentence.map((part) => {
     if (typeof part === "string") return part;
@@ -104,7 +104,7 @@ test("each kind of look-alike is told with the piece, what it reads as, and its 
   }
 });
 
-test("what is ordinary where it stands is no finding", () => {
+test("a character that is ordinary where it stands is no finding", () => {
   for (const value of ["10\u00a0€", "می\u200cخواهم", "ادفع ١٢٠ دينار", "bücher.de", "a\r\nb"]) {
     assert.deepEqual(saidOf(JSON.stringify({ v: value })), []);
   }

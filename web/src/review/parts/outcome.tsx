@@ -12,7 +12,7 @@ import { DecisionDetails } from "./decision-details.tsx";
 type OutcomeProps = {
   outcome: ReviewOutcome;
   payload: string | null;
-  /** What happened to the reader's own decision that didn't count; null if there is none. */
+  /** Tells what happened to the reader's own decision that didn't count; null if there is none. */
   tooLate: string | null;
   focus: RefObject<HTMLElement | null>;
 };
