@@ -72,7 +72,7 @@ test("two processes that ask with the same idempotency key have one request", as
   assert.equal(first.id, second.id);
 });
 
-test("what is no idempotency key is refused, and never becomes a key that all share", async () => {
+test("a value that is no idempotency key is refused, and never becomes a key that all share", async () => {
   const client = await served.client();
   for (const key of [null, false, 0, "", "a\r\nb", "ä", "x".repeat(256)]) {
     const options = { idempotencyKey: key as string };

@@ -16,8 +16,8 @@ try {
 } catch (error) {
   seen.push(error instanceof WaitTimeoutError ? error.name : String(error));
 }
-// Whoever started this program approves what it says here.
-// biome-ignore lint/suspicious/noConsole: how it talks to whoever started it
+// The test that started this program approves the request that it names here.
+// biome-ignore lint/suspicious/noConsole: how it talks to the test that started it
 console.log(`approve ${asked.id}`);
 const decided = await countersign.requests.waitForDecision(asked.id);
 seen.push(decided.status, decided.effectivePayload.amount);

@@ -17,7 +17,7 @@ export type Trouble = "lose the answer" | "refuse" | "say 503" | "say HTML" | "r
 
 export type Served = {
   service: TestService;
-  /** What the next calls meet, one each; after that all goes well. */
+  /** The next calls meet these, one each; after that all goes well. */
   troubles: Trouble[];
   /** Every call that came, as "METHOD /path". */
   calls: string[];
@@ -39,7 +39,7 @@ export async function serve(options: NodeOptions = {}): Promise<Served> {
     calls.push(`${incoming.method} ${incoming.url}`);
     pass(target, incoming, outgoing, troubles.shift() ?? null);
   });
-  // As the service promises in the answers that are passed on: a client may use a connection for so long.
+  // The answers that are passed on promise a client that it may use a connection for so long.
   proxy.keepAliveTimeout = 80_000;
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;

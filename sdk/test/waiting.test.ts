@@ -8,7 +8,7 @@ after(() => served.stop());
 
 const refund = { summary: "Refund order 1042", notify: "ann@example.com", payload: { amount: 49 } };
 
-/** Until a call to wait for this request has come. */
+/** Resolves when a call to wait for this request has come. */
 async function isWaitedFor(id: string): Promise<void> {
   const path = `GET /v1/requests/${id}?wait=`;
   while (!served.calls.some((call) => call.startsWith(path))) {
@@ -77,7 +77,7 @@ test("a wait at an address where nobody answers ends after the retries", async (
   assert.equal(failure.code, "connection_failed");
 });
 
-test("whoever waits can give up, while the service holds the answer and between two tries", async () => {
+test("a waiting caller can give up, while the service holds the answer and between two tries", async () => {
   const client = await served.client();
   const { id } = await client.requests.create(refund);
   const held = new AbortController();

@@ -152,7 +152,7 @@ for (const [what, code, work] of [
   });
 }
 
-test("what is no secret is refused, however it was signed", async () => {
+test("a value that is no secret is refused, however it was signed", async () => {
   for (const wrong of [
     "",
     " ",
@@ -213,7 +213,7 @@ test("numbers are exact with another parser", async () => {
   assert.equal((event.data as unknown as { amount: string }).amount, "9007199254740993");
 });
 
-test("what the service sends verifies, and anything else that arrives does not", async (t) => {
+test("the service's webhooks verify, and anything else that arrives does not", async (t) => {
   const served = await serve();
   const { database, db } = served.service;
   const worker = startWorker(database);
