@@ -47,7 +47,7 @@ for (const way of ways) {
     assert.equal(client.getServerVersion()?.name, "countersign");
   });
 
-  test(`what a person edits and approves is what is executed (${how})`, async (context) => {
+  test(`the payload is executed as a person edited and approved it (${how})`, async (context) => {
     const { call } = await converse(context, way);
     const asked = await call("request_approval", { ...refund, agentState: { step: 3 } });
     assert.equal(asked.value.status, "PENDING");
@@ -119,7 +119,7 @@ for (const way of ways) {
     assert.match(late.text, /^already_resolved: /);
   });
 
-  test(`what is refused is an answer with the service's code and words (${how})`, async (context) => {
+  test(`a refusal is an answer with the service's code and words (${how})`, async (context) => {
     const { call } = await converse(context, way);
     const unknown = await call("get_request", { requestId: "req_unknown" });
     assert.equal(unknown.isError, true);
@@ -141,7 +141,7 @@ for (const way of ways) {
     assert.equal((await call("await_decision", { requestId: "x", maxSeconds: 51 })).isError, true);
   });
 
-  test(`whoever stops waiting keeps nothing waiting in the service (${how})`, async (context) => {
+  test(`a caller who stops waiting keeps nothing waiting in the service (${how})`, async (context) => {
     const { client, call } = await converse(context, way);
     const { id } = (await call("request_approval", refund)).value;
     const giveUp = new AbortController();
@@ -153,7 +153,7 @@ for (const way of ways) {
     await until(() => served.service.resolutions.waiting > 0);
     giveUp.abort();
     await assert.rejects(waiting);
-    // Over HTTP a client of 2025 says so with a call of its own, which no other call can hear of: it must hang up.
+    // Over HTTP a client of 2025 cancels with a call of its own. No other call can hear of it, so it must hang up.
     if (way.transport === "http" && way.mode === "legacy") await client.close();
     await until(() => served.service.resolutions.waiting === 0);
   });

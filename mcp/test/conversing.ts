@@ -20,7 +20,7 @@ export const ways: Way[] = [
   { transport: "http", mode: "legacy" },
 ];
 
-/** What Node has compiled for another file, which spares a process that. */
+/** A process reuses the code that Node has compiled for another file. */
 const compileCache = { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "" };
 
 export type Place = { url: string; key: string };
@@ -49,7 +49,7 @@ export async function connect({ transport, mode }: Way, { url, key }: Place): Pr
 
 export type ToolAnswer = {
   isError: boolean;
-  /** What a model reads first. */
+  /** A model reads this first. */
   text: string;
   // biome-ignore lint/suspicious/noExplicitAny: the client has held it to the tool's own schema
   value: any;

@@ -46,7 +46,7 @@ test("a number that a double holds stays a number, however it was written", () =
   }
 });
 
-test("what is no JSON is refused", () => {
+test("text that is no JSON is refused", () => {
   for (const text of [
     "",
     "{",

@@ -122,7 +122,7 @@ test("there are no sessions to open or to end: GET and DELETE are 405", async ()
   assert.equal(reply.headers.get("mcp-session-id"), null);
 });
 
-test("what is no message of the protocol is 400, and many in one are not taken", async () => {
+test("a body that is no message of the protocol is 400, and a batch is not taken", async () => {
   const { key } = await makeWorkspace(service.db);
   for (const body of ["", "{", `[${message("tools/list", {})}]`, "[]", '"text"', "null", "{}"]) {
     const reply = await send({ key, body });
@@ -255,7 +255,7 @@ for (const mode of ["auto", "legacy"] as const) {
     }
   });
 
-  test(`a service that stops tells whoever waits to call again (${mode})`, async () => {
+  test(`a service that stops tells waiting callers to call again (${mode})`, async () => {
     const other = await startOther();
     const { key } = await makeWorkspace(service.db);
     const client = await connect({ transport: "http", mode }, { url: other.url, key });
