@@ -14,7 +14,10 @@ import { isAskedBy, isShownAs, keyOf, refusalText, refuseLargeState } from "./to
 
 /** In `agentState`: the whole run, and the call it waits for. */
 export type PausedRun = { adapter: "openai-agents"; runState: string; callId: string };
-/** Who is asked, and what they are told besides the payload, which is the tool's input. Made of these two alone: it is made again. */
+/**
+ * Names the approver and the words besides the payload, which is the tool's input. It must depend on its two arguments
+ * alone, because `resume` calls it again.
+ */
 export type DescribeCall = (
   toolName: string,
   input: unknown,
@@ -109,10 +112,10 @@ type Decided = Pick<
 >;
 
 /**
- * The state to run on with, of a verified webhook or a decided request:
+ * Returns the state to run on with, from a verified webhook or a decided request:
  * `const state = await resume(agent, event.data, describe); if (state !== null) await run(agent, state)`.
  * Null if there is nothing to resume: the request is pending, or it is not about a run. Throws if the request does not
- * ask about the call in its state as `describe` does: the state is what nobody approved, and anybody with a key can write.
+ * ask about the call in its state as `describe` does: nobody approved the state, and anybody with a key can write one.
  */
 export async function resume<Context, GatedAgent extends Agent<Context>>(
   agent: GatedAgent,
@@ -141,7 +144,7 @@ export async function resume<Context, GatedAgent extends Agent<Context>>(
   return state;
 }
 
-/** The call that will run is the item itself: beside it, a state can give the call another name. */
+/** The item itself is the call that will run. A state can give that call another name beside it. */
 function readCall({ rawItem }: RunToolApprovalItem) {
   if (rawItem.type !== "function_call") {
     throw new TypeError(`only function tools can be asked about, and this is a ${rawItem.type}`);

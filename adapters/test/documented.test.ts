@@ -12,7 +12,7 @@ import { makeWorkspace } from "../../server/test/test-service.ts";
 import { makeEndpoint, startReceiver, startWorker } from "../../server/test/test-worker.ts";
 
 const root = join(import.meta.dirname, "..", "..");
-// Within the package, so that its own name and what is installed for it are found.
+// The folder lies within the package, so that Node finds the package's own name and its dependencies.
 const folder = mkdtempSync(join(root, "adapters", ".documented-"));
 const served = await serve();
 const worker = startWorker(served.service.database);
@@ -145,7 +145,7 @@ function firstInput(title: string): string {
   return title === "Vercel AI SDK" ? '[{ role: "user", content: "Refund it" }]' : '"Refund it"';
 }
 
-/** What it printed, once it has ended well. */
+/** Returns the program's output once it has ended well. */
 function runNode(words: string[], environment: Record<string, string>): Promise<string> {
   const options = { cwd: folder, env: { PATH: process.env.PATH ?? "", ...environment } };
   const child = spawn(process.execPath, ["--conditions=countersign:source", ...words], options);

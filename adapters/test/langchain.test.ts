@@ -59,7 +59,7 @@ function makeAgent(
   threads += 1;
   const config = { configurable: { thread_id: `thread-${threads}` } };
   const input = { messages: [{ role: "user", content: "Refund it" }] };
-  /** What the model was told last. */
+  /** The last message to the model. */
   const told = () => JSON.stringify(model.calls.at(-1)?.messages.at(-1)?.content);
   return { agent, asking, config, input, paid, told, model, checkpointer };
 }

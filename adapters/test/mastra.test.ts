@@ -163,7 +163,7 @@ test("suspended: a rejection reaches the model when the run is resumed", async (
   assert.deepEqual(paid, []);
 });
 
-test("suspended: whoever resumes without a decision, or with the approval of another, runs nothing", async () => {
+test("suspended: a resume without a decision, or with the approval of another request, runs nothing", async () => {
   const client = await served.client();
   const { agent, paid } = makeAgent(client, { whilePending: "suspend" });
   const { runId } = await agent.generate("Refund it");
@@ -270,7 +270,7 @@ test("an output of the tool's own is told as it is, though it has a key notRun",
     const { id } = await onlyPending(client);
     if (isApproved) await served.approve(id);
     else await served.reject(id, "no");
-    // As it is when the messages were stored in between.
+    // The messages may have been stored as JSON in between.
     const told = await gated.toModelOutput?.(JSON.parse(JSON.stringify(await running)));
     if (isApproved) assert.deepEqual(told, { type: "json", value: output });
     else assert.match(JSON.stringify(told), /"type":"text".*A person rejected/);

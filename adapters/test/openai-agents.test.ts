@@ -24,7 +24,7 @@ const describe: DescribeCall = (toolName, input) => ({
   notify,
 });
 
-/** The agent as a process has it that starts with nothing but its code. */
+/** The agent in a process that starts with nothing but its code. */
 function makeAgent(script: ConstructorParameters<typeof ScriptedModel>[0]) {
   const paid: Refund[] = [];
   const forgiven: Refund[] = [];
@@ -49,7 +49,7 @@ function makeAgent(script: ConstructorParameters<typeof ScriptedModel>[0]) {
   });
   const tools = [requireApproval(refund), requireApproval(forgive)];
   const agent = new Agent({ name: "Refunds", model, tools });
-  /** What the model was told last. */
+  /** The last input of the model. */
   const told = () => JSON.stringify(model.lastCall?.request.input);
   return { agent, paid, forgiven, told };
 }

@@ -1,4 +1,4 @@
-// What the tests of all adapters need of the service: who asks, what is asked, and time that has run out.
+// Helpers for the tests of all adapters: the approver's address, pending requests, expired ones, and webhooks.
 
 import type { ApprovalRequest, Countersign, WebhookData } from "../../sdk/src/index.ts";
 import { Countersign as Client, constructEvent } from "../../sdk/src/index.ts";
@@ -9,7 +9,7 @@ import { makeEndpoint, startReceiver, startWorker } from "../../server/test/test
 
 export const notify = "ann@example.com";
 
-/** Waits until so many requests are pending, and answers them in the order in which they were made. */
+/** Waits until `count` requests are pending, and returns them in the order in which they were made. */
 export async function pending(client: Countersign, count = 1): Promise<ApprovalRequest[]> {
   return until(async () => {
     const { data } = await client.requests.listPage({ status: "PENDING" });
@@ -28,7 +28,7 @@ export async function expire(served: Served, client: Countersign, id: string): P
     "update approvals set created_at = created_at - interval '2 days', expires_at = now_ms() - interval '1 second' where id = $1",
     [id],
   );
-  // Whoever reads it makes it EXPIRED, also for those who wait.
+  // A read makes it EXPIRED, also for callers that wait.
   await client.requests.get(id);
 }
 
