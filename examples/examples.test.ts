@@ -50,8 +50,8 @@ function start(command: string, words: string[], environment: Environment): Exam
 }
 
 /**
- * An endpoint whose receiver starts later: a receiver needs the secret, which there is once an endpoint is registered,
- * which needs an address.
+ * An endpoint whose receiver starts later. The receiver needs the secret, the secret needs a registered endpoint, and
+ * the endpoint needs an address.
  */
 async function makeForwarder(workspaceId: string) {
   const receiver = { url: "" };
@@ -200,7 +200,7 @@ describe("the stateless worker", () => {
     return { example, url: `http://127.0.0.1:${port}/` };
   }
 
-  /** What the worker's own request looks like, as far as it looks. */
+  /** The fields of its own request that the worker looks at. */
   const own = {
     agentName: "stateless-worker",
     approverEmail: "owner@localhost",
@@ -212,7 +212,7 @@ describe("the stateless worker", () => {
   const bodyOf = (event: string, data: object) =>
     JSON.stringify({ event, createdAt: "x", data: { ...own, ...data } });
 
-  /** A webhook that the service did not send, or sent before. Whoever replays one can change its other headers. */
+  /** Posts a webhook that the service did not send, or sent before. A replay can change its other headers. */
   async function post(url: string, secret: string, body: string) {
     const t = Math.floor(Date.now() / 1_000);
     const v1 = createHmac("sha256", secret).update(`${t}.${body}`).digest("hex");
@@ -258,7 +258,7 @@ describe("the stateless worker", () => {
     assert.doesNotMatch(second.example.output, /Sending/);
   });
 
-  test("what is not signed with the secret is refused; a rejection, an expiry and an unusable edit send nothing", async () => {
+  test("a wrongly signed webhook is refused; a rejection, an expiry and an unusable edit send nothing", async () => {
     const secret = "whsec_test";
     const { example, url } = await startWorkerExample(["--no-ask"], {
       COUNTERSIGN_WEBHOOK_SECRET: secret,
@@ -396,7 +396,7 @@ describe("the deploy gate", skipsShell, () => {
     assert.equal(existsSync(join(folder, "hacked")), false);
   });
 
-  test("what passes is outlived; what does not is trouble, and the key is shown to nobody", async () => {
+  test("passing faults are outlived; lasting ones are trouble, and the key is shown to nobody", async () => {
     const { key } = await makeUser();
     served.troubles.push("lose the answer", "say 503", "refuse");
     const gate = startGate(key, { GITHUB_SHA: "e" });
@@ -496,7 +496,7 @@ describe("the Python example", skipsPython, () => {
     assert.deepEqual(elsewhere.askedAt, []);
   });
 
-  test("what is signed and no event is refused as such", () => {
+  test("a signed body that is no event is refused as such", () => {
     const script = `
 import hashlib, hmac
 import countersign
