@@ -1,4 +1,4 @@
-// Chooses the tests for `npm test -- --changed`: the files that import something that changed, over however many files.
+// Chooses the tests for `npm test -- --changed`: the files that import a changed file, through any number of others.
 // Tests that reach a change only by starting the whole service are counted, and left to `npm test`.
 
 import { execFile } from "node:child_process";
@@ -43,7 +43,7 @@ const readers: readonly Reader[] = [
   { reads: /^server\/migrations\//, quick: ["server/test/migrating.test.ts"], slow: [] },
 ];
 
-/** What differs from where this branch left main; on main itself, what is not committed. */
+/** The files that differ from where this branch left main; on main itself, the files with uncommitted changes. */
 export async function changedFiles(root: string): Promise<string[]> {
   const git = async (...args: string[]) => {
     const { stdout } = await promisify(execFile)("git", args, { cwd: root });
@@ -98,7 +98,7 @@ function importedBy(file: SourceFile): string[] {
   return importsOf(file).flatMap((each) => (each.isType ? [] : (targetOf(file, each) ?? [])));
 }
 
-/** Not beyond what starts the service, nor out of the files that help tests: by these every test reaches everything. */
+/** Follows no import of a file that starts the service, nor out of the test helpers: through them tests reach all. */
 function isNearby(from: string, to: string): boolean {
   if (dirname(from) === "server/src") return false;
   return !isHelper(from) || isHelper(to) || dirname(to) === "server/src";

@@ -3,7 +3,7 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 
-/** What the work below takes a core that nobody else uses, on the machine that the tests' limits were written on. */
+/** The time that an idle core takes for the work below, on the machine that the tests' limits were written on. */
 const quietCoreMs = 310;
 const work = `
   const { parentPort } = require("node:worker_threads");

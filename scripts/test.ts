@@ -1,7 +1,8 @@
-// Runs every test against one real PostgreSQL. It ends with the slowest tests, how free the machine was, and how many passed.
-// `npm test -- FILE…` runs some files only, `npm test -- --changed` those that a change can break; TEST_DATABASE_URL runs them on another PostgreSQL (its role must be
-// allowed to create databases). Browser tests run in a Chromium that is looked for once, before all of them
-// (e2e/chromium.ts); where there is none they count as skipped, and the last lines say so.
+// Runs every test against one real PostgreSQL. It ends with the slowest tests, how free the machine was, and how many
+// passed. `npm test -- FILE…` runs some files only, `npm test -- --changed` those that a change can break.
+// TEST_DATABASE_URL runs them on another PostgreSQL (its role must be allowed to create databases). Browser tests run
+// in a Chromium that is looked for once, before all of them (e2e/chromium.ts). Without one they count as skipped, and
+// the last lines say so.
 
 import { glob, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
@@ -106,7 +107,7 @@ async function findChanged(): Promise<string[]> {
   return chosen.map((path) => join(root, path));
 }
 
-/** None is left to run alone at the end. How long a file takes need not be known for that: a larger one takes longer. */
+/** Puts large files first, so that none runs alone at the end. A larger file takes longer, so its size is enough. */
 async function longestFirst(paths: string[]): Promise<string[]> {
   const sized = await Promise.all(paths.map(async (path) => ({ path, bytes: await weigh(path) })));
   sized.sort((one, other) => other.bytes - one.bytes);
@@ -191,7 +192,7 @@ async function runFiles(paths: string[]): Promise<Result> {
   return result;
 }
 
-/** What runs as a process of its own: a file, the journeys that share a browser, for each free core, or all rules. */
+/** The processes: one for each other file, one with journeys that share a browser per free core, one for all rules. */
 async function processes(paths: string[]): Promise<string[]> {
   const lanes = Array.from({ length: Math.max(1, Math.round(freeCores)) }, (): string[] => []);
   // Forth and back, so that each lane has as much to do.
