@@ -228,8 +228,8 @@ async function sharedValues(
 }
 
 /**
- * As new_id() makes them: the millisecond in 12 hex digits, of which the first is 0 for centuries, and 20 more. Of these
- * 16 are random and the same in all rows that belong to one approval, and the last tell those in one table apart.
+ * An id as new_id() makes it: the millisecond in 12 hex digits (the first is 0 for centuries), and 20 more. The first
+ * 16 of these are random and the same in all rows of one approval. The last 4 tell rows in one table apart.
  */
 function id(prefix: string, ms: string, last = "'0000'"): string {
   return `'${prefix}_0' || to_hex(${ms}) || random_digits || ${last}`;

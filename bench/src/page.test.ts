@@ -32,7 +32,7 @@ test("every figure has its line, with its target marked met or not met", () => {
   for (const line of lines) assert.ok(page.includes(`\n${line}\n`), line);
 });
 
-test("what is missed has a section of its own, and only when something is", () => {
+test("missed targets have a section of their own, and only when there are any", () => {
   assert.match(
     pageOf(results),
     /## Where a target is not met\n\n- \*\*Create, 256 clients\*\*: 0\.7996 ×, the target is ≥ 0\.8 ×\..*\n- \*\*Expiry, /,

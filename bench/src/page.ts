@@ -1,5 +1,5 @@
-// What a run leaves behind: the page of the documentation with every figure and how it came about, and the figures
-// for programs. All words of the page stand here, because the page is written anew by each run.
+// Writes the results of a run: the documentation's page with every figure and how it came about, and the figures for
+// programs. All words of the page stand here, because each run writes the page anew.
 
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -105,7 +105,7 @@ export type Places = {
   docs: string | null;
 };
 
-/** Answers with the paths of what it has written. */
+/** Returns the paths of the files that it has written. */
 export async function writeResults(
   results: Results,
   { results: folder, docs }: Places,
@@ -117,7 +117,7 @@ export async function writeResults(
   return [...files.keys()];
 }
 
-/** Those of the last whole run; null when there was none. */
+/** The results of the last whole run; null if there was none. */
 export function readResults(folder: string): Results | null {
   const path = join(folder, "results.json");
   return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Results) : null;
@@ -234,7 +234,7 @@ function unbroken(text: string): string {
   return text.replaceAll(" ", noBreakSpace);
 }
 
-/** Read as words by whatever shows Markdown. */
+/** Markdown renderers show the result as plain words. */
 function plain(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
 }

@@ -52,7 +52,7 @@ const stamp = join(folder, "node_modules", ".countersign-setup");
 const rampMs = 250;
 /** The jobs of each side before anything counts: nobody's tables are empty, nobody's code is cold. */
 const historyJobs = 800;
-/** Quiet is a machine of which less of one core was busy for as long. A busy one must not hold up the run. */
+/** A machine is quiet if less of one core was busy for as long. A busy one must not hold up the run. */
 const quiet = { busyCores: 0.2, forMs: 250, withinMs: 1000 };
 /** A job that never ends must not hold up the run. */
 const orderTimeoutMs = 60_000;

@@ -75,7 +75,7 @@ test("numbers have about three digits, and what was not measured has none", () =
   assert.equal(numberText(Number.NaN), "–");
 });
 
-test("what a line is measured against is said once for its group, or by itself where it differs", () => {
+test("a group says once what its lines are measured against, and a line says so where it differs", () => {
   const [group] = groupsOf([metRatio, missedRatio, { ...farRatio, work: "create" }]);
   assert.ok(group !== undefined);
   assert.equal(group.against, "pgbench");

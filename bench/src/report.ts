@@ -17,7 +17,7 @@ export type Results = {
   at: string;
   commit: string;
   machine: string;
-  /** What was given on the command line. */
+  /** The arguments of the command line. */
   options: string;
   figures: Figure[];
 };
@@ -35,7 +35,7 @@ const unitSuffixes: Readonly<Record<Unit, string>> = {
 const terminalColumns = 120;
 const gap = "  ";
 const indent = "  ";
-/** Less is left to a line's name only where the figures take more than the rest of the terminal. */
+/** A line's name gets fewer columns only where the figures take more than the rest of the terminal. */
 const labelColumnsMin = 16;
 const digitsMax = 6;
 const nothing = "–";
@@ -95,7 +95,7 @@ export function missedOf(figures: Figure[]): Figure[] {
   return figures.filter((figure) => isMet(figure) === false);
 }
 
-/** In the order in which each work comes first. */
+/** Groups stand in the order in which their works first appear. */
 export function groupsOf(figures: Figure[]): Group[] {
   const works = [...new Set(figures.map(({ work }) => work))];
   return works.map((work) => {
