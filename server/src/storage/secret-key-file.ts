@@ -1,5 +1,5 @@
 // The key that protects secrets at rest, for the embedded default: made once, for a database with nothing in it, and
-// kept under DATA_DIR. One that is gone is never replaced: that would look like a start as any other.
+// kept under DATA_DIR. A lost key is never replaced: that would look like any other start.
 
 import { randomBytes } from "node:crypto";
 import { link, open, readFile, rm } from "node:fs/promises";
@@ -43,7 +43,7 @@ async function makeUnlessInUse(
   );
 }
 
-/** The keys given, and behind them the one that was made here before anybody gave any: old secrets still open. */
+/** The given keys, then the key that was made here before any was given, so that old secrets still open. */
 export async function withSecretKeyOfFile(keyring: Keyring, dataDir: string): Promise<Keyring> {
   const text = await readIfThere(join(dataDir, fileName));
   const kept = text === null ? null : parseKeyring(text.trim());

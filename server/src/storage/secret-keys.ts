@@ -1,4 +1,4 @@
-// Holds the secret keys of a process to those that the database needs.
+// Checks that a process has all secret keys that the database needs.
 
 import type { Queryable } from "../database/database.ts";
 import { flawOfKeyring, type Keyring } from "../domain/access/keyring.ts";
@@ -6,8 +6,8 @@ import { OperatorFault } from "../domain/operator-fault.ts";
 import { listSecretKeyIds } from "./deliveries/endpoints.ts";
 
 /**
- * Throws when a key is missing. A key's id is derived from it, so a wrong key is a missing one; whatever is sealed or
- * derived under it would be lost to all who have the right one.
+ * Throws when a key is missing. A key's id is derived from it, so a wrong key is a missing one. Data sealed or derived
+ * under a wrong key would be lost to every process with the right one.
  */
 export async function requireSecretKeys({
   db,

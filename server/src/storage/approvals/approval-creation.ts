@@ -1,6 +1,6 @@
-// The one statement that creates approvals, many callers' at once. In it each row is checked for its
-// API key, its idempotency key and its workspace's quota; what may go on is written with its event,
-// its reviewers and its deliveries. Nothing of it is visible before all of it is.
+// The one statement that creates approvals, for many callers at once. It checks each row's API key, idempotency key and
+// workspace quota, and writes each row that passes with its event, its reviewers and its deliveries. Nothing of it is
+// visible before all of it is.
 
 import type { Transaction } from "../../database/database.ts";
 import {
@@ -70,7 +70,7 @@ export function creationQuery(rows: NewApprovalRow[], secretKeyId: string) {
   return {
     name: `approvals.insertMany.${size}`,
     text: statementOf(size),
-    // As many values as sharedParameters, then those of each row.
+    // The values of sharedParameters come first, then those of each row.
     values: [
       secretKeyId,
       rows.flatMap(({ reviewers }, n) => reviewers.map(() => n)),
@@ -125,8 +125,8 @@ function toValues(row: NewApprovalRow): unknown[] {
 }
 
 /**
- * Of several rows of a batch with one idempotency key the statement considers the first. The others share
- * its fate: what it created is known to them, and what it was refused they are refused.
+ * Of several rows of a batch with one idempotency key, the statement considers the first. The others share its result:
+ * an approval that it created is `known` to them, and its refusal is theirs.
  */
 function toResults(rows: NewApprovalRow[], found: CreationRow[]): CreationResult[] {
   const firsts = new Map<string, { result: CreationResult; bodyDigest: Buffer }>();

@@ -8,7 +8,7 @@ import { afterLastId, firstId, firstIdAt, pending, toApprover } from "./approval
 
 export type ListFilter = {
   status: ApprovalStatus | null;
-  /** Exactly this name; empty for those without one. */
+  /** Exactly this name; empty for approvals without one. */
   agentName: string | null;
   approver: { kind: "address"; email: string } | { kind: "group"; key: string } | null;
   /** At or after. */
@@ -49,13 +49,13 @@ export async function list(
   return toPage(isWhole ? glance.found : await readSought(db, terms), filter.limit);
 }
 
-/** By the database's clock, for whoever shows how long something still lasts. */
+/** The database's clock, for callers that show how long something still lasts. */
 export async function readNow(db: Queryable): Promise<Date> {
   const { rows } = await db.query<{ now: Date }>("select now_ms() as now");
   return (rows[0] as { now: Date }).now;
 }
 
-/** What a statement is made of, with everything that people typed looked up or split into words. */
+/** The parts of a statement. Text that people typed has been looked up or split into words. */
 type Terms = {
   workspaceId: string;
   status: ApprovalStatus | null;
@@ -95,7 +95,7 @@ function idsOf({ createdFrom, createdBefore, beforeId, search }: ListFilter) {
   return { from: from.sort().at(-1) ?? firstId, until: until.sort()[0] ?? afterLastId };
 }
 
-/** By what the index knows an approver; empty when there is no such group. */
+/** The value that the index has for an approver; empty when there is no such group. */
 async function readApprover(
   db: Queryable,
   workspaceId: string,
@@ -110,9 +110,9 @@ async function readApprover(
   return rows[0]?.id ?? "";
 }
 
-/** Split as summaries are. Empty when there is no word in what was typed. */
+/** Splits the typed text as summaries are split. Empty when it holds no word. */
 async function readSearch(db: Queryable, typed: string): Promise<string[]> {
-  // Of a workspace named x, because no word may be empty there.
+  // The workspace is x here, because no word may be empty there.
   const { rows } = await db.query<{ words: string[] }>(
     "select tsvector_to_array(search_words('x', '', $1)) as words",
     [typed],
@@ -120,7 +120,7 @@ async function readSearch(db: Queryable, typed: string): Promise<string[]> {
   return (rows[0]?.words ?? []).map((word) => word.slice(1)).filter((word) => word !== "");
 }
 
-/** Of one season, or, where a summary itself is looked at and not the index, of none. */
+/** The query for one season. The season is empty where a summary itself is searched, not the index. */
 function queryOf({ workspaceId, sought }: Terms, season: string): string {
   const start = `${workspaceId.replaceAll("_", "")}${season}`;
   return (sought ?? []).map((word) => `'${quoted(start + word)}':*`).join(" & ");
@@ -130,7 +130,7 @@ function quoted(lexeme: string): string {
   return lexeme.replaceAll("\\", "\\\\").replaceAll("'", "''");
 }
 
-// Statements are made for each call and never prepared: which index is the right one depends on the values.
+// Statements are made for each call and never prepared: the right index depends on the values.
 type Bind = (value: unknown) => string;
 
 function statement(write: (bind: Bind) => string): { text: string; values: unknown[] } {
@@ -155,8 +155,8 @@ async function readWalked(db: Queryable, terms: Terms): Promise<ListedRow[]> {
 }
 
 /**
- * Looks for words in the newest few alone: common ones fill a page with them, and to fetch all that the index knows
- * of a common word would take seconds.
+ * Looks for words in the newest few approvals alone. Common words fill a page from these, and fetching all that the
+ * index knows of a common word would take seconds.
  */
 async function readGlance(
   db: Queryable,
@@ -184,7 +184,7 @@ async function readGlance(
   return { found, isCutShort: (rows[0]?.seen ?? 0) >= searchGlance };
 }
 
-/** For rarer words: from the index of words, one season after the other until the page is full. */
+/** For rarer words: reads the index of words, one season after the other until the page is full. */
 async function readSought(db: Queryable, terms: Terms): Promise<ListedRow[]> {
   const rows: ListedRow[] = [];
   for (const season of await readSeasons(db, terms)) {
@@ -221,7 +221,7 @@ async function readSeason(db: Queryable, terms: Terms, season: string): Promise<
       const workspace = bind(terms.workspaceId);
       const statuses = terms.status === null ? [] : [statusConditions[terms.status].join(" or ")];
       const conditions = [...narrowed(terms, bind), ...statuses];
-      // Newest first, each is looked at by itself, and no more of them than fill a page.
+      // Looks at each match by itself, newest first, and at no more of them than fill a page.
       return `
         with matching as materialized (
           select w.approval_id as id from approval_words w
@@ -249,7 +249,7 @@ async function readSeason(db: Queryable, terms: Terms, season: string): Promise<
 
 const isOverdue = "(a.status = 'PENDING' and a.expires_at <= now())";
 const statusConditions: Record<ApprovalStatus, string[]> = {
-  // As a sub-select, so that the planner does not take the index of all that wait, which must be sorted first.
+  // The sub-select keeps the planner from the index of all pending approvals, whose rows must be sorted first.
   PENDING: [`a.status = ${pending} and a.expires_at > now()`],
   APPROVED: ["a.status = 'APPROVED'"],
   REJECTED: ["a.status = 'REJECTED'"],
@@ -259,8 +259,8 @@ const statusConditions: Record<ApprovalStatus, string[]> = {
 const everyStatus = Object.keys(statusConditions).map((status) => `a.status = '${status}'`);
 
 /**
- * The newest ids that fit all but the words. The indexes by agent and approver are by status too, so that each walk
- * meets nothing that it does not want; where any status will do, their walks are merged.
+ * The newest ids that match everything but the words. The indexes by agent and approver are by status too, so each walk
+ * meets only the rows it wants. Where any status will do, the walks are merged.
  */
 function walk(terms: Terms, bind: Bind, most: string): string {
   const isByIndex = terms.agentName !== null || terms.approver !== null;
@@ -283,8 +283,8 @@ function walk(terms: Terms, bind: Bind, most: string): string {
 }
 
 /**
- * What is overdue is found by its end, where it comes first: there are hardly ever any, and to walk past all that are
- * pending in the order of ids would be in vain. The order keeps the planner to that.
+ * Finds overdue approvals by their end: in that order they come first. There are rarely any, so a walk past all
+ * pending ones in the order of ids would be in vain. The order keeps the planner to that.
  */
 function fenced(overdue: string): string {
   return `with overdue as materialized (${overdue} order by a.expires_at) select workspace_id, id, summary from overdue`;

@@ -1,5 +1,5 @@
 // The one way out of PENDING: a decision, a cancel, or the end of the time. Each writes the event and its deliveries
-// with it, and announces the change to whoever waits.
+// with it, and announces the change to waiting callers.
 
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { eventOfStatus } from "../../domain/approval/event.ts";
@@ -19,8 +19,8 @@ export type Resolution =
 
 /**
  * Resolves a pending approval whose time has not passed, with its event and that event's deliveries.
- * Says when, or null if this call did not do it: of any number of racing calls, one does. What a group was asked, a
- * member of it decides: the membership is held until the commit, so that nobody decides after their removal.
+ * Says when, or null if this call did not do it: of any number of racing calls, one does. Only a member decides for a
+ * group that was asked. The membership is locked until the commit, so that nobody decides after their removal.
  */
 export async function resolve(
   tx: Transaction,
@@ -67,8 +67,8 @@ export function resolutionQuery(
 }
 
 /**
- * Expires those of the given approvals that are pending and past their time, with their events and
- * deliveries. However many callers race, each approval is expired by one of them.
+ * Expires the given approvals that are pending and past their time, with their events and deliveries. However many
+ * callers race, one of them expires each approval.
  */
 export async function expire(tx: Transaction, workspaceId: string, ids: string[]): Promise<void> {
   await tx.query({
@@ -95,7 +95,7 @@ export async function expire(tx: Transaction, workspaceId: string, ids: string[]
 /**
  * Expires up to `limit` approvals of any workspace whose time has passed, in the order of their ends, from
  * `from` on: a sweep over many need not walk again past those it has just expired. Answers how many, and the
- * last one's end. What others are about to resolve is left to them.
+ * last one's end. Approvals that others are about to resolve are skipped.
  */
 export async function expireOverdue(
   tx: Transaction,
@@ -124,7 +124,7 @@ export async function expireOverdue(
   return rows[0] ?? { expired: 0, until: null };
 }
 
-/** Those of the given approvals that are no longer pending. For waiting callers whose wake-up was lost. */
+/** The given approvals that are no longer pending. For waiting callers whose wake-up was lost. */
 export async function listResolvedIds(
   db: Queryable,
   waiting: { workspaceId: string; id: string }[],
@@ -144,7 +144,7 @@ export async function listResolvedIds(
   return rows.map(({ id }) => id);
 }
 
-/** Wakes those who wait, with the ids while they are few. */
+/** Wakes waiting callers. Names the ids while they are few. */
 function announceResolved(columns: string): string {
   return `
       select ${columns}, pg_notify(
@@ -155,13 +155,13 @@ function announceResolved(columns: string): string {
       having count(*) > 0`;
 }
 
-// The id of the event is made here, so that its deliveries need not look for it: a worker's sessions would compare each
+// The event's id is made here, so that its deliveries need not look for it: a worker's sessions would compare each
 // event of a large sweep with each approval.
 const forEvent = `
   new_id('evt_') as event_id,
   case when ${largeBytes} > ${claimedReadBytesMax} then ${largeWebhookWeight} else 1 end as weight`;
 
-// What must follow a resolution is written with it. Events for a disabled endpoint are kept as skipped.
+// A resolution writes its event and deliveries with it. Deliveries to a disabled endpoint are kept as skipped.
 const eventAndDeliveries = `
   event as (
     insert into events (workspace_id, id, approval_id, kind, created_at)

@@ -47,8 +47,8 @@ export const largeColumnsUpTo = (bytesMax: number) =>
     .map((name) => `case when ${largeBytes} <= ${bytesMax} then a.${name} end as ${name}`)
     .join(",\n    ");
 /**
- * For statements that find their rows by id. Compared with the bare word, the planner would rather walk the index of what
- * is pending, which its statistics say is next to nothing, and look at everything that is for a single row.
+ * For statements that find their rows by id. With the bare word, the planner would walk the index of pending approvals,
+ * because its statistics say there are next to none, and look at all of them for a single row.
  */
 export const pending = "(select 'PENDING')";
 const isOverdue = "(a.status = 'PENDING' and a.expires_at <= now())";
@@ -257,8 +257,8 @@ export function firstIdAt(ms: number): string {
 }
 
 /**
- * Emits the event of reminding for up to `limit` pending approvals whose time for it has come, with a mail to
- * each reviewer who may still decide. One that leaves hardly any time to act on it is dropped.
+ * Emits the reminder event for up to `limit` pending approvals whose time for it has come, with a mail to each reviewer
+ * who may still decide. A reminder that leaves too little time to act is dropped.
  */
 export async function remindDue(tx: Transaction, limit: number): Promise<number> {
   const { rows } = await tx.query<{ taken: number }>({

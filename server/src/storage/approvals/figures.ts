@@ -1,5 +1,5 @@
-// What became of a workspace's approvals, counted by day: the counting statements, the daily_figures table in which
-// counted days are kept, and how much of the plan was used.
+// The outcomes of a workspace's approvals, counted by day: the counting statements, the daily_figures table that keeps
+// counted days, and how much of the plan was used.
 
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { ApprovalStatus } from "../../domain/approval/approval.ts";
@@ -24,7 +24,7 @@ export function idsOfDay(day: string): { fromId: string; untilId: string } {
   };
 }
 
-/** Where the part of a day ends that has been committed, or never will be: at the day's end, once that is over. */
+/** Every smaller id of the day is committed or never will be. It is the day's end once that has settled. */
 export function settledId(day: string, now: Date): string {
   const settledMs = now.getTime() - figureSettlingSeconds * 1_000;
   const from = startOfDay(day).getTime();
@@ -50,10 +50,10 @@ export async function readStart(
 
 export type Recount = {
   day: string;
-  /** From here on everything of the day is counted, and before it only these. */
+  /** Every approval of the day from this id on is counted, and before it only `earlierIds`. */
   fromId: string;
   earlierIds: readonly string[];
-  /** What has a smaller id has been committed, or never will be. */
+  /** Every approval with a smaller id is committed, or never will be. */
   settledId: string;
 };
 
@@ -66,9 +66,9 @@ export type Recounted = {
 };
 
 /**
- * Counts approvals of a day that are alike, in one look: apart those that cannot change any more, and those that may.
- * One that is pending past its end counts as expired. Agents beyond the most asking are counted as one. With very much
- * pending, what is final is told up to the first that does not fit into the list of the open ones.
+ * Counts alike approvals of a day in one statement, the final ones apart from those that may still change. An approval
+ * pending past its end counts as expired. Agents beyond the most asking are counted as one. With very many pending,
+ * final approvals count only up to the first pending one that does not fit into the list of open ones.
  */
 export async function recount(
   db: Queryable,
@@ -110,7 +110,7 @@ type CountedRow = {
   until_id: null;
 };
 
-/** One row besides, so that one statement, and so one moment, tells all. */
+/** One more row, so that one statement, and so one moment, answers everything. */
 type EdgeRow = { until_id: string; open_ids: string[] };
 
 function toAlike({ agent, status, is_edited, bucket, count }: CountedRow): AlikeApprovals {
@@ -159,7 +159,7 @@ const recountSql = `
   )
   from edge`;
 
-// A bucket is found by the domain's own list, so that there is one rule. The list begins with 1 ms, and PostgreSQL
+// The domain's own list gives the bucket, so that there is one rule. The list begins with 1 ms, and PostgreSQL
 // counts from 1: a decision within the first millisecond falls into the first bucket.
 function countedIn(condition: string): string {
   return `
@@ -183,7 +183,7 @@ type KeptTally = [
   times: string,
 ];
 
-/** As it stands in the column, compact: three months of it are read at one look. */
+/** The content of the column. It is compact, because one request reads three months of it. */
 type KeptFigures = {
   until: string;
   open: string[];
@@ -215,7 +215,7 @@ export async function listKept(
   }));
 }
 
-/** Whoever counted is right about what they counted, early or late: of two at a time either may stay. */
+/** Every count is right about the approvals it counted, early or late: of two at a time either may stay. */
 export async function keep(
   tx: Transaction,
   workspaceId: string,
@@ -250,7 +250,7 @@ export type PlanUse = {
   /** As 2026-03. */
   month: string;
   used: number;
-  /** The workspace's own numbers before its plan's; null is no limit. */
+  /** The workspace's own numbers override its plan's; null is no limit. */
   included: number | null;
   cap: number | null;
   hasOverage: boolean;

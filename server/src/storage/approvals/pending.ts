@@ -1,4 +1,4 @@
-// What waits in a workspace right now: how many approvals, and since when the oldest of them.
+// The approvals that wait in a workspace right now: how many, and since when the oldest of them.
 
 import type { Queryable } from "../../database/database.ts";
 import { pendingCountMax } from "../../domain/limits.ts";
@@ -14,9 +14,9 @@ export async function readPending(
     oldest_created_at: Date | null;
   }>({
     name: "pending.read",
-    // What is past its end waits for nobody, but is asked only of what was found. And status and workspace are compared as a
-    // pair, which only the index of statuses knows: by itself the planner reads all that is pending in every workspace,
-    // by its end, since it expects that to be nothing.
+    // Approvals past their end wait for nobody, but only the rows found are checked for that. Status and workspace are
+    // compared as a pair, which only the index of statuses knows: by itself the planner reads everything pending in
+    // every workspace, by its end, since it expects to find nothing.
     text: `
       with oldest as materialized (
         select created_at, expires_at

@@ -39,7 +39,7 @@ export class ResolutionWatch {
     this.#listener = listener;
     listener.on(approvalResolution.resolutionChannel, (payload) => this.#announced(payload));
     listener.onChange(() => {
-      // Whatever was announced while nobody listened is found by asking once.
+      // One poll finds whatever was announced while nobody listened.
       void this.#poll().finally(() => this.#schedulePoll());
     });
   }

@@ -1,5 +1,5 @@
-// What a review link leads to: a reviewer, and as much of the approval as its reader may see. What the agent keeps for
-// itself, its state and its metadata, is never read here.
+// Finds the reviewer behind a review link, and as much of the approval as its reader may see. The agent's own data, its
+// state and its metadata, is never read here.
 
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { ApprovalState } from "../../domain/approval/approval.ts";
@@ -18,7 +18,7 @@ import {
   toShown,
 } from "./submitted-columns.ts";
 
-/** What changes, and what it takes to open the rest. */
+/** The facts that change, and those needed to open the rest. */
 export type ReviewLink = {
   workspaceId: string;
   workspaceName: string;
@@ -46,7 +46,7 @@ export type ReviewLink = {
 export type Review = ReviewLink &
   Pick<Submitted<JsonText>, ShownName> & { groupName: string | null; createdAt: Date };
 
-/** What a link leads to, and how many bytes of JSON that is. */
+/** The approval that a link leads to, and how many bytes of its JSON the link shows. */
 export type ReviewWeight = Pick<ReviewLink, "workspaceId" | "approvalId"> & { bytes: number };
 
 type WeightRow = { workspace_id: string; approval_id: string; bytes: number };
@@ -75,9 +75,9 @@ type LinkRow = StateColumns & {
 
 type ReviewRow = LinkRow & ShownColumns & Pick<ApprovalRow, "group_name" | "created_at">;
 
-// By name, or through a group that asked them and still has them. Of each approver the newest are looked at, so that this
-// costs the same however many wait. Behind a sub-select the planner does not know the limit and walks the index in its
-// order; where it expects few rows it would otherwise fetch and sort all of them: 6 ms instead of 0.2 with 10,000.
+// Counts approvals that ask the reviewer by name, or as a member of a group then and now. It looks at each approver's
+// newest, so it costs the same however many wait. The sub-select hides the limit from the planner, which then walks the
+// index in order. Where it expects few rows, it would otherwise fetch and sort all: 6 ms instead of 0.2 with 10,000.
 const othersWaiting = `
   (select count(*)::int from (
     select from (
@@ -133,7 +133,7 @@ const liveLink = `
 
 type FindOptions = { countsOthers?: boolean };
 
-/** All that its reader may see; null when the link is unknown or dead. */
+/** Everything its reader may see; null when the link is unknown or dead. */
 export async function find(
   db: Queryable,
   tokenDigest: Buffer,
@@ -143,7 +143,7 @@ export async function find(
   return row === undefined ? null : toReview(row);
 }
 
-/** The same, but of a review with more JSON than this only what it weighs. */
+/** The same, but a review with more JSON than `bytesMax` comes as its weight only. */
 export async function findUpTo(
   db: Queryable,
   tokenDigest: Buffer,
@@ -179,7 +179,7 @@ export async function weigh(db: Queryable, tokenDigest: Buffer): Promise<ReviewW
   return rows.map(toWeight)[0] ?? null;
 }
 
-/** The same without what may be megabytes and never changes. */
+/** Like `find`, but without the fields that may be megabytes and never change. */
 export async function findLink(
   db: Queryable,
   tokenDigest: Buffer,
@@ -193,7 +193,7 @@ export async function findLink(
   return rows.map(toLink)[0] ?? null;
 }
 
-/** The first time counts; whoever comes later changes nothing. */
+/** Notes the first time only; later calls change nothing. */
 export async function noteOpened(
   tx: Transaction,
   { workspaceId, reviewerId }: { workspaceId: string; reviewerId: string },

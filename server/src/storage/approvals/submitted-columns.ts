@@ -1,4 +1,4 @@
-// The columns of what callers submitted: as lists for statements, as rows, and as values of a new row.
+// The columns of submitted fields: as lists for statements, as rows, and as values of a new row.
 // All of it follows from the table of submitted fields.
 
 import { type JsonText, toJsonText } from "../../domain/shown/json-text.ts";

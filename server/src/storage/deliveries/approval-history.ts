@@ -1,5 +1,5 @@
-// What happened around one approval: who was asked and has looked, which mails and webhooks went out, and when. Read from
-// the rows that carry it out, so the history cannot tell anything else than what was done.
+// The history of one approval: who was asked and has looked, which mails and webhooks went out, and when. It is read
+// from the rows that carry the work out, so it can only tell what was done.
 
 import type { Queryable } from "../../database/database.ts";
 import type { DeliveryState } from "../../domain/delivery/delivery.ts";
@@ -52,7 +52,7 @@ async function readReviewers(
   return { reviewers, now: (rows[0] as { now: Date }).now };
 }
 
-/** Each time that a delivery arrived: one that was sent again can have arrived before. */
+/** Each arrival of a delivery: one that was sent again may have arrived before. */
 async function listArrivals(
   db: Queryable,
   workspaceId: string,

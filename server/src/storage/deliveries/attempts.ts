@@ -5,7 +5,7 @@ import type { NextStep } from "../../domain/delivery/delivery.ts";
 import { reviewMailIntervalSeconds } from "../../domain/limits.ts";
 import { type AttemptOutcome, interrupted } from "../../domain/shown/attempt.ts";
 
-/** A worker's hold on one delivery, and the attempt that it makes meanwhile. */
+/** A worker's hold on one delivery, and the attempt that it makes under it. */
 export type Lease = { workspaceId: string; deliveryId: string; leaseToken: string; number: number };
 
 export type AttemptEnd = {
@@ -19,7 +19,7 @@ export type AttemptEnd = {
 
 /**
  * Records how attempts ended and what becomes of their deliveries. An interrupted attempt doesn't count in its round.
- * Without its lease a worker changes nothing; answers for each whether it still held it.
+ * A worker without its lease changes nothing. Answers for each attempt whether its lease was still held.
  */
 export async function completeAttempts(tx: Transaction, ends: AttemptEnd[]): Promise<boolean[]> {
   const { rows } = await tx.query<{ n: number }>({

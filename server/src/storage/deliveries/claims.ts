@@ -15,7 +15,7 @@ export function isUnleased(delivery: string): string {
   return `(${delivery}.leased_until is null or ${delivery}.leased_until <= now())`;
 }
 
-/** Asked again under the lock, because another worker may have been quicker. */
+/** Checked again under the lock, because another worker may have been quicker. */
 export const isClaimable = `d.state = 'due' and d.due_at <= now() and ${isUnleased("d")}`;
 
 export const leaseEnd = `now() + interval '${leaseSeconds} seconds'`;
@@ -23,17 +23,17 @@ export const leaseEnd = `now() + interval '${leaseSeconds} seconds'`;
 // A lease that has run out belongs to an attempt that was cut short, which doesn't count in its round.
 const leaveOutCutShort = "attempts_before = d.attempts_before + (d.lease_token is not null)::int";
 
-/** What a claim sets on each delivery that it takes. */
+/** The columns that a claim sets on each delivery it takes. */
 export const takeLease = `attempts = d.attempts + 1, ${leaveOutCutShort},
     lease_token = gen_random_uuid(), leased_until = ${leaseEnd}`;
 
-/** What a claim sets on a delivery that crashes have cut short again and again. */
+/** The columns that a claim sets on a delivery that crashes have cut short again and again. */
 export function postpone(delaySeconds: string): string {
   return `${leaveOutCutShort}, lease_token = null, leased_until = null,
     due_at = now_ms() + ${delaySeconds} * interval '1 second'`;
 }
 
-/** Writes the attempts of what was claimed. */
+/** Writes an attempt for each claimed delivery. */
 export const beginAttempts = `
   insert into attempts (workspace_id, delivery_id, number)
   select workspace_id, id, number from claimed`;

@@ -91,14 +91,14 @@ export async function list(
   return rows.map(toDelivery);
 }
 
-// A mail about how somebody signs in concerns nobody but its reader. Only mails to people who are no reviewers can be one.
+// A mail about how somebody signs in concerns only its reader. Only mails to people who aren't reviewers can be one.
 const isOfWorkspace = `
   (d.recipient is null or not exists (
     select from events ev
     where ev.workspace_id = d.workspace_id and ev.id = d.event_id and ev.kind like 'person.%'
   ))`;
 
-/** What members see of their workspace's deliveries, newest first, to one endpoint or in one state if asked for. */
+/** The deliveries that members of a workspace see, newest first, to one endpoint or in one state if asked for. */
 export async function listPage(
   db: Queryable,
   filter: {
@@ -131,7 +131,7 @@ function walkedPage(state: DeliveryState | null, endpointId: string | null): str
     limit $4`;
 }
 
-// Few deliveries are due among very many that were delivered. So this reads the indexes of what is due, and sorts.
+// Few deliveries are due among very many that were delivered. So this reads the indexes of due ones, and sorts.
 const duePage = `
   select id from (
     select d.id from endpoints e
@@ -193,7 +193,7 @@ export async function find(db: Queryable, id: string): Promise<Delivery | null> 
   return rows.map(toDelivery)[0] ?? null;
 }
 
-/** How its mail leaves, when that isn't alone: held until later, or in a digest of so many requests. */
+/** How its mail leaves: held until later, or in a digest of `requests` requests. Null when it leaves alone. */
 export async function findDigest(
   db: Queryable,
   delivery: { workspaceId: string; id: string },
@@ -207,7 +207,7 @@ export async function findDigest(
     [delivery.workspaceId, delivery.id],
   );
   const [row] = rows;
-  // One that was left alone of a digest is the ordinary mail.
+  // A mail that was left alone in its digest is an ordinary one.
   if (row === undefined || row.requests === 1) return null;
   return row.requests === 0 ? { kind: "held" } : { kind: "digest", requests: row.requests };
 }

@@ -310,7 +310,7 @@ select ${mailColumns}, d.digest_id, d.lease_token, d.number, d.number_in_round, 
 from moved d ${mailJoins}`;
 
 /**
- * Takes a digest apart that does not fit into one mail. The first part keeps its leases. The others were not tried: they
+ * Splits a digest that does not fit into one mail. The first part keeps its leases. The others were not tried: they
  * are due at once, each a digest of its own.
  */
 export async function splitDigest(tx: Transaction, parts: readonly Lease[][]): Promise<void> {

@@ -51,7 +51,7 @@ export type ClaimedWebhook = Lease & {
 
 export type Claim = {
   webhooks: ClaimedWebhook[];
-  /** How long each delivery waits that crashes have cut short again and again. */
+  /** How long each delivery waits after crashes have cut it short again and again. */
   postponedMs: number[];
 };
 
@@ -78,7 +78,7 @@ type ClaimedRow = ApprovalRow & {
   is_large: boolean;
 };
 
-/** Of endpoints that are known to answer quickly, more may be under way. */
+/** Endpoints that are known to answer quickly may have more deliveries under way. */
 export async function claim(
   tx: Transaction,
   { limit, quickEndpointIds }: { limit: number; quickEndpointIds: string[] },
@@ -100,8 +100,8 @@ export async function claim(
  * 200,000 nor a receiver that hangs costs the others anything. Endpoints take turns within a workspace, and
  * workspaces take turns with each other.
  *
- * What belongs to a claimed row is looked up in sub-selects with a limit: as plain joins, planned while the tables
- * were small, each of them would walk through all rows of a workspace.
+ * Sub-selects with a limit look up the rows that belong to a claimed row. Plain joins, planned while the tables were
+ * small, would each walk through all rows of a workspace.
  */
 const claimSql = `
 with recursive lane as (
@@ -253,7 +253,7 @@ function toApprovalOrId(row: ClaimedRow): ClaimedWebhook["approval"] {
   return row.is_large ? { largeId: row.approval_id } : toApproval(row);
 }
 
-/** Keeps as skipped what is due to endpoints that have been disabled since. Answers how many. */
+/** Marks due deliveries to endpoints that have been disabled since as skipped. Answers how many. */
 export async function skipDueToDisabled(tx: Transaction, limit: number): Promise<number> {
   const { rowCount } = await tx.query({
     name: "deliveries.skipDueToDisabled",

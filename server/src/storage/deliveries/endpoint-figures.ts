@@ -14,9 +14,9 @@ export type EndpointDay = {
 };
 
 /**
- * The last UTC days, oldest first. Of a day with more than `endpointSampleSize` deliveries about so many are looked at,
- * always the same ones, and the counts are scaled up: shares are off by a few per cent then, and smaller days are
- * exact. An attempt at a delivery from before these days is not seen, so one that is sent again much later is missing.
+ * The last UTC days, oldest first. Of a day with more than `endpointSampleSize` deliveries it reads about that many,
+ * always the same ones, and scales the counts up: shares are off by a few per cent then. Smaller days are exact. An
+ * attempt at a delivery from before these days is not seen, so a delivery that is resent much later is missing.
  */
 export async function readEndpointDays(
   db: Queryable,
@@ -57,7 +57,7 @@ function emptyDay(day: string): EndpointDay {
   return { day, succeeded: 0, failed: 0, medianMs: null, p90Ms: null };
 }
 
-/** Deliveries are then found by the endpoint alone, so whose it is must be asked first. */
+/** Checks the endpoint's workspace first, because deliveries are then found by the endpoint alone. */
 async function readStart(
   db: Queryable,
   workspaceId: string,
@@ -95,8 +95,8 @@ function firstDeliveryIdAt(ms: number): string {
   return `dlv_${ms.toString(16).padStart(12, "0")}`;
 }
 
-// Counting only walks an index, and each slot of a day is looked into as much as it has deliveries, so that busy hours
-// weigh what they are worth. The limit on attempts keeps the planner from turning the join around.
+// Counting only walks an index. Each slot of a day is sampled in proportion to its deliveries, so that busy hours have
+// their weight. The limit on attempts keeps the planner from turning the join around.
 const daysSql = `
   with slot as materialized (
     select bounds.from_id, bounds.until_id, counted.deliveries,

@@ -41,7 +41,7 @@ export async function list(db: Queryable, workspaceId: string | null): Promise<E
   return rows.map(toEndpoint);
 }
 
-/** Without a workspace it is sought in all. */
+/** Searches all workspaces when none is given. */
 export async function find(
   db: Queryable,
   { workspaceId, id }: { workspaceId: string | null; id: string },
@@ -65,7 +65,7 @@ export async function insert(
   return rows.map(toEndpoint)[0] as Endpoint;
 }
 
-/** Failures at an address that it no longer has do not count. */
+/** A new address starts without failures: those at the old one no longer count. */
 export async function update(
   tx: Transaction,
   endpoint: { workspaceId: string; id: string; url: string; eventKinds: EventKind[] | null },
@@ -108,7 +108,7 @@ export async function countEnabled(db: Queryable, workspaceId: string): Promise<
 }
 
 /**
- * Locks an endpoint against changes by others until the transaction ends. Without a workspace it is sought in all.
+ * Locks an endpoint against changes by others until the transaction ends. Searches all workspaces when none is given.
  */
 export async function lock(
   tx: Transaction,
@@ -190,7 +190,7 @@ export async function insertSecret(
 
 /**
  * Lets the secrets of an endpoint end after some hours, at the latest. Says when. All but the newest few end at once:
- * each that lives signs every webhook.
+ * each live secret signs every webhook.
  */
 export async function endSecrets(
   tx: Transaction,
@@ -227,7 +227,7 @@ export async function listLiveSecrets(
   return rows.map((row) => ({ secretKeyId: row.secret_key_id, sealed: row.sealed }));
 }
 
-/** The keys that live secrets, and the links of the requests that end next, were made with. */
+/** The keys that made the live secrets, and the links of the requests that end next. */
 export async function listSecretKeyIds(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ secret_key_id: string }>(
     `select secret_key_id from endpoint_secrets where expires_at is null or expires_at > now()

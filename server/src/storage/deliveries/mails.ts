@@ -80,8 +80,8 @@ export const mailColumns = `
   r.secret_key_id, r.token_nonce, r.needs_code, a.id as approval_id, a.summary, a.agent_name,
   a.group_name, a.created_at as approval_created_at, a.expires_at, e.id as endpoint_id, e.url`;
 
-// The reviewer is whom the mail is for, or, of a notice, whom it never reached. Sub-selects with a limit, because plain
-// joins, planned while the tables were small, would walk through all rows of a workspace.
+// The reviewer is the mail's recipient or, for a notice, the person a mail never reached. Sub-selects with a limit look
+// rows up, because plain joins, planned while the tables were small, would walk through all rows of a workspace.
 export const mailJoins = `
   cross join lateral (select w.name from workspaces w where w.id = d.workspace_id limit 1) as w
   cross join lateral (
@@ -135,7 +135,7 @@ export function digestOf(mails: readonly ReviewMail[]): Mail {
   return { ...first, eventAt, round: 1, subject: { kind: "digest", mails } };
 }
 
-/** Of all deliveries that a message stands for. */
+/** The ids of all deliveries that a message stands for. */
 export function deliveryIdsOf(mail: Mail): string[] {
   return mail.subject.kind === "digest"
     ? mail.subject.mails.map(({ deliveryId }) => deliveryId)

@@ -1,5 +1,5 @@
 // Writes events that belong to no request, with their deliveries: tests of endpoints, notices to owners, and mails about a
-// person. Those of requests are written by the statements that create and resolve them.
+// person. The statements that create and resolve requests write the events of those.
 
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { NoticeKind, PersonMailKind } from "../../domain/approval/event.ts";
@@ -8,14 +8,14 @@ import { mailNoticesPerDayMax } from "../../domain/limits.ts";
 /** Wakes workers on other nodes: something became due. Polling alone would find it too, only later. */
 export const dueChannel = "countersign_due";
 
-/** What a notice remembers of the moment, as it stands in the event's row. */
+/** The facts of the moment that a notice keeps in the event's row. */
 export type NoticeDetail = {
   failingSince?: string | null;
   reason?: string;
   answer?: string | null;
 };
 
-/** What a mail about a person tells, as it stands in the event's row. A nonce is no secret without SECRET_KEY. */
+/** The facts of a mail about a person, as the event's row keeps them. A nonce is no secret without SECRET_KEY. */
 export type PersonMailDetail = {
   role?: string;
   invitedBy?: string | null;
@@ -23,7 +23,7 @@ export type PersonMailDetail = {
   /** In base64. */
   nonce?: string;
   expiresAt?: string;
-  /** What its owner calls the passkey. */
+  /** The owner's name for the passkey. */
   passkeyName?: string;
 };
 

@@ -43,7 +43,7 @@ export async function isMailedTooOften(
   return rows[0]?.is_too_often ?? false;
 }
 
-/** Those who were mailed a moment ago, or very often, are left alone. */
+/** Reviewers who were mailed a moment ago, or very often, are left alone. */
 const mayMailAgain = `round < ${mailRoundsMax}
   and (state <> 'delivered' or finished_at < now() - interval '1 minute')`;
 
@@ -81,9 +81,9 @@ export async function resendReviewMails(
 }
 
 /**
- * Makes up to `limit` deliveries of a workspace due again that failed or were skipped since a time: those to
- * endpoints that are enabled, and failed mails about what is still to be decided. Answers their ids, the oldest
- * first; the next call goes on after the last, so that none is taken twice if it fails again meanwhile.
+ * Makes up to `limit` deliveries of a workspace due again that failed or were skipped since a time: webhooks to enabled
+ * endpoints, and failed mails about requests that are still open. Answers their ids, the oldest first. The next call
+ * continues after the last, so that none is taken twice if it fails again in between.
  */
 export async function resendUnsuccessful(
   tx: Transaction,

@@ -11,7 +11,7 @@ import {
   toMailOf,
 } from "./mails.ts";
 
-// The first of those that left in a digest stands for it. One that was sent again stands for itself.
+// The first mail of a digest stands for the digest. A mail that was sent again stands for itself.
 const standsForMail = `
   (d.digest_id is null or d.round > 1 or not exists (
     select from deliveries earlier

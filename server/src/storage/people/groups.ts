@@ -92,7 +92,7 @@ export async function count(db: Queryable, workspaceId: string): Promise<number>
   return rows[0]?.count ?? 0;
 }
 
-/** Locks a group against changes by others until the transaction ends. Without a workspace it is sought in all. */
+/** Locks a group against changes by others until the transaction ends. Searches all workspaces when none is given. */
 export async function lock(
   tx: Transaction,
   { workspaceId, id }: { workspaceId: string | null; id: string },

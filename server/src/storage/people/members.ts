@@ -38,7 +38,7 @@ export async function insert(
   return rows.map(toMember)[0] as Member;
 }
 
-/** Adds somebody who has still to accept. */
+/** Adds a person who still has to accept. */
 export async function insertInvited(
   tx: Transaction,
   member: { workspaceId: string; email: string; role: Role; invitedBy: string | null },
@@ -81,7 +81,7 @@ export async function findByEmail(
   return rows.map(toMember)[0] ?? null;
 }
 
-/** All memberships of one person. In the order of workspaces, so that two who lock them one by one don't deadlock. */
+/** All memberships of one person, by workspace, so that two callers who lock them one by one don't deadlock. */
 export async function listByEmail(db: Queryable, email: string): Promise<Member[]> {
   const { rows } = await db.query<MemberRow>(
     `select ${columns} from members where lower(email) = lower($1) order by workspace_id`,
@@ -110,7 +110,7 @@ export async function count(db: Queryable, workspaceId: string): Promise<number>
   return rows[0]?.count ?? 0;
 }
 
-/** Owners who can act. Whoever is merely invited to be one cannot yet. */
+/** Owners who can act. An owner who is only invited can't yet. */
 export async function countOwners(db: Queryable, workspaceId: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `select count(*)::int as count from members
@@ -132,7 +132,7 @@ export async function setRole(
   return rows.map(toMember)[0] as Member;
 }
 
-/** From now on a member is in; whoever was keeps their time. */
+/** Lets a member in from now on. A member who was in already keeps their time. */
 export async function join(
   tx: Transaction,
   { workspaceId, id }: { workspaceId: string; id: string },
@@ -157,7 +157,7 @@ export async function isInvited(
   return rows.length > 0;
 }
 
-/** With their last membership a person's sessions and passkeys go, too: whoever is invited anew signs in anew. */
+/** The last membership takes the person's sessions and passkeys with it: a person invited anew signs in anew. */
 export async function remove(
   tx: Transaction,
   { workspaceId, id, email }: Pick<Member, "workspaceId" | "id" | "email">,

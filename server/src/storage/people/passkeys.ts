@@ -11,7 +11,7 @@ export type Passkey = {
   lastUsedAt: Date | null;
 };
 
-/** What is needed to check a signature, and whose it is. */
+/** The fields that check a signature, and the passkey's owner. */
 export type PasskeyOfOwner = {
   id: string;
   personId: string;
@@ -115,7 +115,7 @@ export async function updateCounter(tx: Transaction, id: string, counter: number
   ]);
 }
 
-/** What it was called, or null when this person has no such passkey. */
+/** Answers the name of the removed passkey, or null when this person has no such passkey. */
 export async function remove(
   tx: Transaction,
   { id, personId }: { id: string; personId: string },

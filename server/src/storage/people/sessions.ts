@@ -34,7 +34,7 @@ export type Visitor = {
   isStale: boolean;
 };
 
-/** Of a person with very many sessions the oldest make room. */
+/** The sessions that a person used longest ago make room when there are very many. */
 export async function insert(tx: Transaction, session: NewSession): Promise<{ id: string }> {
   const { personId, tokenDigest, method, userAgent, address } = session;
   await tx.query(
@@ -56,7 +56,7 @@ export async function insert(tx: Transaction, session: NewSession): Promise<{ id
 
 const isAlive = `s.expires_at > now() and s.last_seen_at > now() - interval '${sessionIdleDaysMax} days'`;
 
-/** Whoever carries this token. Membership is looked up with it: who was removed is a stranger at the very next call. */
+/** The person behind a token. Membership is read with it: a removed member is a stranger at the very next call. */
 export async function findVisitor(
   db: Queryable,
   tokenDigest: Buffer,

@@ -31,11 +31,11 @@ export type TakenChallenge = {
   id: string;
   kind: ChallengeKind;
   personId: string | null;
-  /** What its detail must hold besides; whoever does not know that takes nothing. */
+  /** The challenge's detail must also hold this; a caller who doesn't know it takes nothing. */
   detail?: Record<string, string>;
 };
 
-/** What was asked, to the first who takes it in time. Null to everybody else. */
+/** The detail of the question, for the first caller who takes it in time. Null for all others. */
 export async function take<Detail extends Record<string, string>>(
   tx: Transaction,
   { id, kind, personId, detail = {} }: TakenChallenge,
@@ -50,7 +50,7 @@ export async function take<Detail extends Record<string, string>>(
   return rows[0]?.detail ?? null;
 }
 
-/** What nobody answered in time. */
+/** Removes questions that nobody answered in time. */
 export async function removeStale(tx: Transaction, limit: number): Promise<void> {
   await tx.query(
     `delete from sign_in_challenges where id = any (array(

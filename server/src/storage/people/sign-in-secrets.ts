@@ -12,7 +12,7 @@ import {
 
 export type NewSecret = { email: string; secretKeyId: string; nonce: Buffer };
 
-/** Null when this address was sent as many codes as it may. Who asks at the same time waits here for their turn. */
+/** Null when this address was sent as many codes as it may get. Callers for one address wait here for their turn. */
 export async function insertCode(tx: Transaction, secret: NewSecret): Promise<Date | null> {
   const { email, secretKeyId, nonce } = secret;
   await tx.query("select pg_advisory_xact_lock(hashtextextended('sign-in ' || lower($1), 0))", [
@@ -33,12 +33,12 @@ export async function insertCode(tx: Transaction, secret: NewSecret): Promise<Da
   return rows[0]?.expires_at ?? null;
 }
 
-/** With the spelling that the code was mailed to. */
+/** `email` has the spelling that the code was mailed to. */
 export type CodeTry = { id: string; email: string; secretKeyId: string; nonce: Buffer };
 
 /**
- * Counts one try against the newest code of an address, before anybody looks whether it is right: whoever guesses many
- * times at once has as few tries as whoever guesses one after the other. Null when there is nothing left to try.
+ * Counts one try against the newest code of an address, before anybody checks the code: a caller who guesses many times
+ * at once has as few tries as one who guesses one after the other. Null when there is nothing left to try.
  */
 export async function takeTry(tx: Transaction, email: string): Promise<CodeTry | null> {
   const { rows } = await tx.query<{
@@ -87,7 +87,7 @@ export async function insertLink(
   );
 }
 
-/** The address of a link that was good until now, and is not any more. */
+/** Uses a link up and answers its address. Null when the link was not good. */
 export async function useLink(tx: Transaction, digest: Buffer): Promise<string | null> {
   const { rows } = await tx.query<{ email: string }>(
     `update sign_in_secrets set used_at = now_ms()
@@ -98,7 +98,7 @@ export async function useLink(tx: Transaction, digest: Buffer): Promise<string |
   return rows[0]?.email ?? null;
 }
 
-/** What nobody can use any more, and what no longer counts against an address. */
+/** Removes secrets that nobody can use any more and that no longer count against an address. */
 export async function removeStale(tx: Transaction, limit: number): Promise<void> {
   await tx.query(
     `delete from sign_in_secrets where id = any (array(

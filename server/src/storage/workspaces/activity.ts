@@ -7,7 +7,7 @@ export type NewActivity = {
   workspaceId: string;
   actor: Actor;
   action: ActivityAction;
-  /** What it was done to, as it is called now. */
+  /** The object of the action, by its current name. */
   subject: string;
   detail?: Record<string, string>;
 };
@@ -38,7 +38,7 @@ export async function insert(tx: Transaction, entry: NewActivity): Promise<void>
   );
 }
 
-/** How often something was done within the last day. Ids sort by time, so only that day is looked at. */
+/** How often something was done within the last day. Ids sort by time, so only that day is read. */
 export async function countOfDay(
   db: Queryable,
   { workspaceId, action }: { workspaceId: string; action: ActivityAction },

@@ -55,7 +55,7 @@ export async function countInUse(db: Queryable, workspaceId: string): Promise<nu
   return rows[0]?.count ?? 0;
 }
 
-/** Locks a key against changes by others until the transaction ends. Without a workspace it is sought in all. */
+/** Locks a key against changes by others until the transaction ends. Searches all workspaces when none is given. */
 export async function lock(
   tx: Transaction,
   { workspaceId, id }: { workspaceId: string | null; id: string },
@@ -81,7 +81,7 @@ export async function revoke(
   return rows.map(toApiKey)[0] as ApiKey;
 }
 
-/** Notes that keys are in use. What was noted within the last minute, maybe by another process, stays as it is. */
+/** Notes that keys are in use. A note of the last minute, maybe by another process, stays as it is. */
 export async function noteUse(tx: Transaction, digests: Buffer[]): Promise<void> {
   await tx.query({
     name: "apiKeys.noteUse",
@@ -94,7 +94,7 @@ export async function noteUse(tx: Transaction, digests: Buffer[]): Promise<void>
   });
 }
 
-/** All keys in use in the order of their making, then those that were revoked last. */
+/** All keys in use, oldest first, then the keys that were revoked last. */
 export async function listWithRevoked(
   db: Queryable,
   workspaceId: string,

@@ -1,5 +1,5 @@
-// Remembers which API keys calls came with, and has it written now and then: a call is too frequent a thing to write
-// a row for. What a process noted last is lost when it crashes.
+// Remembers which API keys calls came with, and has it written now and then: calls are too frequent to write a row for
+// each. A process that crashes loses its last notes.
 
 import { keyUseGatherMs, keyUseIntervalMs } from "../../domain/limits.ts";
 
@@ -29,7 +29,7 @@ export class KeyUse {
     this.#timer = setTimeout(() => void this.#flush(), Math.max(restMs, this.#gatherMs)).unref();
   }
 
-  /** Writes what is left, when no more calls come. */
+  /** Writes the remaining notes, when no more calls come. */
   async stop(): Promise<void> {
     await this.#writing;
     await this.#flush();
@@ -45,7 +45,7 @@ export class KeyUse {
     return this.#writing;
   }
 
-  /** While the database is out of reach they are kept for the next time; no call fails for it. */
+  /** While the database is out of reach, the notes are kept for the next time; no call fails for it. */
   async #writeOrKeep(digests: string[]): Promise<void> {
     try {
       await this.#write(digests.map((digest) => Buffer.from(digest, "latin1")));
