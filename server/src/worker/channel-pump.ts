@@ -1,5 +1,5 @@
-// Delivers through any channel: claims what is due, makes one attempt of each, records how it ended, and says when the
-// next is due.
+// Delivers through any channel: claims due deliveries, makes one attempt of each, records how it ended, and says when
+// the next is due.
 
 import type { Logger } from "pino";
 import type { Database } from "../database/database.ts";
@@ -81,7 +81,7 @@ async function deliver<Claimed extends Job, Message>(
   const recordFailure = next.state === "failed" ? work.recordFailure?.(job) : null;
   const wereHeld = await recordEnd(recordFailure ?? recordOf(options), ends, claimedAtMs);
   logAttempts(options.log, work, { job, message, answer, next, wereHeld });
-  // Another worker that has taken over will do what follows.
+  // Another worker has taken over and will do the rest.
   if (!wereHeld.includes(true)) return;
   if (next.state === "due") options.onRetry(next.delayMs);
   await work.onRecorded?.({ job, message, answer, next });
@@ -112,7 +112,7 @@ function toRecord({ outcome, status = null, responseStart, durationMs }: Answer)
 function recordOf({ db, complete }: ChannelPumpOptions): RecordEnds {
   return async (ends) => {
     const [end] = ends;
-    // Alone it may share a statement with whatever else has just ended.
+    // A single end may share a statement with the ends of other jobs.
     return end !== undefined && ends.length === 1
       ? [await complete(end)]
       : completeTogether(db, ends);

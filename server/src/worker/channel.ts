@@ -1,4 +1,4 @@
-// What a channel does around an attempt. An entry of this form is all that the worker needs to deliver through a channel:
+// The steps of a channel around an attempt. The worker needs only an entry of this form to deliver through a channel:
 // channel-pump.ts claims, sends, retries, records and logs by it.
 
 import type { NextStep } from "../domain/delivery/delivery.ts";
@@ -16,7 +16,7 @@ export type Job = {
 
 export type Claim<Claimed extends Job> = {
   jobs: Claimed[];
-  /** How long each delivery waits that this claim put off. */
+  /** The wait of each delivery that this claim put off. */
   waitMs: readonly number[];
   /** The claim moved rows out of the way, so others behind them can be claimed. */
   isMore: boolean;
@@ -59,18 +59,18 @@ export type ChannelWork<Claimed extends Job, Message> = {
   /** An attempt is over by then. */
   timeoutMs: number;
   retryDelaysMs: readonly number[];
-  /** For the operator, by outcome: what nobody else can mend. */
+  /** For the operator, by outcome: faults that nobody else can mend. */
   advice: Partial<Record<AttemptOutcome, string>>;
   /** How a delivery that failed for good is logged. */
   failureLevel: "info" | "warn";
   claim: (limit: number) => Promise<Claim<Claimed>>;
   compose: (job: Claimed) => Promise<Composed<Claimed, Message>>;
   send: (message: Message) => Promise<Answer>;
-  /** Before the end is recorded. Answers what follows where the outcome alone doesn't tell. */
+  /** Called before the end is recorded. Answers the next step where the outcome alone doesn't tell. */
   onAnswer?: (job: Claimed, answer: Answer) => Promise<NextStep | null>;
-  /** How a job is recorded that failed for good, if something must follow in the same transaction. */
+  /** How a job that failed for good is recorded, if something must follow in the same transaction. */
   recordFailure?: (job: Claimed) => RecordEnds | null;
-  /** After the end was recorded, unless another worker has taken over. */
+  /** Called after the end was recorded, unless another worker has taken over. */
   onRecorded?: (ended: Ended<Claimed, Message>) => Promise<void>;
   /** Ids and figures for the log, beside those that all channels have. Neither addresses nor words. */
   factsOf?: (job: Claimed) => Record<string, string | number>;

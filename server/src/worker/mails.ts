@@ -1,4 +1,4 @@
-// Delivers mails: what is claimed, the message, and the mail server or the box of kept mails.
+// Delivers mails: claims them, composes the message, and gives it to the mail server or the box of kept mails.
 
 import { type Database, inOneStatement } from "../database/database.ts";
 import { mailRetryDelaysMs, mailsInFlightMax, mailTimeoutMs } from "../domain/limits.ts";
@@ -57,7 +57,7 @@ export function mailWork(options: MailOptions): ChannelWork<dueMails.ClaimedMail
       return awaitedKeyId === null ? { job, outcome: "secret_unreadable" } : { job, awaitedKeyId };
     },
     send: async (mail) => (send === null ? kept : send(mail)),
-    // A notice to owners that fails has nobody left to tell.
+    // When a notice to owners fails, there is nobody left to tell.
     recordFailure: (job) => (isAboutRequests(job) ? (ends) => completeFailedMail(db, ends) : null),
     onRecorded: async ({ job, message, answer, next }) => {
       if (next.state === "failed" && isAboutRequests(job)) onNotice();
@@ -85,7 +85,7 @@ async function toOneMessage(
   return { ...job, ...first, leases: leasesOf(first) };
 }
 
-/** Of these the owners hear when they fail for good. */
+/** Owners are told when one of these fails for good. */
 function isAboutRequests({ subject }: dueMails.ClaimedMail): boolean {
   return subject.kind === "digest" || subject.kind.startsWith("request.");
 }

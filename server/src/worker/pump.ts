@@ -4,7 +4,7 @@
 export type PumpOptions<Job> = {
   inFlightMax: number;
   claim: (limit: number) => Promise<Job[]>;
-  /** Must record what it did; a fault that it throws is reported and the job left to its lease. */
+  /** Must record its result. A fault that it throws is reported, and the job is left to its lease. */
   carryOut: (job: Job) => Promise<void>;
   /** Records that the job was not carried out to its end, so that another worker can take it at once. */
   giveBack: (job: Job) => Promise<void>;
@@ -12,7 +12,7 @@ export type PumpOptions<Job> = {
 };
 
 const pauseAfterFaultMs = 1_000;
-/** While much is under way the room that many ends make is filled by one claim, which costs about as much as for one. */
+/** While much is under way, one claim fills the room that many ends make: it costs about as much as a claim for one. */
 const gatherEndsMs = 5;
 
 export class Pump<Job> {
@@ -38,7 +38,7 @@ export class Pump<Job> {
     });
   }
 
-  /** Starts nothing more, waits for what is under way, and gives back what is still under way after the grace. */
+  /** Starts nothing more, waits for jobs under way, and gives back those still under way after the grace. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopped = true;
     if (this.#retryTimer !== null) clearTimeout(this.#retryTimer);
@@ -50,7 +50,7 @@ export class Pump<Job> {
     await Promise.race([this.#allEnded(), grace]);
     clearTimeout(timer);
     await this.#giveBack([...this.#inFlight.keys()]);
-    // A claim that ends later gives back what it has claimed.
+    // A claim that ends later gives its jobs back.
     await this.#claiming;
   }
 

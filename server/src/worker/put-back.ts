@@ -1,5 +1,5 @@
-// Puts deliveries back that need a secret key which is not here: as if they had never been claimed, so that no attempt
-// is used up while the operator adds the key. During a rotation another node may have it already.
+// Puts back deliveries whose secret key is not here, as if they had never been claimed, so that no attempt is used up
+// while the operator adds the key. During a rotation another node may have it already.
 
 import type { Logger } from "pino";
 import { type Database, inOneStatement } from "../database/database.ts";
@@ -10,7 +10,7 @@ export type PutBackOptions = { db: Database; log: Logger };
 
 export type PutBack = (leases: readonly attempts.Lease[], secretKeyId: string) => Promise<void>;
 
-/** Told of each key now and then, not of each delivery. */
+/** The log names each missing key now and then, not each delivery. */
 const tellEveryMs = 30_000;
 
 export function makePutBack({ db, log }: PutBackOptions): PutBack {

@@ -6,7 +6,7 @@ import { QuickEndpoints } from "./quick-endpoints.ts";
 const soon = { isDelivered: true, durationMs: quickAnswerMs / 5 };
 const late = { isDelivered: true, durationMs: quickAnswerMs * 10 };
 
-test("whoever is unknown or answers late is not quick, whoever answers soon is", () => {
+test("an endpoint that is unknown or answers late is not quick, one that answers soon is", () => {
   const endpoints = new QuickEndpoints();
   assert.deepEqual(endpoints.list(), []);
   endpoints.note("soon", soon);
@@ -25,14 +25,14 @@ test("one late answer among many does not count, several do, and soon ones make 
   assert.deepEqual(endpoints.list(), ["we"]);
 });
 
-test("whoever fails is unknown again, however soon it failed", () => {
+test("an endpoint that fails is unknown again, however soon it failed", () => {
   const endpoints = new QuickEndpoints();
   endpoints.note("we", soon);
   endpoints.note("we", { isDelivered: false, durationMs: 1 });
   assert.deepEqual(endpoints.list(), []);
 });
 
-test("what is remembered is bounded", () => {
+test("the number of remembered endpoints is bounded", () => {
   const endpoints = new QuickEndpoints();
   for (let n = 0; n <= endpointsRememberedMax; n += 1) endpoints.note(`we_${n}`, soon);
   assert.deepEqual(endpoints.list(), [`we_${endpointsRememberedMax}`]);

@@ -1,9 +1,9 @@
-// Which endpoints answer so soon that more may be claimed for them: most of what they have under way is then not on its
-// way to them, but waits to be recorded. As far as this process has seen; whoever is unknown counts as slow.
+// Knows which endpoints answer so soon that more may be claimed for them: most of their claimed deliveries are then not
+// in flight, but wait to be recorded. It knows only this process's answers. An unknown endpoint counts as slow.
 
 import { endpointsRememberedMax, quickAnswerMs } from "../domain/limits.ts";
 
-/** What one answer counts in the average: about the last dozen of them matter. */
+/** The weight of one answer in the average: about the last dozen answers matter. */
 const weight = 0.15;
 
 export class QuickEndpoints {

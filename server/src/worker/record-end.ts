@@ -1,4 +1,4 @@
-// Records how an attempt ended, with patience: the database may be away just now, and what was sent was sent.
+// Records how an attempt ended, with patience: the database may be away just now, and a sent message stays sent.
 
 import { setTimeout as pause } from "node:timers/promises";
 import { isUnavailable } from "../database/database.ts";
@@ -7,7 +7,7 @@ import { interrupted } from "../domain/shown/attempt.ts";
 import type { AttemptEnd, Lease } from "../storage/deliveries/attempts.ts";
 
 const pauseMs = 500;
-/** After this the lease has run out or is about to, and another will repeat the attempt. */
+/** After this the lease has run out or is about to, and another worker will repeat the attempt. */
 const patienceMs = (leaseSeconds - 2) * 1_000;
 
 /** Answers whether the lease was still held. Recording twice does no harm: the second time it is not. */
@@ -28,8 +28,8 @@ export async function recordEnd<End, WasHeld>(
 }
 
 /**
- * The end of an attempt that a worker gives back because it stops. That it says how long the attempt lasted tells it from
- * one that a crash cut short.
+ * The end of an attempt that a worker gives back because it stops. Its duration tells it from an attempt that a crash
+ * cut short.
  */
 export function givenBack(lease: Lease, claimedAtMs: number): AttemptEnd {
   return {

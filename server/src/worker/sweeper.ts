@@ -1,5 +1,5 @@
-// Work that begins because time has passed: expiring, reminding, and setting aside what is due to endpoints that
-// were disabled. Sleeps until the next moment at which there is something to do.
+// Does the work that begins because time has passed: expires, reminds, and skips deliveries that are due to disabled
+// endpoints. Sleeps until the next moment with something to do.
 
 import { type Database, inOneStatement, isTooSlow } from "../database/database.ts";
 import { expiryBatch, reminderBatch, skipBatch } from "../domain/limits.ts";
@@ -29,7 +29,7 @@ export class Sweeper {
     this.#options = options;
   }
 
-  /** Sweeps now, unless that is being done, and by itself when the next request ends or is to be reminded of. */
+  /** Sweeps now, unless a sweep is running, and by itself when the next request ends or its reminder is due. */
   sweep(): void {
     if (this.#sweeping !== null || this.#isStopped) return;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -52,7 +52,7 @@ export class Sweeper {
     for (;;) {
       const next = await approvals.msUntilNext(db);
       if (isDue(next.expiry)) await this.#expireAll();
-      // A batch of each at a time: what expires meanwhile does not wait for the rest of them.
+      // One batch of each at a time: a request that expires in between does not wait for the rest of them.
       const reminded = isDue(next.reminder) ? await approvals.remindDue(tx, reminderBatch) : 0;
       const skipped = await dueWebhooks.skipDueToDisabled(tx, skipBatch);
       if (reminded > 0) onDue();
@@ -64,7 +64,7 @@ export class Sweeper {
     }
   }
 
-  /** What signing in leaves behind, now and then. */
+  /** Removes stale rows of signing in, now and then. */
   async #tidy(): Promise<void> {
     const nowMs = performance.now();
     if (nowMs < this.#tidyAtMs) return;
@@ -76,9 +76,9 @@ export class Sweeper {
   }
 
   /**
-   * A second walk from the beginning finds those that were locked by somebody during the first. How much follows from
-   * one expiry is its workspace's affair, so batches shrink until each is brief: else one workspace with many
-   * endpoints would keep a statement from ever ending in time, and everybody's requests from expiring.
+   * A second walk from the beginning finds requests that others had locked during the first. The workspace decides how
+   * much follows from one expiry, so batches shrink until each is brief: else one workspace with many endpoints would
+   * keep a statement from ever ending in time, and everybody's requests from expiring.
    */
   async #expireAll(): Promise<void> {
     let from: Date | null = null;
@@ -105,7 +105,7 @@ export class Sweeper {
 
   #sleepUntil({ expiry, reminder }: { expiry: number | null; reminder: number | null }): void {
     const ms = Math.min(expiry ?? Number.POSITIVE_INFINITY, reminder ?? Number.POSITIVE_INFINITY);
-    // Whoever owns this sweeper polls too, so the far future needs no timer.
+    // The worker that owns this sweeper polls too, so the far future needs no timer.
     if (ms > farMs || this.#isStopped) return;
     this.#timer = setTimeout(
       () => {
@@ -122,7 +122,7 @@ const tidyEveryMs = 10 * 60_000;
 const tidyBatch = 10_000;
 /** A statement of a sweep that takes longer took too many rows. */
 const longMs = 1_000;
-/** What is due but cannot be had, since others hold it, is looked at again after this. */
+/** The pause before a sweep looks again at due rows that others hold. */
 const busyPauseMs = 50;
 
 function isDue(ms: number | null): boolean {

@@ -1,4 +1,4 @@
-// Delivers webhooks: what is claimed, the body and its signature, and what an answer means for the endpoint.
+// Delivers webhooks: claims them, makes the body and its signature, and decides what an answer means for the endpoint.
 
 import { type Database, inOneStatement } from "../database/database.ts";
 import { findSecretKey, isAwaited, type Keyring } from "../domain/access/keyring.ts";
@@ -37,7 +37,7 @@ export type WebhookOptions = {
 
 type Webhook = Job & dueWebhooks.ClaimedWebhook;
 
-/** Failures that are none of the endpoint's, and what the operator can do about them. */
+/** Failures that aren't the endpoint's, and what the operator can do about them. */
 const advice: Partial<Record<AttemptOutcome, string>> = {
   secret_unreadable:
     "no key in SECRET_KEY opens the endpoint's secret; add the key back to the list, or rotate the secret",
@@ -108,7 +108,7 @@ async function buildMessage(
 
 type OpenSecrets = (job: Webhook) => SigningSecret[];
 
-/** Opening a secret takes as long as signing with it, so what was opened is remembered by what it was sealed as. */
+/** Opening a secret takes as long as signing with it, so opened secrets are kept, keyed by their sealed form. */
 function makeSecretOpener(keyring: Keyring): OpenSecrets {
   const opened = new Map<string, SigningSecret>();
   return ({ endpoint, secrets }) =>

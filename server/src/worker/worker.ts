@@ -1,4 +1,4 @@
-// The worker: carries out what transactions have promised. It is woken when something becomes due, and polls in
+// The worker carries out the work that transactions have promised. It is woken when something becomes due, and polls in
 // case a wake-up was lost; any number of workers share one database without knowing of each other.
 
 import type { Logger } from "pino";
@@ -73,7 +73,7 @@ export class Worker {
     listener.onChange(() => this.#poll());
   }
 
-  /** Before it, nothing that is heard counts: the database may not be migrated yet. */
+  /** Wake-ups before this call don't count: the database may not be migrated yet. */
   start(): void {
     this.#isStarted = true;
     this.#poll();
@@ -85,7 +85,7 @@ export class Worker {
     for (const pump of this.#pumps) pump.wake();
   }
 
-  /** Lets what is under way end, and gives back the rest, so that another need not wait for the lease. */
+  /** Lets attempts under way end, and gives back the rest, so that another worker need not wait for the lease. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     if (this.#pollTimer !== null) clearTimeout(this.#pollTimer);
@@ -102,7 +102,7 @@ export class Worker {
     this.#pollTimer = setTimeout(() => this.#poll(), ms);
   }
 
-  /** A database that is away is told of now and then, not at every poll. */
+  /** Logs an unreachable database now and then, not at every poll. */
   #faulted(error: unknown): void {
     const { log } = this.#options;
     if (this.#isStopped) return;
