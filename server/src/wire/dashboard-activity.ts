@@ -6,7 +6,7 @@ export type Activity = {
   /** Null when it was done at the command line. */
   actorEmail: string | null;
   action: ActivityAction;
-  /** What it was done to, as it was called then. */
+  /** The object of the action, by its name at that time. */
   subject: string;
   /** More, as pairs of words: from, to, reason … */
   detail: Record<string, string>;

@@ -1,5 +1,5 @@
-// What the dashboard and the service say to each other. Not part of /v1: the two are released together, and nothing
-// else may speak it. Times are ISO 8601 in UTC. JSON that agents sent travels as text, so that no reader rounds it.
+// The contract between the dashboard and the service. It isn't part of /v1: the two are released together, and nothing
+// else may use it. Times are ISO 8601 in UTC. JSON that agents sent travels as text, so that no reader rounds it.
 
 import type { ApprovalStatus, EventKind, TestEventKind } from "../../../sdk/src/contract.ts";
 import type { Submitted } from "../domain/shown/submitted-fields.ts";
@@ -18,7 +18,7 @@ export type Role = "owner" | "admin" | "viewer";
 export type DashboardApi = {
   // Signing in. These need no session.
   "GET /sign-in": { answer: SignInOptions };
-  /** Mails a code to whoever may sign in. Answers alike for everybody else. */
+  /** Mails a code to a person who may sign in. Answers everybody else alike. */
   "POST /sign-in/code": { body: { email: string }; answer: Done };
   "POST /sign-in/code/verify": { body: { email: string; code: string }; answer: Me };
   /** The one-time link that the terminal prints. */
@@ -84,7 +84,7 @@ export type DashboardApi = {
     answer: { resent: number };
   };
 
-  /** All that work, then those revoked last; `isMore` when more were revoked than are listed. */
+  /** All working keys, then the keys revoked last; `isMore` when more were revoked than are listed. */
   "GET /workspaces/:workspaceId/keys": { answer: { keys: ApiKey[]; isMore: boolean } };
   "POST /workspaces/:workspaceId/keys": { body: { name: string }; answer: IssuedKey };
   "POST /workspaces/:workspaceId/keys/:keyId/revoke": { answer: ApiKey };
@@ -145,9 +145,9 @@ export type Workspace = Settings & {
   hasGroups: boolean;
   role: Role;
   createdAt: string;
-  /** Whether there is any request, for the first steps. */
+  /** Whether there is no request yet, for the first steps. */
   isEmpty: boolean;
-  /** What requests are created at. */
+  /** The URL at which requests are created. */
   apiUrl: string;
 };
 
@@ -177,7 +177,7 @@ export type Overview = {
 /** A count that is not worth more time than a look at the list: from `pendingCountMax` on it is "that or more". */
 export type PendingNow = { count: number; isMore: boolean; oldestCreatedAt: string | null };
 
-/** Requests by what became of them. `edited` are among `approved`. */
+/** Requests by outcome. `approved` includes `edited`. */
 export type Shares = {
   asked: number;
   pending: number;
@@ -212,7 +212,7 @@ export type RequestRow = {
   status: ApprovalStatus;
   summary: string;
   agentName: string | null;
-  /** Who is asked: an address or a group. */
+  /** The approver is an address or a group. */
   approverEmail: string | null;
   approverGroup: { key: string; name: string } | null;
   createdAt: string;
@@ -222,12 +222,12 @@ export type RequestRow = {
   isEdited: boolean;
 };
 
-/** Everything that was submitted, and what became of it. */
+/** Everything that was submitted, and the outcome. */
 export type RequestDetail = RequestRow &
   Submitted & {
     now: string;
     resolutionNote: string | null;
-    /** Exact JSON text, like that of what was submitted. */
+    /** Exact JSON text, like the submitted one. */
     edit: string | null;
     reviewers: { email: string; openedAt: string | null }[];
     /** Oldest first. */
@@ -273,7 +273,7 @@ export type Delivery = {
 };
 
 export type DeliveryDetail = Delivery & {
-  /** What is sent on every attempt: null for a mail. */
+  /** The HTTP request of every attempt; null for a mail. */
   request: { url: string; headers: Record<string, string>; body: string } | null;
   attemptList: DeliveryAttempt[];
 };
@@ -285,7 +285,7 @@ export type DeliveryAttempt = {
   outcome: string | null;
   httpStatus: number | null;
   durationMs: number | null;
-  /** The beginning of what came back. */
+  /** The beginning of the answer. */
   responseStart: string | null;
 };
 

@@ -1,16 +1,16 @@
-// What the review page and the service say to each other. Not part of /v1: the two are released together, and nothing
-// else may speak it. JSON that was sent to be approved travels as text inside a string, so that no reader rounds it.
+// The contract between the review page and the service. It isn't in /v1: the two are released together, and nothing
+// else may use it. JSON that was sent to be approved travels as text inside a string, so that no reader rounds it.
 
 import type { ApprovalStatus } from "../../../sdk/src/contract.ts";
 import type { Shown } from "../domain/shown/shown-text.ts";
 import type { SubmittedName } from "../domain/shown/submitted-fields.ts";
 
-/** What is embedded in the page, and what its later calls answer. */
+/** The data that the page embeds, and that its later calls answer. */
 export type ReviewPage =
   | { kind: "code"; workspaceName: string; triesLeft: number }
   | { kind: "review"; review: Review };
 
-/** All that the page draws: what a decision binds, and facts that aren't the agent's. */
+/** Everything the page draws: the fields that a decision binds, and facts that aren't the agent's. */
 export type Review = Shown & NothingSubmitted<ReviewFacts>;
 
 /** Does not compile when a fact is a field of the request: those are bound, and come with `Shown`. */
@@ -24,12 +24,12 @@ type ReviewFacts = {
   groupName: string | null;
   createdAt: string;
   expiresAt: string;
-  /** The service's clock when it answered: what remains is counted from here, not from the reader's clock. */
+  /** The service's clock when it answered: the time left is counted from here, not from the reader's clock. */
   now: string;
   outcome: ReviewOutcome | null;
   /** Other requests of this workspace that wait for this reviewer. Counted up to 100, which means 100 or more. */
   othersWaiting: number;
-  /** To be sent back with a decision: shows that it comes from a page we made for this link, not long ago. */
+  /** The page sends it back with a decision, as proof that we made the page for this link, not long ago. */
   ticket: string;
 };
 
@@ -37,14 +37,14 @@ export type ReviewOutcome = {
   status: Exclude<ApprovalStatus, "PENDING">;
   at: string;
   byEmail: string | null;
-  /** Whether the person whose link this is decided. */
+  /** Whether the reviewer of this link decided. */
   isYours: boolean;
   note: string | null;
   /** The exact JSON text of the edit; null when there was none. */
   edit: string | null;
 };
 
-/** What can change while a page is open. */
+/** The facts that can change while a page is open. */
 export type ReviewStatus = Pick<
   Review,
   "now" | "expiresAt" | "outcome" | "othersWaiting" | "ticket"
@@ -53,7 +53,7 @@ export type ReviewStatus = Pick<
 /** The body of a decision. `edit` stands last and is spliced in as JSON itself, byte for byte. */
 export type ReviewDecision = {
   verdict: "approve" | "reject";
-  /** SHA-256, in hex, of what was shown: see `shownText`. */
+  /** SHA-256, in hex, of the shown content: see `shownText`. */
   digest: string;
   ticket: string;
   note?: string;
