@@ -28,9 +28,9 @@ export type ComposedMail = MailContent & {
   /** The message that this one follows. */
   references: string | null;
   date: Date;
-  /** Where its reader is asked to decide; null in a notice, and in a digest, which has many. */
+  /** The page where its reader decides; null in a notice, and in a digest, which has many. */
   reviewUrl: string | null;
-  /** What they are to type there; null when the link alone is enough, and in a notice. */
+  /** The code that they type there; null when the link alone is enough, and in a notice. */
   reviewCode: string | null;
   /** All codes in it, which no log may show. */
   reviewCodes: readonly string[];
@@ -153,8 +153,8 @@ export function awaitedKeyOf({ subject }: Mail, keyring: Keyring): string | null
 }
 
 /**
- * The mails of a digest as they can be sent: each part fits into one message, and a mail whose key is gone, which nobody
- * can send, keeps none of the others back. Any other mail is one part.
+ * The mails of a digest as they can be sent. Each part fits into one message. A mail whose key is gone can't be sent,
+ * and keeps none of the others back. Any other mail is one part.
  */
 export function partsOfMail(mail: Mail, origin: MailOrigin): [Mail, ...Mail[]] {
   if (mail.subject.kind !== "digest") return [mail];
@@ -192,12 +192,12 @@ function toDigestRequest(mail: ReviewMail, origin: MailOrigin): DigestRequest | 
   return { ...approval, ...secrets, isReminder: kind === "request.expiring" };
 }
 
-/** The same mails have the same name. When one of them is no longer to be sent, the message is another. */
+/** The same mails give the same name. Without one of them, the digest is another message. */
 function nameOfDigest(mails: readonly ReviewMail[]): string {
   return hash("sha256", mails.map(({ deliveryId }) => deliveryId).join(" ")).slice(0, 32);
 }
 
-/** Sent again because somebody asked for it, it must not be taken for the message that came before. */
+/** A mail that somebody asked to send again must not be taken for the message that came before. */
 function messageId(name: string, { round }: Mail, host: string): string {
   return round === 1 ? `<${name}@${host}>` : `<${name}.${round}@${host}>`;
 }

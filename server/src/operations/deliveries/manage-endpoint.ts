@@ -62,7 +62,7 @@ export type EndpointChange = {
   examineAddress: ExamineAddress;
 };
 
-/** What is on its way already goes to the new address, too: a delivery knows its endpoint, not its address. */
+/** Deliveries that are due already go to the new address, too: a delivery knows its endpoint, not its address. */
 export async function changeEndpoint(
   db: Database,
   { id, url, eventKinds, examineAddress }: EndpointChange,
@@ -100,7 +100,7 @@ export async function rotateEndpointSecret(
   });
 }
 
-/** One that is enabled already stays as it is: its failures go on counting. */
+/** An endpoint that is enabled already stays as it is: its failures go on counting. */
 export async function enableEndpoint(
   db: Database,
   id: string,
@@ -146,7 +146,7 @@ async function changeLocked<Changed>(
   });
 }
 
-/** An endpoint is called by its address. */
+/** Activity names an endpoint by its address. */
 async function note(
   tx: Transaction,
   { workspaceId, url: subject }: endpoints.Endpoint,

@@ -1,4 +1,4 @@
-// What the outcome of an attempt means for its endpoint: one that only fails is warned about, then disabled; one
+// Applies the outcome of an attempt to its endpoint. An endpoint that only fails is warned about, then disabled. One
 // that says it is gone is disabled at once. Owners are told in the same transaction.
 
 import {

@@ -1,4 +1,4 @@
-// Sends again what failed, was skipped, or is wanted once more; and sends a test event to an endpoint.
+// Resends deliveries that failed, were skipped, or are wanted once more; and sends a test event to an endpoint.
 
 import { type Database, inTransaction } from "../../database/database.ts";
 import { type ChangeRefusal, isRefusal, type Refusal, refuse } from "../../domain/refusal.ts";
@@ -44,7 +44,7 @@ export async function resendDelivery(
   });
 }
 
-/** Everything of a workspace, or of one of its endpoints, that failed or was skipped since a time. Answers how many. */
+/** Resends deliveries of a workspace, or of one endpoint, that failed or were skipped since a time. Says how many. */
 export async function resendUnsuccessful(
   db: Database,
   since: { workspaceId: string; endpointId: string | null; time: Date },
