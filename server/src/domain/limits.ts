@@ -180,7 +180,7 @@ export const webhookIdleTimeoutMs = 4_000;
 
 /** For the name of an endpoint to be resolved, all in all. */
 export const nameTimeoutMs = 8_000;
-/** For one question to one name server, of which there may be several. */
+/** For one question to one name server; there may be several. */
 export const nameQueryTimeoutMs = 2_000;
 export const nameQueryTriesMax = 2;
 /** Some name servers never answer one of the two questions; the other's answer waits no longer than this. */
@@ -235,7 +235,7 @@ export const userAgentCharactersMax = 300;
 export const unsuccessfulCountMax = 10_000;
 /** The last days of an endpoint's figures. */
 export const endpointFigureDays = 14;
-/** Entries on a page of what was done in a workspace. */
+/** Entries on a page of a workspace's activity. */
 export const activityPageMax = 50;
 /** People of one workspace, and how many of them may be mailed an invitation within a day. */
 export const membersPerWorkspaceMax = 500;

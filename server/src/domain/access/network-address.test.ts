@@ -59,7 +59,7 @@ test("private and special addresses may not be reached, up to the edges of their
   }
 });
 
-test("what is not one plain address is refused, however much is allowed", () => {
+test("text that is not one plain address is refused, however much is allowed", () => {
   for (const text of [
     "",
     "example.com",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { flawOfPublicUrl } from "./public-url.ts";
 
-test("what is encrypted, or stays on this machine, has no flaw", () => {
+test("an address that is encrypted, or stays on this machine, has no flaw", () => {
   for (const url of [
     "https://approvals.example",
     "HTTPS://approvals.example/sub",

@@ -1,4 +1,4 @@
-// Review links: 32 unguessable bytes per approval and recipient, of which only the SHA-256 is stored.
+// Review links: 32 unguessable bytes per approval and recipient. Only their SHA-256 is stored.
 // The token is derived from SECRET_KEY and a random nonce, so that a mail that must be sent again can
 // carry the same link, while the database alone, stolen or logged, opens no review page.
 

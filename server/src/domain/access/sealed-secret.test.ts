@@ -8,7 +8,7 @@ const newKeyText = () => randomBytes(32).toString("base64");
 const keyring = parseKeyring(newKeyText()) as Keyring;
 const input = { key: keyring.current, record: "endpoint_secrets/we_1", plaintext: "whsec_ü" };
 
-test("what was sealed opens with the same key and record, and is not readable before", () => {
+test("a sealed secret opens with the same key and record, and is not readable before", () => {
   const sealed = seal({ ...input, random: randomBytes(sealRandomBytes) });
   assert.equal(sealed.includes("whsec_"), false);
   assert.equal(unseal(keyring.current, input.record, sealed), input.plaintext);

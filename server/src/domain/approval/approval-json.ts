@@ -5,7 +5,7 @@ import { type JsonText, toJsonText } from "../shown/json-text.ts";
 import { type AdditionName, additions } from "../shown/submitted-fields.ts";
 import { type Approval, editOf, effectivePayload } from "./approval.ts";
 
-/** Each field of a shape, as JSON text: the compiler holds whoever uses it to all of them. */
+/** Each field of a shape, as JSON text. The compiler holds every user of the type to all of them. */
 export type JsonFields<Shape> = { [Name in keyof Shape]: JsonText };
 
 const jsonNull = toJsonText(null);
@@ -36,7 +36,7 @@ export function approvalFields(approval: Approval) {
   };
 }
 
-/** Only what was given: a request without additions is answered as it always was. */
+/** Only given additions: a request without any is answered as it always was. */
 function additionFields(approval: Approval): { [Name in AdditionName]?: JsonText } {
   const fields: Record<string, JsonText> = {};
   for (const { name, kind } of additions) {

@@ -41,7 +41,7 @@ export function editOf(state: ApprovalState): JsonText | null {
   return state.kind === "APPROVED" ? state.edit : null;
 }
 
-/** Tells a caller who came too late what has already become of an approval. */
+/** Tells a caller who came too late how an approval has already ended. */
 export function describeResolution(state: Exclude<ApprovalState, { kind: "PENDING" }>): string {
   const at = state.at.toISOString();
   switch (state.kind) {

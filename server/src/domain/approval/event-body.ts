@@ -1,6 +1,6 @@
 // The body of a webhook: a pure function of the approval, the kind of event and its time. Nothing is stored for
-// it, and yet every attempt sends the same bytes: what `request.created` shows, and what every other kind
-// shows, never changes.
+// it, and yet every attempt sends the same bytes: the content of `request.created`, and that of every other
+// kind, never changes.
 
 import type { WebhookData, WebhookEvent } from "../../../../sdk/src/contract.ts";
 import { type JsonText, toJsonText } from "../shown/json-text.ts";

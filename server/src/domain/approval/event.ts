@@ -2,7 +2,7 @@
 
 import type { ApprovalStatus } from "./approval.ts";
 
-/** What an endpoint may subscribe to: each at most once per approval. */
+/** The events that an endpoint may subscribe to: each at most once per approval. */
 export const eventKinds = [
   "request.created",
   "request.approved",
@@ -18,7 +18,7 @@ export const testEventKind = "webhook.test";
 
 export type WebhookEventKind = EventKind | typeof testEventKind;
 
-/** What is told to people by mail: reviewers are asked and reminded, owners hear of what went wrong. */
+/** Notices that people get by mail: reviewers are reminded, owners hear of failures. */
 export const noticeKinds = [
   "request.expiring",
   "endpoint.failing",
@@ -27,7 +27,7 @@ export const noticeKinds = [
 ] as const;
 
 export type NoticeKind = (typeof noticeKinds)[number];
-/** What became of a passkey, told to its owner. */
+/** Changes of a passkey that its owner is told of. */
 export type PasskeyMailKind = "person.passkey_added" | "person.passkey_removed";
 /** Mails about a person: a code to sign in with, a passkey, an invitation. */
 export type PersonMailKind = "person.signing_in" | PasskeyMailKind | "member.invited";

@@ -61,7 +61,7 @@ test("percentiles of a histogram are within 2.5 % of the exact ones", () => {
       (all, share) => {
         const [told] = percentiles([timesOf(all)], [share]);
         const exact = exactly(all, share);
-        // Half a millisecond more, for what is told is whole.
+        // Half a millisecond more, because the answer is a whole number.
         assert.ok(
           Math.abs((told as number) - exact) <= exact * 0.025 + 0.5,
           `${told}, not ${exact}`,

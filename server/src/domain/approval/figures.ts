@@ -1,4 +1,4 @@
-// The figures of a workspace: what became of its approvals by day and by agent, and how long decisions took. Days are
+// The figures of a workspace: the outcomes of its approvals by day and by agent, and how long decisions took. Days are
 // counted once and then added up, so times are kept as histograms: the percentiles of days cannot be added.
 
 import { figureAgentsMax } from "../limits.ts";
@@ -36,7 +36,7 @@ export function daysOfTwoMonths(now: Date): string[] {
 
 /**
  * Where each bucket of times begins, in whole milliseconds: one for each of the first, then each 5 % wider than the one
- * before, up to 8 days, which is longer than anything may be pending. What is kept names buckets by their place in this
+ * before, up to 8 days, which is longer than anything may be pending. Kept figures name buckets by their place in this
  * list, so a change of it must empty daily_figures in the same release.
  */
 export const bucketStarts: readonly number[] = makeBucketStarts();
@@ -77,7 +77,7 @@ function encode(counts: readonly number[]): Times {
   return parts.join(" ") as Times;
 }
 
-/** Read letter by letter, without parts in between: a look at three months reads a megabyte of these. */
+/** Reads letter by letter, without parts in between: three months of figures hold a megabyte of these. */
 function sumOf(all: readonly Times[]): number[] {
   const counts = new Array<number>(bucketStarts.length).fill(0);
   for (const text of all) {
@@ -132,7 +132,7 @@ function middleOf(bucket: number): number {
   return Math.round((start + next - 1) / 2);
 }
 
-/** What became of some approvals. `edited` are among `approved`. */
+/** The outcomes of some approvals. `approved` includes `edited`. */
 export type Tally = {
   pending: number;
   approved: number;
@@ -165,7 +165,7 @@ export type AlikeApprovals = {
   agent: string | null;
   status: ApprovalStatus;
   isEdited: boolean;
-  /** Of the time to the decision; null when no person decided. */
+  /** The bucket of the time to the decision; null when no person decided. */
   bucket: number | null;
   count: number;
 };
@@ -202,8 +202,8 @@ function tallyOf(groups: readonly AlikeApprovals[]): Tally {
 }
 
 /**
- * What the two counted, together. Beyond `figureAgentsMax` those that ask least are no longer told apart, so that names
- * which are new each time cost no more than so many agents; they stay in the total.
+ * The sum of both. Beyond `figureAgentsMax`, the agents that ask least are no longer told apart, so that names which
+ * are new each time cost no more than that many agents. They stay in the total.
  */
 export function addFigures(left: Figures, right: Figures): Figures {
   const agents = new Map(left.agents);
@@ -279,13 +279,13 @@ function sumAsked(tallies: readonly Tally[]): number {
   return tallies.reduce((sum, tally) => sum + askedOf(tally), 0);
 }
 
-/** How far the approvals of a day have been counted: what is final cannot change, so it is counted once. */
+/** How far the approvals of a day have been counted: final ones cannot change, so they are counted once. */
 export type CountedDay = {
   day: string;
   /** Every approval of the day with a smaller id is in the figures or among the open ones. */
   untilId: string;
-  /** Those that were still pending then. */
+  /** Approvals that were still pending then. */
   openIds: readonly string[];
-  /** Of the final ones. */
+  /** The figures of the final ones. */
   figures: Figures;
 };

@@ -19,7 +19,7 @@ export function textOf(body: Uint8Array, decoder = utf8): string | null {
   }
 }
 
-/** `what` names what the object must have, and `undone` what did not happen, for whoever reads the refusal. */
+/** For the caller, a refusal says what the object must have (`what`) and which action was not done (`undone`). */
 export function membersOf(
   body: Uint8Array,
   { what, undone }: { what: string; undone: string },
@@ -43,13 +43,13 @@ export function membersOf(
   }
   const members = new Map<string, JsonMember>();
   for (const member of scanned.members) {
-    // Of two members of one name the flawed one is kept: it carries the refusal.
+    // Of two members with one name, the flawed one is kept: it carries the refusal.
     if (member.flaw !== null || !members.has(member.name)) members.set(member.name, member);
   }
   return members;
 }
 
-/** What is wrong at the flaw's path. */
+/** Says what is wrong at the flaw's path. */
 export function describeFlaw({ kind }: JsonFlaw, depthMax = jsonDepthMax): string {
   return kind === "too_deep"
     ? `is nested deeper than ${depthMax} levels`

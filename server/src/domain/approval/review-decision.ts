@@ -1,4 +1,4 @@
-// Turns what the review page sends into a decision, or into the one refusal that its reader should see.
+// Turns the review page's body into a decision, or into the one refusal that its reader should see.
 
 import { isRefusal, type Refusal, refuse } from "../refusal.ts";
 import { resolutionNoteCharactersMax } from "../shown/field-limits.ts";
@@ -8,7 +8,7 @@ import { describeFlaw, describeType, type Members, membersOf } from "./json-body
 
 export type ReviewDecision = {
   verdict: "approve" | "reject";
-  /** Of what was shown, as the page says. */
+  /** The digest of the shown content, as the page says it. */
   digest: string;
   ticket: string;
   note: string | null;

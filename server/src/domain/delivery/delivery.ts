@@ -19,11 +19,11 @@ export type EndedAttempt = {
   outcome: Exclude<AttemptOutcome, typeof interrupted>;
   /** Counted from 1 within the round; interrupted ones don't count. */
   numberInRound: number;
-  /** What the receiver asked for, or null. */
+  /** The wait that the receiver asked for, or null. */
   retryAfterSeconds: number | null;
   /** The waits before the second attempt, the third, and so on. */
   delaysMs: readonly number[];
-  /** From 0 to 1: spreads those who failed together. */
+  /** From 0 to 1: spreads deliveries that failed together. */
   chance: number;
 };
 

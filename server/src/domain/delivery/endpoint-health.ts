@@ -14,8 +14,8 @@ const msPerDay = 86_400_000;
 const halfTimeMs = (endpointFailingDaysMax * msPerDay) / 2;
 
 /**
- * What a further failure leads to. Disabling goes by the time of the warning, so that even an endpoint which
- * hears from us rarely is never disabled without one.
+ * The step after a further failure. Disabling goes by the time of the warning, so that even an endpoint which rarely
+ * hears from us is never disabled without one.
  */
 export function stepAfterFailure(
   { failingSince, warnedAt }: EndpointHealth,

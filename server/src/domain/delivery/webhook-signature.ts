@@ -1,4 +1,4 @@
-// What proves to a receiver that a webhook is ours: the contract's own header, and those of Standard Webhooks
+// Signs webhooks, so that a receiver knows they are ours: with the contract's own header, and Standard Webhooks'
 // beside it. While a secret is being rotated both secrets sign, so that either one verifies.
 
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto";
@@ -44,7 +44,7 @@ export function webhookHeaders({ deliveryId, kind, body, at, secrets }: WebhookT
   };
 }
 
-/** The headers as they may be shown to people: what the secret and the time of an attempt make is left out. */
+/** The headers as people may see them, without the values that the secret and the time of an attempt make. */
 export function shownWebhookHeaders(
   webhook: Pick<WebhookToSign, "deliveryId" | "kind" | "body">,
 ): Record<string, string> {

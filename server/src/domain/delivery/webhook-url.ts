@@ -1,5 +1,5 @@
-// Which URLs may be registered as webhook endpoints. Whether the address behind one may be reached is
-// decided at each attempt, on the address that is really connected to.
+// Decides which URLs may be registered as webhook endpoints. Each attempt decides whether the address behind one may
+// be reached, on the address that is really connected to.
 
 import { webhookUrlCharactersMax } from "../limits.ts";
 
@@ -8,7 +8,7 @@ export function flawOfWebhookUrl(text: string): string | null {
   if (text.length > webhookUrlCharactersMax) {
     return `must be at most ${webhookUrlCharactersMax} characters, but has ${text.length}`;
   }
-  // The parser of URLs drops or encodes them without a word; what is stored and shown would still hold them.
+  // The URL parser drops or encodes them without a word; the stored and shown text would still hold them.
   if (
     !text.isWellFormed() ||
     /[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text)

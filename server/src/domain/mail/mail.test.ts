@@ -55,7 +55,7 @@ function allMails(theirs: string): MailContent[] {
   ];
 }
 
-/** What a person reads, without the tags. */
+/** The words that a person reads, without the tags. */
 function wordsOf(html: string): string {
   return html
     .replaceAll(/<style>.*?<\/style>|<!--.*?-->|<title>.*?<\/title>/gs, "")
@@ -237,7 +237,7 @@ test("a subject is one line that begins with our words, and is never long", () =
   );
 });
 
-test("what is hidden in the agent's words is shown, and its lines stay lines", () => {
+test("hidden characters in the agent's words are shown, and its lines stay lines", () => {
   const summary = "first \u202Eenil\r\nsecond\n\nlast";
   const { text, html } = reviewMail({ ...facts, summary, agentName: "a\nb" });
   assert.ok(text.includes("> first [U+202E RLO]enil\n> second\n>\n> last\n"));

@@ -1,6 +1,6 @@
 // Mails as subject, text and HTML, and first of all those that ask for a decision. Pure: the same facts give the same
-// bytes, so that a mail that is sent again is the same mail. What an agent wrote is quoted as its words, and shows neither
-// payload, reasoning nor state: those are for the review page.
+// bytes, so that a mail that is sent again is the same mail. The agent's text is quoted as its words. A mail never
+// shows payload, reasoning or state: those are for the review page.
 
 import { formatReviewCode } from "../access/review-code.ts";
 import { htmlPart } from "./html-part.ts";

@@ -46,7 +46,7 @@ test("a password leaves this machine with TLS alone", () => {
   assert.match(tlsOf("smtp://a:b@mail.example?tls=never"), /in the clear/);
 });
 
-test("what cannot be meant is refused with the reason, and the reason holds no password", () => {
+test("an address that cannot be meant is refused with the reason, and the reason holds no password", () => {
   for (const [text, reason] of [
     ["mail.example", /such as smtps/],
     ["http://mail.example", /such as smtps/],

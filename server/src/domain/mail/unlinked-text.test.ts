@@ -62,7 +62,7 @@ test("numbers, versions, times, abbreviations and sentences stay as they are", (
   }
 });
 
-// What the finders of mail programs look for, and more: any scheme, any name with letters at its end, any address.
+// The patterns that mail programs make links of, and more: any scheme, any name with letters at its end, any address.
 const finders = [
   /[\p{L}\p{N}\p{S}_-][.．﹒․](?:\p{L}\p{M}*){2}/u,
   /[a-z0-9][。｡]\p{L}|\p{L}[。｡][a-z]/iu,

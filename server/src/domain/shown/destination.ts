@@ -1,4 +1,4 @@
-// What a delivery's destination is, one entry for each kind: how attempts to it can end, and what pages say about it. Each
+// The destinations of deliveries, one entry for each kind: how attempts to it can end, and what pages say of it. Each
 // record is exhaustive, so a new channel compiles when its entry is complete.
 
 import {
@@ -22,7 +22,7 @@ export type Destination =
   | { kind: "mailbox"; email: string };
 export type DestinationKind = Destination["kind"];
 
-/** What people call it. */
+/** The address by which people know it. */
 export function addressOf(destination: Destination): string {
   switch (destination.kind) {
     case "endpoint":
@@ -38,12 +38,12 @@ export type DestinationWords<Outcome extends string = string> = {
   outcomes: readonly Outcome[];
   /** How an attempt went: what happened and, where somebody can do something, what. */
   sentences: Readonly<Record<Outcome | typeof interrupted, string>>;
-  /** Stands above the beginning of what came back. */
+  /** Stands above the beginning of the answer. */
   answered: string;
   skipped: string;
   /** Names a delivery of this event; null where receivers know the event's own name. */
   title: (event: string) => string | null;
-  /** The lower, the further up in a list: what usually needs a look comes first. */
+  /** Lower ranks come first in a list: they usually need a look. */
   rank: number;
   /** It asks for a decision. After the decision there is nothing to send again. */
   isAboutDeciding: boolean;

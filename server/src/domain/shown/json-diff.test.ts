@@ -6,7 +6,7 @@ import { randomJsonText as jsonText } from "../../../test/random-json.ts";
 import { diffJson, isSameJson, type JsonChange } from "./json-diff.ts";
 import { formatJson, type JsonPath, nodeAt, textOf } from "./json-tree.ts";
 
-/** What a text says, parsed by a few naive lines that share nothing with the code under test. */
+/** The value of a text, parsed by a few naive lines that share nothing with the code under test. */
 type Value = { text: string; same: string } & (
   | { kind: "scalar" }
   | { kind: "array"; items: Value[] }
@@ -155,7 +155,7 @@ test("white space between tokens is no change", () => {
   );
 });
 
-test("what differs is told just as a naive reading of the rules tells it", () => {
+test("differences are told just as a naive reading of the rules tells them", () => {
   fc.assert(
     fc.property(pair, ([before, after]) => {
       assert.deepEqual(diffJson(before, after), naiveDiff(parse(before), parse(after), []));

@@ -28,7 +28,7 @@ test("the text of each member is found exactly, whatever JSON it is", () => {
   );
 });
 
-test("what is JSON and what is not is decided as JSON.parse decides it", () => {
+test("a text is JSON exactly when JSON.parse takes it", () => {
   const mutated = fc
     .tuple(
       jsonText,

@@ -11,7 +11,7 @@ import {
 } from "./field-limits.ts";
 
 export type SubmittedField = {
-  /** What OpenAPI and docs/api.md say about it. */
+  /** Its description in OpenAPI and docs/api.md. */
   sentence: string;
   /** Reviewers see it, so `shownText` must bind it. */
   isShown: boolean;
@@ -90,7 +90,7 @@ export type StoredName = Exclude<SubmittedName, "notify" | "ttlMinutes">;
 export type ShownName = {
   [Name in StoredName]: Fields[Name]["isShown"] extends true ? Name : never;
 }[StoredName];
-/** Of these, the texts. */
+/** The texts among these. */
 export type ShownTextName = {
   [Name in ShownName]: Fields[Name]["kind"] extends "text" | "required_text" ? Name : never;
 }[ShownName];
@@ -140,7 +140,7 @@ export const storedFields: readonly StoredField[] = Object.entries(columnOf).map
   },
 );
 
-/** What a caller submits beside the summary who gives a summary alone. */
+/** The other fields of a caller who submits a summary alone. */
 export const nothingElse = Object.fromEntries<unknown>(
   storedFields
     .filter(({ kind }) => kind !== "required_text")
@@ -150,12 +150,12 @@ export const nothingElse = Object.fromEntries<unknown>(
 export const shownFields = storedFields.filter(({ isShown }) => isShown);
 export const additions = storedFields.filter(({ isAddition }) => isAddition);
 
-/** Of something that holds more, what was submitted. */
+/** The submitted fields of an object that holds more. */
 export function submittedOf(from: Submitted): Submitted {
   return picked(from, storedFields) as Submitted;
 }
 
-/** Of something that holds more, what reviewers see. */
+/** The fields that reviewers see, of an object that holds more. */
 export function shownOf(from: Pick<Submitted, ShownName>): Pick<Submitted, ShownName> {
   return picked(from, shownFields) as Pick<Submitted, ShownName>;
 }

@@ -35,7 +35,7 @@ test("ordinary text stays as it is, whatever its script", () => {
   assert.deepEqual(segmentsOf(""), []);
 });
 
-test("what cannot be seen becomes a chip with its number and, if it has one, its short name", () => {
+test("an invisible character becomes a chip with its number and, if it has one, its short name", () => {
   for (const [text, expected] of [
     ["invoice_\u202Efdp.exe", "invoice_[U+202E RLO]fdp.exe"],
     ["pay\u200Bpal.com", "pay[U+200B ZWSP]pal.com"],
