@@ -24,7 +24,7 @@ import type {
 } from "./visit.ts";
 import * as workspace from "./workspace.ts";
 
-/** Who may call: anybody, anybody signed in, or members of the workspace in at least this role. */
+/** `who` may call: anybody, anybody signed in, or members of the workspace in at least this role. */
 export type Row<Value> =
   | {
       who: "anyone";

@@ -18,7 +18,7 @@ import type { FairBudget } from "../frame/fair-budget.ts";
 export type DashboardCalls = {
   db: Database;
   keyring: Keyring;
-  /** A function, because a port that the system chooses is known only once the service listens. */
+  /** An object, because a port that the system chooses is known only once the service listens. */
   origin: { readonly publicUrl: string };
   assets: Assets;
   resolutions: ResolutionWatch;

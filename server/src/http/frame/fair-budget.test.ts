@@ -128,7 +128,7 @@ test("whatever is taken, waited for and given up, all comes back in the end", as
   assert.deepEqual([budget.held, budget.waiting], [0, 0]);
 });
 
-test("what waits behind its holder's own entry keeps no other holder waiting", async () => {
+test("an entry that waits behind its holder's own keeps no other holder waiting", async () => {
   const budget = new FairBudget({ total: 64, perHolder: 16, waitingMax: 10 });
   const held = budget.take("a", 14);
   assert.ok(held !== null);

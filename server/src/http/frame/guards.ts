@@ -1,4 +1,4 @@
-// Who may make a call, by the access that its route names: the first look at a call, before its body is read.
+// Checks who may make a call, by the access that its route names, before the body is read.
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Cidr } from "../../domain/access/network-address.ts";
@@ -22,7 +22,7 @@ import { isFromOurPage, originOf } from "./same-origin.ts";
 import { isFromThisMachine } from "./this-machine.ts";
 
 export type GuardOptions = {
-  /** The address people use. A function, because the port may be chosen late. */
+  /** The address people use. An object, because the port may be chosen late. */
   origin: { readonly publicUrl: string };
   rateLimit: RateLimit | null;
   /** Proxies whose X-Forwarded-For we trust. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dataBlock } from "./data-block.ts";
 
-/** What it must come to, written for the eye. */
+/** The expected result, written to be read. */
 function plainly(data: unknown): string {
   return JSON.stringify(data).replaceAll(
     /[<>&\u2028\u2029]/g,
@@ -49,7 +49,7 @@ test("other work gets its turn while a large text is escaped", async () => {
   assert.ok(turns > 20, `${turns} turns`);
 });
 
-test("what is to be escaped costs no more than a few times as much as what is not", async () => {
+test("escaped text costs no more than a few times as much as plain text", async () => {
   const costOf = async (data: string) => {
     const costs: number[] = [];
     for (let round = 0; round < 5; round += 1) {

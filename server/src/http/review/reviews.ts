@@ -45,7 +45,7 @@ export type ReviewCalls = {
   keyring: Keyring;
   decideApproval: DecideApproval;
   assets: Assets;
-  /** A function, because a port that the system chooses is known only once the service listens. */
+  /** An object, because a port that the system chooses is known only once the service listens. */
   origin: { readonly publicUrl: string };
   /** Turns for showing and deciding large reviews, and the most turns one link may have. */
   largeReviews: FairBudget;
