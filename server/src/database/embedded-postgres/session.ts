@@ -118,7 +118,7 @@ function newSession(cluster: Cluster, postmaster: Postmaster, purpose: Purpose):
 /** Gives up our locks and takes one that keeps everybody out, if there is nobody else. */
 async function isLastUser(client: pg.Client): Promise<boolean> {
   try {
-    // In this order, so that of two who leave at the same time the later one finds itself last.
+    // In this order, so that of two processes that leave at once the later one finds itself last.
     await client.query("select pg_advisory_unlock_all()");
     return await take(client, "alone", locks.inUse);
   } catch (error) {
@@ -161,7 +161,7 @@ async function findServing(client: pg.Client): Promise<number | null> {
 async function prepareDatabase(client: pg.Client, rolePassword: string): Promise<void> {
   if (await has(client, hasDatabaseSql)) return;
   // Two first starts may get here, and one may be killed between any two statements: so one at a
-  // time, each step only if it is missing, and the database last, for where it is all the rest is.
+  // time, each step only if it is missing, and the database last: where it exists, all the rest does.
   await client.query("select pg_advisory_lock($1, $2)", [lockSpace, locks.preparing]);
   await client.query("revoke connect on database postgres from public");
   if (!(await has(client, hasRoleSql))) {
