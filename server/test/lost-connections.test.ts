@@ -22,7 +22,6 @@ import { environmentOn, type Program, startProgram, untilWritten } from "./test-
 import { decisionBody, findReviewer, reviewDataOf, reviewOf } from "./test-review.ts";
 import { makeWorkspace, minimalBody } from "./test-service.ts";
 
-/** Bounds a hang. */
 /** `migrate` waits for this lock while another node migrates. */
 const migrationLock = 7_263_546_281;
 
