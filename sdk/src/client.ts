@@ -41,6 +41,7 @@ export class Countersign {
       stringify: options.stringify ?? JSON.stringify,
       timeoutMs: readCount("timeoutMs", options.timeoutMs ?? 30_000),
       retriesMax: readCount("retriesMax", options.retriesMax ?? 4),
+      contact: { isMade: false },
     };
     this.requests = new Requests(this.#options);
   }

@@ -17,6 +17,8 @@ export type TransportOptions = {
   timeoutMs: number;
   /** The number of retries. */
   retriesMax: number;
+  /** Whether the service has ever answered this client: it is there, so a wait outlives its absence. */
+  contact: { isMade: boolean };
 };
 
 export type Outgoing = {
@@ -91,8 +93,15 @@ class RetryAfterError extends CountersignError {
 async function callOnce(options: TransportOptions, outgoing: Outgoing): Promise<unknown> {
   const { status, headers, text } = await exchange(options, outgoing);
   const requestId = headers.get("x-request-id");
-  if (status >= 200 && status < 300) return readBody(options, text, { status, requestId });
-  throw errorOf(options, { status, headers, text, requestId });
+  if (status >= 200 && status < 300) {
+    const answer = readBody(options, text, { status, requestId });
+    options.contact.isMade = true;
+    return answer;
+  }
+  const error = errorOf(options, { status, headers, text, requestId });
+  // Something in between may answer in its place.
+  if (error.code !== "not_countersign") options.contact.isMade = true;
+  throw error;
 }
 
 type Exchanged = { status: number; headers: Headers; text: string };

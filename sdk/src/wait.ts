@@ -26,8 +26,6 @@ export type DecidedRequest<
 
 /** Proxies and load balancers often cut calls after a minute. */
 const waitSecondsMax = 50;
-/** Once the service has answered, an outage of about a quarter of an hour is survived. */
-const failuresInARowMax = 35;
 /** The service gets this long to answer, even near the end of a wait. */
 const answerMsMin = 1_000;
 
@@ -36,28 +34,30 @@ export async function waitForDecision<Payload, Metadata, AgentState>(
   id: string,
   { timeoutMs = Number.POSITIVE_INFINITY, signal }: WaitOptions,
 ): Promise<DecidedRequest<Payload, Metadata, AgentState>> {
-  if (Number.isNaN(Number(timeoutMs))) throw new TypeError("timeoutMs must be a number");
+  if (typeof timeoutMs !== "number" || Number.isNaN(timeoutMs)) {
+    throw new TypeError("timeoutMs must be a number");
+  }
   const endsAt = performance.now() + timeoutMs;
-  let failuresMax = options.retriesMax;
   let failures = 0;
   let earlyAnswers = 0;
   for (;;) {
     let pauseMs = 0;
     let cause: unknown;
     try {
-      const { request, wasHeld } = await look<Payload, Metadata, AgentState>(options, id, {
+      const { request, isEarly } = await look<Payload, Metadata, AgentState>(options, id, {
         remainingMs: Math.max(0, endsAt - performance.now()),
         signal,
       });
       if (isDecided(request)) return request;
-      failuresMax = failuresInARowMax;
       failures = 0;
       // A service with too many waiting callers answers at once; an immediate retry would add to them.
-      earlyAnswers = wasHeld ? 0 : earlyAnswers + 1;
-      pauseMs = wasHeld ? 0 : delayMs(earlyAnswers);
+      earlyAnswers = isEarly ? earlyAnswers + 1 : 0;
+      pauseMs = isEarly ? delayMs(earlyAnswers) : 0;
     } catch (error) {
+      if (!isWorthAnotherTry(error)) throw error;
       failures += 1;
-      if (!isWorthAnotherTry(error) || failures > failuresMax) throw error;
+      // Once the service was heard, only the caller or the end of the wait gives up.
+      if (!options.contact.isMade && failures > options.retriesMax) throw error;
       pauseMs = delayMs(failures, error);
       cause = error;
     }
@@ -72,16 +72,21 @@ async function look<Payload, Metadata, AgentState>(
   options: TransportOptions,
   id: string,
   { remainingMs, signal }: { remainingMs: number; signal: AbortSignal | undefined },
-): Promise<{ request: ApprovalRequest<Payload, Metadata, AgentState>; wasHeld: boolean }> {
-  const waitSeconds = Math.min(waitSecondsMax, Math.floor(remainingMs / 1_000));
+): Promise<{ request: ApprovalRequest<Payload, Metadata, AgentState>; isEarly: boolean }> {
+  // A client that never heard the service asks for an answer at once: a held call may be cut before one comes.
+  const isFirst = !options.contact.isMade;
+  const secondsMax = isFirst ? 0 : waitSecondsMax;
+  const waitSeconds = Math.min(secondsMax, Math.floor(remainingMs / 1_000));
   const heldMs = waitSeconds * 1_000;
-  const timeoutMs = Math.max(answerMsMin, Math.min(options.timeoutMs, remainingMs - heldMs));
+  const leftMs = Math.ceil(remainingMs - heldMs);
+  const timeoutMs = Math.max(answerMsMin, Math.min(options.timeoutMs, leftMs));
   const askedAt = performance.now();
   const request = await call<ApprovalRequest<Payload, Metadata, AgentState>>(
     { ...options, retriesMax: 0, timeoutMs },
     { method: "GET", path: `${pathOf(id)}?wait=${waitSeconds}`, heldMs, signal },
   );
-  return { request, wasHeld: heldMs > 0 && performance.now() - askedAt >= heldMs / 2 };
+  const wasHeld = heldMs > 0 && performance.now() - askedAt >= heldMs / 2;
+  return { request, isEarly: !isFirst && !wasHeld };
 }
 
 function isDecided<Payload, Metadata, AgentState>(

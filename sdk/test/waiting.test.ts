@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { CountersignError, WaitTimeoutError } from "../src/index.ts";
+import { openDatabase } from "../../server/src/database/database.ts";
+import { makeTestDatabase } from "../../server/test/test-database.ts";
+import { environmentOn, startProgram, untilWritten } from "../../server/test/test-program.ts";
+import { makeWorkspace } from "../../server/test/test-service.ts";
+import { Countersign, CountersignError, WaitTimeoutError } from "../src/index.ts";
 import { serve } from "./served.ts";
 
 const served = await serve();
@@ -60,8 +64,113 @@ test("a wait outlives lost connections, answers of a proxy, and a service that i
 
 test("a wait for no number of milliseconds is refused", async () => {
   const client = await served.client();
-  const wait = client.requests.waitForDecision("req_1", { timeoutMs: Number.NaN });
-  await assert.rejects(wait, /timeoutMs must be a number/);
+  for (const timeoutMs of [Number.NaN, "60000", null] as number[]) {
+    const wait = client.requests.waitForDecision("req_1", { timeoutMs });
+    await assert.rejects(wait, /timeoutMs must be a number/);
+  }
+});
+
+test("a wait of any length ends in time with a WaitTimeoutError", async (t) => {
+  let nowMs = 0;
+  t.mock.method(performance, "now", () => nowMs);
+  const client = new Countersign({
+    apiKey: "key",
+    baseUrl: "http://127.0.0.1:1",
+    fetch: async (url) => {
+      const seconds = Number(new URL(url).searchParams.get("wait"));
+      nowMs += Math.max(1, seconds) * 1_000 + Math.random();
+      return new Response('{"id":"req_1","status":"PENDING"}');
+    },
+  });
+  const lengths = Array.from({ length: 300 }, (_, at) => at * 1_005.3);
+  for (const timeoutMs of [...lengths, 60_000, 75_000, 120_000, 0.5, 1e-7]) {
+    const startedMs = nowMs;
+    const failure = await client.requests
+      .waitForDecision("req_1", { timeoutMs })
+      .catch((error) => error);
+    assert.ok(failure instanceof WaitTimeoutError, `${timeoutMs} ms: ${failure}`);
+    const tookMs = nowMs - startedMs;
+    assert.ok(tookMs >= timeoutMs && tookMs < timeoutMs + 2_000, `${timeoutMs}: ${tookMs} ms`);
+  }
+});
+
+test("once the service was heard, a wait outlives any number of refusals and lost calls", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const refused = () =>
+    Response.json({ error: { code: "rate_limited", message: "Slow down" } }, { status: 429 });
+  const answers = [
+    ...Array.from({ length: 100 }, () => refused),
+    ...Array.from({ length: 100 }, () => () => Promise.reject(new TypeError("fetch failed"))),
+    ...Array.from({ length: 100 }, () => () => new Response("<html>", { status: 502 })),
+    () => new Response('{"id":"req_1","status":"APPROVED"}'),
+  ];
+  const client = new Countersign({
+    apiKey: "key",
+    baseUrl: "http://127.0.0.1:1",
+    retriesMax: 1,
+    fetch: async () => answers.shift()?.() ?? assert.fail("it was decided"),
+  });
+  const waiting = client.requests.waitForDecision("req_1");
+  let isOver = false;
+  const over = waiting.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    t.mock.timers.tick(60_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.equal((await over).status, "APPROVED");
+});
+
+test("a service that is killed and comes back finds everybody still waiting", async () => {
+  const database = await makeTestDatabase();
+  after(() => database.drop());
+  const start = async (port: string) => {
+    const program = startProgram({ ...environmentOn(database.url), PORT: port });
+    program.ended.catch(() => {});
+    const [, address = ""] = await untilWritten(program, /"address":"(http:[^"]+)"/);
+    return { program, address };
+  };
+  const first = await start("0");
+  const db = openDatabase({
+    connection: database.connection,
+    connectionsMax: 2,
+    onIdleFault: () => {},
+  });
+  const { key } = await makeWorkspace(db);
+  await db.end();
+  const client = new Countersign({ apiKey: key, baseUrl: first.address, retriesMax: 1 });
+  const requests = await Promise.all(
+    Array.from({ length: 5 }, () => client.requests.create(refund)),
+  );
+  // One that has asked before, and one that only waits, as after a restart of its own.
+  const other = new Countersign({ apiKey: key, baseUrl: first.address, retriesMax: 0 });
+  const waiting = requests.flatMap(({ id }) =>
+    [client, other].map((each) => each.requests.waitForDecision(id)),
+  );
+  await untilWritten(first.program, /"method":"GET"/);
+  first.program.child.kill("SIGKILL");
+  await first.program.ended;
+  const second = await start(new URL(first.address).port);
+  await Promise.all(requests.map(({ id }) => client.requests.cancel(id)));
+  for (const { status } of await Promise.all(waiting)) assert.equal(status, "CANCELLED");
+  second.program.child.kill("SIGKILL");
+  await second.program.ended;
+});
+
+test("a thousand waits of one caller all learn their decision", async () => {
+  const limited = await serve({ rateLimit: { perSecond: 200, burst: 100 } });
+  after(() => limited.stop());
+  const client = await limited.client();
+  const requests = await Promise.all(
+    Array.from({ length: 10 }, () => client.requests.create(refund)),
+  );
+  const waiting = Array.from({ length: 1_000 }, (_, at) =>
+    client.requests.waitForDecision(requests[at % 10]?.id ?? ""),
+  );
+  for (const { id } of requests) await limited.approve(id);
+  const statuses = (await Promise.all(waiting)).map(({ status }) => status);
+  assert.deepEqual(new Set(statuses), new Set(["APPROVED"]));
 });
 
 test("a wait for a request that is not there ends at once", async () => {
@@ -111,7 +220,7 @@ test("a service that answers early is not asked without pause", async () => {
   const busy = await served.client({
     fetch: async (url, init) => {
       askedAt.push(performance.now());
-      if (askedAt.length === 4) await served.approve(id);
+      if (askedAt.length === 5) await served.approve(id);
       return fetch(url.replace(/wait=\d+/, "wait=0"), {
         ...init,
         headers: { ...(init.headers as object), authorization: `Bearer ${key}` },
@@ -119,7 +228,8 @@ test("a service that answers early is not asked without pause", async () => {
     },
   });
   assert.equal((await busy.requests.waitForDecision(id)).status, "APPROVED");
-  const pauses = askedAt.slice(1).map((at, n) => at - (askedAt[n] ?? 0));
+  // The first call of a client asks for an answer at once.
+  const pauses = askedAt.slice(2).map((at, n) => at - (askedAt[n + 1] ?? 0));
   assert.equal(pauses.length, 3);
   assert.ok(Math.min(...pauses) > 50, `asked again after ${pauses} ms`);
 });
