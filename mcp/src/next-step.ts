@@ -17,9 +17,9 @@ export function nextStepOf(request: ApprovalRequest): string {
         ? "Approved. Execute exactly effectivePayload, once."
         : "Approved with changes: the approver edited the payload. Execute exactly effectivePayload, once, and not what you asked for.";
     case "REJECTED":
-      return "Rejected: a person said no. Do not act, and do not ask again for the same action, in other words or in smaller parts. Read resolutionNote for their reason, and tell whoever gave you the task.";
+      return "Rejected: a person said no. Do not act, and do not ask again for the same action, in other words or in smaller parts. Read resolutionNote for their reason, and tell the user who gave you the task.";
     case "EXPIRED":
-      return "Expired: nobody decided in time. That is neither a yes nor a no, so do not act. If the action is still needed, you may ask once more, with a longer ttlMinutes; otherwise tell whoever gave you the task.";
+      return "Expired: nobody decided in time. That is neither a yes nor a no, so do not act. If the action is still needed, you may ask once more, with a longer ttlMinutes; otherwise tell the user who gave you the task.";
     case "CANCELLED":
       return "Cancelled by the agent or a member. Do not act.";
     default:

@@ -195,7 +195,7 @@ async function readSought(db: Queryable, terms: Terms): Promise<ListedRow[]> {
   return rows;
 }
 
-/** The seasons in which there are approvals at all, newest first. */
+/** Every season from the newest approval back to the oldest. */
 async function readSeasons(db: Queryable, { workspaceId, ids }: Terms): Promise<string[]> {
   const { rows } = await db.query<{ oldest: string | null; newest: string | null }>(
     `select min(id) as oldest, max(id) as newest from approvals
