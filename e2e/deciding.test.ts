@@ -385,11 +385,16 @@ journey(
     await button(page, "JSON").click();
     assert.ok(await waits(button(page, "Approve")), "in another view, it still waits");
     await page.reload();
-    await page.getByRole("button", { name: /^Typed but not kept yet: order\.amount/ }).click();
+    await page.getByRole("button", { name: /^Typed but not kept yet: order\.amount/ }).focus();
+    await page.keyboard.down("Enter");
     const field = page.getByRole("textbox", { name: "New value of order.amount" });
     assert.equal(await field.inputValue(), "5");
     const isFocused = `document.activeElement.ariaLabel === "New value of order.amount"`;
     await eventually(async () => (await page.evaluate(isFocused)) === true, "the field has focus");
+    // The key is still held, and repeats.
+    for (let repeats = 0; repeats < 3; repeats += 1) await page.keyboard.down("Enter");
+    await page.keyboard.up("Enter");
+    assert.equal(await field.inputValue(), "5");
     await page.keyboard.press("Enter");
     await choose(page, "Approve with changes");
   },

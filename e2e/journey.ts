@@ -102,10 +102,12 @@ async function openStage(executablePath: string, options: SiteOptions): Promise<
 }
 
 async function closeShared(): Promise<void> {
-  // If one failed, every journey has already said why.
-  await (await shared.browser?.catch(() => null))?.close();
-  const sites = [...shared.sites.values()].map((starting) => starting.catch(() => null));
-  await Promise.all(sites.map(async (site) => (await site)?.stop()));
+  // Had one failed to start, then every journey would have said why.
+  const browser = await shared.browser?.catch(() => null);
+  const sites = await Promise.all([...shared.sites.values()].map((one) => one.catch(() => null)));
+  const closing = [browser?.close(), ...sites.map((site) => site?.stop())];
+  const failed = (await Promise.allSettled(closing)).find(({ status }) => status === "rejected");
+  if (failed?.status === "rejected") throw failed.reason;
 }
 
 let visitors = 0;

@@ -18,6 +18,9 @@ export type Trick = {
 /** The page's note behind a value whose parts could have been moved. */
 export const storedOrder = "right-to-left text, in stored order";
 
+/** The rules find these without a browser. The others are a matter of drawing. */
+export const linesOfRules: readonly number[] = [4, 5, 6, 7];
+
 /** A request that the page has nothing to tell about. */
 export const ordinary: ReviewedWords = {
   ...nothingElse,

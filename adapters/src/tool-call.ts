@@ -12,7 +12,7 @@ export type AskOptions = {
   signal?: AbortSignal | undefined;
 };
 
-/** How long an aborted run tries to cancel its request. A process that wants to end waits no longer for it. */
+/** How long an aborted run waits for the answer to its question, and then for its cancel. */
 const cancelMs = 5_000;
 
 /** Asks about one call and waits for the decision. */
@@ -29,34 +29,26 @@ export async function askAndWait(
     return requests.waitForDecision(id, stop);
   }
   signal.throwIfAborted();
+  // The abort doesn't stop the question: it may have arrived, and its answer says which request to cancel.
   const late = new AbortController();
-  // The abort doesn't stop this call: it may have arrived, and its answer says which request to cancel.
-  const asking = requests.create(input, { signal: late.signal });
-  // Nobody will come back for this decision, so nobody should be bothered with it. It doesn't matter if this fails: an
-  // approval that nobody waits for runs nothing.
-  const cancel = async () => {
-    const timer = setTimeout(() => late.abort(), cancelMs);
-    await asking.then(({ id }) => requests.cancel(id, { signal: late.signal })).catch(() => {});
-    clearTimeout(timer);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const hurry = () => {
+    timer = setTimeout(() => late.abort(signal.reason), cancelMs);
   };
-  const { id } = await unlessAborted(asking, signal).catch((error: unknown) => {
-    if (signal.aborted) void cancel();
-    throw error;
-  });
+  signal.addEventListener("abort", hurry, { once: true });
   try {
-    return await requests.waitForDecision(id, { signal });
-  } catch (error) {
-    if (signal.aborted) await cancel();
-    throw error;
+    const { id } = await requests.create(input, { signal: late.signal });
+    return await requests.waitForDecision(id, { signal }).catch(async (error: unknown) => {
+      // Nobody will come back for this decision, so nobody should be bothered with it. It doesn't matter if this fails:
+      // an approval that nobody waits for runs nothing.
+      const soon = { signal: AbortSignal.timeout(cancelMs) };
+      if (signal.aborted) await requests.cancel(id, soon).catch(() => {});
+      throw error;
+    });
+  } finally {
+    signal.removeEventListener("abort", hurry);
+    clearTimeout(timer);
   }
-}
-
-function unlessAborted<Answer>(answering: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
-    answering.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }
 
 /**

@@ -96,7 +96,7 @@ function readBaseUrl(text: string): string {
 }
 
 function readCount(name: string, value: number): number {
-  if (value >= 0 && value < Number.POSITIVE_INFINITY) return value;
+  if (typeof value === "number" && value >= 0 && value < Number.POSITIVE_INFINITY) return value;
   throw new TypeError(`${name} must be a number from 0`);
 }
 

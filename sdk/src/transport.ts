@@ -1,7 +1,7 @@
 // One call to the service: sent, retried while that can help, and parsed. Every call made here is safe to repeat: reads
 // change nothing, a create carries an idempotency key, and a request can be cancelled only once.
 
-import type { ErrorBody } from "./contract.ts";
+import type { ApprovalRequest, ApprovalStatus, ErrorBody, ErrorCode } from "./contract.ts";
 import { CountersignError } from "./errors.ts";
 
 /** The type of the global `fetch`. You can pass your own, such as one that uses a proxy. */
@@ -31,6 +31,20 @@ export type Outgoing = {
   signal?: AbortSignal | undefined;
 };
 
+const statuses: unknown[] = [
+  "PENDING",
+  "APPROVED",
+  "REJECTED",
+  "EXPIRED",
+  "CANCELLED",
+] satisfies ApprovalStatus[];
+/** The codes with which the service refuses a call that may succeed later. */
+const codesOfPatience: unknown[] = [
+  "rate_limited",
+  "unavailable",
+  "internal_error",
+  "request_timeout",
+] satisfies ErrorCode[];
 const statusesWorthAnotherTry = [408, 425, 429, 500, 502, 503, 504];
 const firstDelayMs = 250;
 const longestDelayMs = 30_000;
@@ -66,7 +80,7 @@ export function isWorthAnotherTry(error: unknown): error is CountersignError {
 
 /** Grows after each failure, up to half a minute, with jitter. */
 export function delayMs(failures: number, error?: unknown): number {
-  const wanted = error instanceof RetryAfterError ? error.retryAfterMs : 0;
+  const wanted = error instanceof RefusedError ? error.retryAfterMs : 0;
   const grown = Math.min(longestDelayMs, firstDelayMs * 2 ** (failures - 1));
   return Math.max(Math.min(wanted, longestDelayMs), grown * (0.5 + Math.random() / 2));
 }
@@ -86,8 +100,21 @@ export async function sleep(ms: number, signal: AbortSignal | undefined): Promis
   });
 }
 
-class RetryAfterError extends CountersignError {
+class RefusedError extends CountersignError {
   retryAfterMs = 0;
+  /** Its envelope has one of our codes. Something in between may answer in the service's place. */
+  isFromService = false;
+}
+
+/** Whether the service itself asked for patience. */
+export function isFromService(error: unknown): boolean {
+  return error instanceof RefusedError && error.isFromService;
+}
+
+/** Whether this is the service's answer about one request. Any server can answer 200 with JSON. */
+export function isRequest(answer: unknown): answer is ApprovalRequest {
+  const { id, status } = Object(answer);
+  return typeof id === "string" && statuses.includes(status);
 }
 
 async function callOnce(options: TransportOptions, outgoing: Outgoing): Promise<unknown> {
@@ -95,12 +122,11 @@ async function callOnce(options: TransportOptions, outgoing: Outgoing): Promise<
   const requestId = headers.get("x-request-id");
   if (status >= 200 && status < 300) {
     const answer = readBody(options, text, { status, requestId });
-    options.contact.isMade = true;
+    options.contact.isMade ||= isRequest(answer);
     return answer;
   }
   const error = errorOf(options, { status, headers, text, requestId });
-  // Something in between may answer in its place.
-  if (error.code !== "not_countersign") options.contact.isMade = true;
+  options.contact.isMade ||= isFromService(error);
   throw error;
 }
 
@@ -111,7 +137,7 @@ async function exchange(
   { method, path, body, headers, heldMs = 0, signal }: Outgoing,
 ): Promise<Exchanged> {
   signal?.throwIfAborted();
-  const limitMs = Math.min(timeoutMs + heldMs, timerMsMax);
+  const limitMs = Math.ceil(Math.min(timeoutMs + heldMs, timerMsMax));
   const deadline = AbortSignal.timeout(limitMs);
   const init: RequestInit = {
     method,
@@ -155,11 +181,12 @@ function readBody(
 function errorOf(
   { baseUrl }: TransportOptions,
   { status, headers, text, requestId }: Exchanged & { requestId: string | null },
-): CountersignError {
+): RefusedError {
   const told = envelopeOf(text);
   const message = told?.message ?? describe(status, baseUrl, headers.get("location"));
   const code = told?.code ?? (status === 429 ? "rate_limited" : "not_countersign");
-  const error = new RetryAfterError(message, { status, code, requestId });
+  const error = new RefusedError(message, { status, code, requestId });
+  error.isFromService = told !== null && codesOfPatience.includes(told.code);
   const seconds = Number(headers.get("retry-after") ?? 0);
   if (seconds > 0) error.retryAfterMs = seconds * 1_000;
   return error;

@@ -1,10 +1,12 @@
 // Waits for a decision: consecutive long polls that survive restarts of the service and of proxies in between.
 
 import type { ApprovalRequest, ApprovalStatus } from "./contract.ts";
-import { WaitTimeoutError } from "./errors.ts";
+import { CountersignError, WaitTimeoutError } from "./errors.ts";
 import {
   call,
   delayMs,
+  isFromService,
+  isRequest,
   isWorthAnotherTry,
   pathOf,
   sleep,
@@ -12,7 +14,10 @@ import {
 } from "./transport.ts";
 
 export type WaitOptions = {
-  /** After this, a `WaitTimeoutError` is thrown. Without it, the wait ends when the request is decided or expires. */
+  /**
+   * After this, a `WaitTimeoutError` is thrown. Without it, the wait ends when the request is decided or expires. It
+   * fails when the service is away at the request's end, and was for a quarter of an hour.
+   */
   timeoutMs?: number;
   signal?: AbortSignal;
 };
@@ -26,6 +31,8 @@ export type DecidedRequest<
 
 /** Proxies and load balancers often cut calls after a minute. */
 const waitSecondsMax = 50;
+/** A service that is away for so long is gone, unless the request can still be decided. */
+const awayMsMax = 900_000;
 /** The service gets this long to answer, even near the end of a wait. */
 const answerMsMin = 1_000;
 
@@ -40,6 +47,10 @@ export async function waitForDecision<Payload, Metadata, AgentState>(
   const endsAt = performance.now() + timeoutMs;
   let failures = 0;
   let earlyAnswers = 0;
+  let heardAt = performance.now();
+  /** Unknown until the service has told of the request. */
+  let expiresAt = Number.NEGATIVE_INFINITY;
+  const isAway = () => performance.now() - heardAt > awayMsMax && Date.now() > expiresAt;
   for (;;) {
     let pauseMs = 0;
     let cause: unknown;
@@ -50,14 +61,17 @@ export async function waitForDecision<Payload, Metadata, AgentState>(
       });
       if (isDecided(request)) return request;
       failures = 0;
+      heardAt = performance.now();
+      expiresAt = Date.parse(request.expiresAt);
       // A service with too many waiting callers answers at once; an immediate retry would add to them.
       earlyAnswers = isEarly ? earlyAnswers + 1 : 0;
       pauseMs = isEarly ? delayMs(earlyAnswers) : 0;
     } catch (error) {
-      if (!isWorthAnotherTry(error)) throw error;
       failures += 1;
-      // Once the service was heard, only the caller or the end of the wait gives up.
-      if (!options.contact.isMade && failures > options.retriesMax) throw error;
+      if (isFromService(error)) heardAt = performance.now();
+      if (!isPassing(error, options)) throw error;
+      // Until the service was heard, its address may be wrong.
+      if (options.contact.isMade ? isAway() : failures > options.retriesMax) throw error;
       pauseMs = delayMs(failures, error);
       cause = error;
     }
@@ -65,6 +79,12 @@ export async function waitForDecision<Payload, Metadata, AgentState>(
     if (leftMs <= 0) throw new WaitTimeoutError(id, timeoutMs, cause);
     await sleep(Math.min(pauseMs, leftMs), signal);
   }
+}
+
+/** While a service restarts, whatever stands before it may answer in its place: a page, a redirect, a 404. */
+function isPassing(error: unknown, { contact }: TransportOptions): boolean {
+  if (isWorthAnotherTry(error)) return true;
+  return contact.isMade && error instanceof CountersignError && error.code === "not_countersign";
 }
 
 /** One long poll, held for no longer than there is time. */
@@ -78,15 +98,20 @@ async function look<Payload, Metadata, AgentState>(
   const secondsMax = isFirst ? 0 : waitSecondsMax;
   const waitSeconds = Math.min(secondsMax, Math.floor(remainingMs / 1_000));
   const heldMs = waitSeconds * 1_000;
-  const leftMs = Math.ceil(remainingMs - heldMs);
-  const timeoutMs = Math.max(answerMsMin, Math.min(options.timeoutMs, leftMs));
+  const timeoutMs = Math.max(answerMsMin, Math.min(options.timeoutMs, remainingMs - heldMs));
   const askedAt = performance.now();
   const request = await call<ApprovalRequest<Payload, Metadata, AgentState>>(
     { ...options, retriesMax: 0, timeoutMs },
     { method: "GET", path: `${pathOf(id)}?wait=${waitSeconds}`, heldMs, signal },
   );
+  if (!isRequest(request) || request.id !== id) throw notTold(options, id);
   const wasHeld = heldMs > 0 && performance.now() - askedAt >= heldMs / 2;
   return { request, isEarly: !isFirst && !wasHeld };
+}
+
+function notTold({ baseUrl }: TransportOptions, id: string): CountersignError {
+  const message = `${baseUrl} answered, but tells nothing of ${id}. Is baseUrl the address of a Countersign service?`;
+  return new CountersignError(message, { status: 200, code: "not_countersign" });
 }
 
 function isDecided<Payload, Metadata, AgentState>(

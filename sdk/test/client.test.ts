@@ -216,3 +216,14 @@ test("numbers that JSON.parse would round come through with a parser that keeps 
   const read = await client.requests.get<{ amount: string }>(id);
   assert.equal(read.payload.amount, "9007199254740993");
 });
+
+test("a time limit may have a fraction, and is a number", async () => {
+  const client = await served.client({ timeoutMs: 20_000 / 3 });
+  assert.equal((await failureOf(client.requests.get("req_unknown"))).code, "not_found");
+  for (const timeoutMs of ["200", Number.NaN, -1] as number[]) {
+    assert.throws(
+      () => new Countersign({ apiKey: "key", timeoutMs }),
+      /timeoutMs must be a number/,
+    );
+  }
+});

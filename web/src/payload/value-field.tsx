@@ -33,7 +33,14 @@ export function ValueField(props: ValueFieldProps) {
   const keep = () => {
     if (token !== null) onKeep(token);
   };
+  const hasOwnKey = useRef(false);
   const onKeyDown = (event: KeyboardEvent) => {
+    hasOwnKey.current ||= !event.repeat;
+    // The key that led here may still be down. It was meant for another control.
+    if (!hasOwnKey.current) {
+      event.preventDefault();
+      return;
+    }
     if (event.key === "Escape") {
       event.preventDefault();
       onCancel();

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { honestTexts } from "../../../../e2e/honest-texts.ts";
-import { ordinary, storedOrder, type Trick, wordsOf } from "../../../../e2e/trick.ts";
+import { linesOfRules, ordinary, storedOrder, type Trick, wordsOf } from "../../../../e2e/trick.ts";
 import { tricks } from "../../../../e2e/tricks-table.ts";
 import { mixesDirections } from "../../../../server/src/domain/shown/text/writing-order.ts";
 import { words } from "../../look/words.ts";
@@ -44,9 +44,6 @@ test("the table is long enough to be worth its name", () => {
   assert.equal(storedOrder, words.order.note);
   assert.equal(new Set(tricks.map(({ name }) => name)).size, tricks.length);
 });
-
-/** The others are a matter of drawing, which only a browser does. */
-const linesOfRules: readonly number[] = [4, 5, 6, 7];
 
 for (const trick of tricks.filter(({ line }) => linesOfRules.includes(line))) {
   test(`${trick.name} is told`, () => {
