@@ -11,6 +11,7 @@ import {
   entriesIn,
   textOfChunk,
 } from "./chunks.ts";
+import { guessHeight } from "./height-guess.ts";
 import { useNear } from "./nearness.ts";
 import { plainRowsOf } from "./plain-rows.ts";
 import { useTree } from "./tree-context.ts";
@@ -163,21 +164,36 @@ function NearOrFarRows({ of, chunk, count }: ChunkRowsProps) {
   const [isNear, setNear] = useState(() => tree.isTarget(isHolding));
   const noteNear = (isNearNow: boolean) => setNear(isNearNow || hasFocus(element.current));
   useNear(element, isReady ? null : noteNear);
+  const noteRows = () => {
+    if (element.current !== null) guessHeight(element.current, rowsIn(element.current));
+  };
   useLayoutEffect(() => {
-    element.current?.style.setProperty("--rows", String(chunk.size));
-    return tree.watchTarget((value) => {
+    const part = element.current;
+    const unwatch = tree.watchTarget((value) => {
       if (isHolding(value)) setNear(true);
     });
+    // After its containers, which register before it.
+    const unregister = tree.register(`height ${of.key} ${chunk.index}`, noteRows);
+    return () => {
+      unwatch();
+      unregister();
+      if (part !== null) guessHeight(part, 0);
+    };
   }, [chunk]);
+  useLayoutEffect(noteRows, [chunk, count, isNear]);
   return (
     <div className="chunk" ref={element}>
       {isReady || isNear ? (
         <NearRows key="near">{entriesIn(list, chunk, count).map(row)}</NearRows>
       ) : (
-        <FarRows key="far" of={of} chunk={chunk} count={count} />
+        <FarRows key="far" of={of} chunk={chunk} count={count} onRows={noteRows} />
       )}
     </div>
   );
+}
+
+function rowsIn(element: HTMLElement): number {
+  return element.getElementsByTagName("li").length;
 }
 
 function hasFocus(element: HTMLElement | null): boolean {
@@ -190,7 +206,9 @@ function NearRows({ children }: { children: ReactNode }) {
   return <ul>{children}</ul>;
 }
 
-function FarRows({ of: { key, path, list }, chunk, count }: ChunkRowsProps) {
+type FarRowsProps = ChunkRowsProps & { onRows: () => void };
+
+function FarRows({ of: { key, path, list }, chunk, count, onRows }: FarRowsProps) {
   const tree = useTree();
   const element = useRef<HTMLUListElement>(null);
   const [drawings, setDrawings] = useState(0);
@@ -198,6 +216,7 @@ function FarRows({ of: { key, path, list }, chunk, count }: ChunkRowsProps) {
     if (element.current === null) return;
     const { rows, values, hasFolded } = plainRowsOf(list, chunk, { count, path, opening: tree });
     element.current.replaceChildren(rows);
+    onRows();
     for (const value of values) tree.onDrawn(value);
     if (!hasFolded) return;
     return tree.register(`rows ${key} ${chunk.index}`, () => setDrawings((times) => times + 1));
