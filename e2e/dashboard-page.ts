@@ -87,7 +87,10 @@ export function urlOf({ site, workspace }: Journey, path: string): string {
 /** Goes to a place by the rail. */
 export async function goTo(page: Page, place: string): Promise<void> {
   const rail = page.getByRole("navigation", { name: "Workspace" });
-  await rail.getByRole("link", { name: place, exact: true }).click();
+  const link = rail.getByRole("link", { name: place, exact: true });
+  await link.click();
+  // Until then the page before may still be there, with a heading of its own.
+  await link.and(page.locator("[aria-current=page]")).waitFor();
   await page.locator("main h1").first().waitFor();
 }
 
