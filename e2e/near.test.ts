@@ -43,9 +43,10 @@ journey("the page is as long before its rows were in sight as after", async (the
     await open(page, url);
     await everything.waitFor();
     if (step === "open") {
-      // Without scrolling to it.
+      // Without scrolling to it, or to the end.
       await everything.dispatchEvent("click");
-      await untilApprovable(page);
+      await everything.waitFor({ state: "detached" });
+      await page.locator(".payload-opening > div").waitFor({ state: "detached" });
     }
     const height = () => page.evaluate<number>("document.documentElement.scrollHeight");
     const guessed = await height();
@@ -57,8 +58,9 @@ journey("the page is as long before its rows were in sight as after", async (the
       }
     })()`);
     const ratio = guessed / (await height());
+    // The browser remembers the height of what was in sight while it was folded.
     assert.ok(
-      ratio > 0.9 && ratio < 1.1,
+      ratio > 0.8 && ratio < 1.25,
       `${step}: ${guessed} were guessed, ${ratio} times as much`,
     );
     // A page that is loaded again would begin where this one was left.

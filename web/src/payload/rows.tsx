@@ -172,15 +172,15 @@ function NearOrFarRows({ of, chunk, count }: ChunkRowsProps) {
     const unwatch = tree.watchTarget((value) => {
       if (isHolding(value)) setNear(true);
     });
-    // After its containers, which register before it.
+    noteRows();
+    // Its turn comes after those of the containers inside, which have registered before it.
     const unregister = tree.register(`height ${of.key} ${chunk.index}`, noteRows);
     return () => {
       unwatch();
       unregister();
       if (part !== null) guessHeight(part, 0);
     };
-  }, [chunk]);
-  useLayoutEffect(noteRows, [chunk, count, isNear]);
+  }, [chunk, count, isNear]);
   return (
     <div className="chunk" ref={element}>
       {isReady || isNear ? (
