@@ -6,9 +6,12 @@ import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
 
 const root = join(import.meta.dirname, "..");
-const pages = globSync(["*.md", "{sdk,mcp,adapters,examples,bench}/*.md", "docs/**/*.md"], {
-  cwd: root,
-}).sort();
+const pages = globSync(
+  ["*.md", "{sdk,mcp,adapters,adapters/*,examples,bench}/*.md", "docs/**/*.md"],
+  {
+    cwd: root,
+  },
+).sort();
 
 test("no link within the documentation is dead", () => {
   const dead = pages.flatMap((page) =>

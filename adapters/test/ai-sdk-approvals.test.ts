@@ -4,7 +4,7 @@ import { generateText, isStepCount, type ModelMessage, tool } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { z } from "zod";
 import { serve } from "../../sdk/test/served.ts";
-import { ask, type DescribeCall, resume } from "../src/ai-sdk-approvals.ts";
+import { ask, type DescribeCall, resume } from "../ai-sdk/src/approvals.ts";
 import { all, expire, notify, withWebhooks } from "./reviewer.ts";
 
 const served = await serve();

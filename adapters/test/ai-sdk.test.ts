@@ -5,7 +5,7 @@ import { MockLanguageModelV4 } from "ai/test";
 import { z } from "zod";
 import type { Countersign } from "../../sdk/src/index.ts";
 import { serve } from "../../sdk/test/served.ts";
-import { type RequireApprovalOptions, requireApproval } from "../src/ai-sdk.ts";
+import { type RequireApprovalOptions, requireApproval } from "../ai-sdk/src/ai-sdk.ts";
 import { all, expire, notify, onlyPending, pending } from "./reviewer.ts";
 
 const served = await serve();

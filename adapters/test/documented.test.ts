@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { serve } from "../../sdk/test/served.ts";
@@ -12,8 +12,14 @@ import { makeWorkspace } from "../../server/test/test-service.ts";
 import { makeEndpoint, startReceiver, startWorker } from "../../server/test/test-worker.ts";
 
 const root = join(import.meta.dirname, "..", "..");
-// The folder lies within the package, so that Node finds the package's own name and its dependencies.
+// The folder lies beside the adapters, so that Node finds their frameworks.
 const folder = mkdtempSync(join(root, "adapters", ".documented-"));
+const scope = join(folder, "node_modules", "@countersign");
+mkdirSync(scope, { recursive: true });
+for (const name of ["ai-sdk", "langchain", "openai-agents", "mastra"]) {
+  symlinkSync(join(root, "adapters", name), join(scope, name));
+}
+symlinkSync(join(root, "sdk"), join(scope, "sdk"));
 const served = await serve();
 const worker = startWorker(served.service.database);
 const receiver = await startReceiver();

@@ -13,7 +13,7 @@ import {
 import { z } from "zod";
 import type { Countersign } from "../../sdk/src/index.ts";
 import { serve } from "../../sdk/test/served.ts";
-import { type Asking, ask, invoke, resume } from "../src/langchain.ts";
+import { type Asking, ask, invoke, resume } from "../langchain/src/langchain.ts";
 import { all, expire, notify, onlyPending, pending, withWebhooks } from "./reviewer.ts";
 
 const served = await serve();

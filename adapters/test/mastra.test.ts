@@ -8,7 +8,7 @@ import { MockLanguageModelV4 } from "ai/test";
 import { z } from "zod";
 import type { Countersign } from "../../sdk/src/index.ts";
 import { serve } from "../../sdk/test/served.ts";
-import { type RequireApprovalOptions, requireApproval, resume } from "../src/mastra.ts";
+import { type RequireApprovalOptions, requireApproval, resume } from "../mastra/src/mastra.ts";
 import { all, expire, notify, onlyPending, withWebhooks } from "./reviewer.ts";
 
 const served = await serve();

@@ -9,7 +9,12 @@ import {
 } from "@openai/agents-core/testing";
 import { z } from "zod";
 import { serve } from "../../sdk/test/served.ts";
-import { ask, type DescribeCall, requireApproval, resume } from "../src/openai-agents.ts";
+import {
+  ask,
+  type DescribeCall,
+  requireApproval,
+  resume,
+} from "../openai-agents/src/openai-agents.ts";
 import { all, expire, notify, withWebhooks } from "./reviewer.ts";
 
 const served = await serve();

@@ -3,13 +3,6 @@
 
 import type { Countersign } from "@countersign/sdk";
 import {
-  asSchema,
-  type InferToolInput,
-  type InferToolOutput,
-  type Tool,
-  type ToolExecutionOptions,
-} from "ai";
-import {
   askAndWait,
   type Describe,
   inputToRun,
@@ -19,7 +12,14 @@ import {
   refusalText,
   shownInput,
   type Validate,
-} from "./tool-call.ts";
+} from "@countersign/sdk/tool-call";
+import {
+  asSchema,
+  type InferToolInput,
+  type InferToolOutput,
+  type Tool,
+  type ToolExecutionOptions,
+} from "ai";
 
 export type RequireApprovalOptions = {
   /**
@@ -29,7 +29,7 @@ export type RequireApprovalOptions = {
   runId?: string;
 };
 
-export type { NotRun } from "./tool-call.ts";
+export type { NotRun } from "@countersign/sdk/tool-call";
 
 /**
  * Puts a person before a tool:

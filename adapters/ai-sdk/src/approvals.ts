@@ -3,8 +3,14 @@
 // carry an edit, so the edit is written into the call before it is approved.
 
 import type { ApprovalRequest, Countersign, CreateRequest, WebhookData } from "@countersign/sdk";
+import {
+  isEdited,
+  keyOf,
+  lastDecided,
+  refusalText,
+  refuseLargeState,
+} from "@countersign/sdk/tool-call";
 import type { AssistantModelMessage, ModelMessage, ToolApprovalResponse, ToolCallPart } from "ai";
-import { isEdited, keyOf, lastDecided, refusalText, refuseLargeState } from "./tool-call.ts";
 
 /** In `agentState`: the whole run. */
 export type PausedMessages = { adapter: "ai-sdk"; messages: ModelMessage[] };

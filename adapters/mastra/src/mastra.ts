@@ -2,7 +2,6 @@
 // same storage resumes from the webhook.
 
 import type { ApprovalRequest, Countersign, CreateRequest, WebhookData } from "@countersign/sdk";
-import { createTool, type Tool, type ToolExecutionContext } from "@mastra/core/tools";
 import {
   askAndWait,
   type Describe,
@@ -12,14 +11,15 @@ import {
   refusalText,
   shownInput,
   type Validate,
-} from "./tool-call.ts";
+} from "@countersign/sdk/tool-call";
+import { createTool, type Tool, type ToolExecutionContext } from "@mastra/core/tools";
 
 export type RequireApprovalOptions = {
   /** `wait` holds the run in this process; `suspend` ends it until `resume`. `wait` is the default. */
   whilePending?: "wait" | "suspend";
 };
 
-export type { NotRun } from "./tool-call.ts";
+export type { NotRun } from "@countersign/sdk/tool-call";
 
 /** In `agentState`: enough to find the suspended call again. */
 export type SuspendedCall = { adapter: "mastra"; runId: string; toolCallId: string };

@@ -3,6 +3,13 @@
 
 import type { ApprovalRequest, Countersign, CreateRequest, WebhookData } from "@countersign/sdk";
 import {
+  isAskedBy,
+  isShownAs,
+  keyOf,
+  refusalText,
+  refuseLargeState,
+} from "@countersign/sdk/tool-call";
+import {
   type Agent,
   type FunctionTool,
   tool as makeTool,
@@ -10,7 +17,6 @@ import {
   RunState,
   type RunToolApprovalItem,
 } from "@openai/agents-core";
-import { isAskedBy, isShownAs, keyOf, refusalText, refuseLargeState } from "./tool-call.ts";
 
 /** In `agentState`: the whole run, and the call it waits for. */
 export type PausedRun = { adapter: "openai-agents"; runState: string; callId: string };

@@ -1,7 +1,9 @@
-// The common part of all adapters: asks a person about one tool call, decides which input may run, and tells the model
-// when nothing may.
+// The published surface of @countersign/sdk/tool-call, the common part of all adapters: asks a person about one tool
+// call, decides which input may run, and tells the model when nothing may.
 
-import type { ApprovalRequest, Countersign, CreateRequest, DecidedRequest } from "@countersign/sdk";
+import type { Countersign } from "./client.ts";
+import type { ApprovalRequest, CreateRequest } from "./contract.ts";
+import type { DecidedRequest } from "./wait.ts";
 
 /** The approver's text beside the payload, which is the tool's input. */
 export type Describe<Input> = (input: Input) => Omit<CreateRequest, "payload">;

@@ -2,9 +2,15 @@
 // with the same words) with a person's decision: approve, edit or reject.
 
 import type { ApprovalRequest, Countersign, CreateRequest, WebhookData } from "@countersign/sdk";
+import {
+  isEdited,
+  keyOf,
+  lastDecided,
+  refusalText,
+  unusableText,
+} from "@countersign/sdk/tool-call";
 import { Command } from "@langchain/langgraph";
 import type { ActionRequest, Decision, HITLRequest, HITLResponse } from "langchain";
-import { isEdited, keyOf, lastDecided, refusalText, unusableText } from "./tool-call.ts";
 
 export type Asking = {
   countersign: Countersign;
