@@ -35,6 +35,33 @@ end;
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.refuse_change_of_redemption()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'approval % was redeemed once and for all', old.approval_id
+    using errcode = 'integrity_constraint_violation';
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.refuse_redemption_without_approval()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if (
+    select status from approvals where workspace_id = new.workspace_id and id = new.approval_id
+  ) is distinct from 'APPROVED' then
+    raise exception 'approval % is not approved: nobody may redeem it', new.approval_id
+      using errcode = 'integrity_constraint_violation';
+  end if;
+  return new;
+end;
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.search_words(workspace_id text, id text, summary text)
  RETURNS tsvector
  LANGUAGE plpgsql
@@ -371,6 +398,19 @@ create table plans (
   constraint plans_cap_check CHECK ((cap >= 0)),
   constraint plans_included_check CHECK ((included >= 0))
 );
+
+create table redemptions (
+  workspace_id text collate "C" not null,
+  approval_id text collate "C" not null,
+  api_key_id text collate "C" not null,
+  idempotency_key text collate "C",
+  redeemed_at timestamp(3) with time zone not null default now_ms(),
+  constraint redemptions_pkey PRIMARY KEY (workspace_id, approval_id),
+  constraint redemptions_workspace_id_api_key_id_fkey FOREIGN KEY (workspace_id, api_key_id) REFERENCES api_keys(workspace_id, id),
+  constraint redemptions_workspace_id_approval_id_fkey FOREIGN KEY (workspace_id, approval_id) REFERENCES approvals(workspace_id, id)
+);
+CREATE TRIGGER redemptions_are_final BEFORE UPDATE ON public.redemptions FOR EACH ROW EXECUTE FUNCTION refuse_change_of_redemption();
+CREATE TRIGGER redemptions_of_approved BEFORE INSERT ON public.redemptions FOR EACH ROW EXECUTE FUNCTION refuse_redemption_without_approval();
 
 create table reviewers (
   workspace_id text collate "C" not null,

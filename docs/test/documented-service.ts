@@ -131,6 +131,12 @@ export async function startDocumentedService(): Promise<DocumentedService> {
       fill: async (text) => {
         let filled = text.replaceAll(serviceName, served.url);
         for (const name of receiverNames) filled = filled.replaceAll(name, receiver.url);
+        // A reader redeems what was approved in the block before.
+        if (filled.includes("req_…/redeem")) {
+          const id = await ask();
+          await served.approve(id);
+          filled = filled.replaceAll("req_…", id);
+        }
         for (const [prefix, make] of Object.entries(makers)) {
           if (filled.includes(`${prefix}_…`))
             filled = filled.replaceAll(`${prefix}_…`, await make());

@@ -54,6 +54,20 @@ export type ApprovalRequest<Payload = Opaque, Metadata = Opaque, AgentState = Op
   createdAt: string;
 };
 
+/** When an approved request was redeemed, and with which API key. */
+export type RedemptionFacts = {
+  redeemedAt: string;
+  /** The API key as the dashboard names it. */
+  redeemedBy: { id: string; name: string };
+};
+
+/** The answer of `POST /v1/requests/:id/redeem`: execute its `effectivePayload`, once. */
+export type RedeemedRequest<
+  Payload = Opaque,
+  Metadata = Opaque,
+  AgentState = Opaque,
+> = ApprovalRequest<Payload, Metadata, AgentState> & RedemptionFacts & { status: "APPROVED" };
+
 /** The answer of `GET /v1/requests`, newest first. */
 export type ApprovalRequestList<Payload = Opaque, Metadata = Opaque, AgentState = Opaque> = {
   data: ApprovalRequest<Payload, Metadata, AgentState>[];
@@ -89,11 +103,15 @@ export type ErrorCode =
   | "method_not_allowed"
   | "request_timeout"
   | "already_resolved"
+  | "not_approved"
+  | "already_redeemed"
   | "body_too_large"
   | "idempotency_key_reused"
   | "rate_limited"
   | "internal_error"
   | "unavailable";
 
-/** The one envelope of every error. */
-export type ErrorBody = { error: { code: ErrorCode; message: string } };
+/** The one envelope of every error. `already_redeemed` also tells when, and with which API key. */
+export type ErrorBody = {
+  error: { code: ErrorCode; message: string } & Partial<RedemptionFacts>;
+};

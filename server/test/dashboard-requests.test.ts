@@ -287,6 +287,19 @@ test("a filter that cannot be understood is refused by the name of its field", a
   assert.deepEqual([refused.refusal, refused.field], ["validation_error", "state"]);
 });
 
+test("the history of a request tells when it was redeemed and with which API key", async () => {
+  const { id: workspaceId, key } = await makeTeam();
+  const created = await service.call("POST", "/v1/requests", { key, body: minimalBody });
+  const id = created.json.id as string;
+  const { token } = await findReviewer(db, id);
+  await decide(app, token, { verdict: "approve" });
+  const before = (await show(workspaceId, id)).history;
+  assert.ok(before.every(({ kind }) => kind !== "redeemed"));
+  const { json } = await service.call("POST", `/v1/requests/${id}/redeem`, { key });
+  const added = (await show(workspaceId, id)).history.filter(({ kind }) => kind === "redeemed");
+  assert.deepEqual(added, [{ kind: "redeemed", at: json.redeemedAt, apiKey: json.redeemedBy }]);
+});
+
 test("a request is shown with everything, JSON to the letter, and its history in order", async () => {
   const receiver = await startReceiver();
   const { id: workspaceId, key } = await makeTeam();

@@ -61,6 +61,7 @@ const merged = {
   "0008_delivery_channels.sql": "1ac326c32462ea289b8d7ca20d3f5884221465945eababad480a15b5a93f66d5",
   "0009_channels_of_finished_mails.sql":
     "413b61f1a998fc865c6d4eb56dd038ff746cb4a366d591151fcf9427413198d0",
+  "0010_redemptions.sql": "79cb9e37cbade2987346dd48147723183e806ddc8ea29ea4b1963e0a9f865943",
 };
 
 const migrationsFolder = join(import.meta.dirname, "..", "migrations");

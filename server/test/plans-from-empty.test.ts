@@ -12,6 +12,7 @@ import { nothingElse } from "../src/domain/shown/submitted-fields.ts";
 import { insertMany } from "../src/storage/approvals/approval-creation.ts";
 import { expire, listResolvedIds, resolve } from "../src/storage/approvals/approval-resolution.ts";
 import * as approvals from "../src/storage/approvals/approvals.ts";
+import * as redemptions from "../src/storage/approvals/redemptions.ts";
 import * as reviews from "../src/storage/approvals/reviews.ts";
 import * as dueMails from "../src/storage/deliveries/due-mails.ts";
 import * as dueWebhooks from "../src/storage/deliveries/due-webhooks.ts";
@@ -56,8 +57,11 @@ async function callAll(tx: Transaction, { workspaceId, keyDigest }: Caller): Pro
   assert.notEqual(await reviews.find(tx, tokenDigest), null);
   assert.notEqual(await reviews.findLink(tx, tokenDigest), null);
   const byEmail = "ann@example.com";
-  const resolution = { status: "REJECTED", byEmail, note: null } as const;
+  const resolution = { status: "APPROVED", byEmail, note: null, edit: null } as const;
   assert.notEqual(await resolve(tx, { workspaceId, id }, resolution), null);
+  const redeeming = await redemptions.insert(tx, { keyDigest, id, idempotencyKey });
+  assert.equal(redeeming?.isRedeemed, true);
+  assert.notEqual(await redemptions.find(tx, { workspaceId, id }), null);
   await expire(tx, workspaceId, [id]);
   assert.deepEqual(await listResolvedIds(tx, [{ workspaceId, id }]), [id]);
 }

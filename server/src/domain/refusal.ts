@@ -12,6 +12,7 @@ export type RefusalCode =
   | "unknown_group"
   | "not_found"
   | "already_resolved"
+  | "not_approved"
   | "idempotency_key_reused";
 
 export type Refusal<Code extends string = RefusalCode> = {

@@ -241,6 +241,7 @@ export type HistoryEntry =
   | { kind: "opened"; at: string; email: string }
   | { kind: "approved" | "rejected"; at: string; email: string }
   | { kind: "expired" | "cancelled"; at: string }
+  | { kind: "redeemed"; at: string; apiKey: { id: string; name: string } }
   | {
       kind: "delivered" | "delivery_failed";
       at: string;

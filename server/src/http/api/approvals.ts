@@ -14,6 +14,10 @@ import { isRefusal, type Refusal } from "../../domain/refusal.ts";
 import { cancelApproval } from "../../operations/approvals/cancel-approval.ts";
 import type { CreateApproval } from "../../operations/approvals/create-approval.ts";
 import { listApprovals, type ReadApproval } from "../../operations/approvals/read-approval.ts";
+import {
+  type AlreadyRedeemed,
+  redeemApproval,
+} from "../../operations/approvals/redeem-approval.ts";
 import { unknownKey } from "../../operations/approvals/unknown-key.ts";
 import type { ResolutionWatch } from "../../storage/approvals/resolution-watch.ts";
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
@@ -27,10 +31,16 @@ import {
   toCursor,
   waitSecondsOf,
 } from "../frame/parameters.ts";
-import { problemOfRefusal, tooManyReads } from "../frame/problems.ts";
+import { alreadyRedeemed, problemOfRefusal, tooManyReads } from "../frame/problems.ts";
 import type { Admission } from "../frame/route.ts";
 import { inTurn } from "../frame/turns.ts";
-import { entityTag, representApproval, representList } from "./representations.ts";
+import {
+  entityTag,
+  representApproval,
+  representList,
+  representRedeemed,
+  representRedemption,
+} from "./representations.ts";
 
 export type ApprovalCalls = {
   db: Database;
@@ -129,6 +139,26 @@ export async function cancel({ db }: ApprovalCalls, call: Call): Promise<Answer>
   if (isRefusal(cancelled)) return answerRefusal(call, cancelled);
   noteFacts(call, cancelled);
   return { status: 200, body: representApproval(cancelled.approval) };
+}
+
+export async function redeem({ db }: ApprovalCalls, call: Call): Promise<Answer> {
+  const idempotencyKey = idempotencyKeyOf(call);
+  if (isRefusal(idempotencyKey)) return refuseKnownCaller(db, call, idempotencyKey);
+  const { keyDigest } = call;
+  const redeemed = await redeemApproval(db, { keyDigest, id: idOf(call), idempotencyKey });
+  if (isRefusal(redeemed)) return answerRedeemRefusal(call, redeemed);
+  noteFacts(call, redeemed);
+  return {
+    status: 200,
+    headers: redeemed.isReplay ? { "idempotent-replayed": "true" } : {},
+    body: representRedeemed(redeemed.approval, redeemed.redemption),
+  };
+}
+
+function answerRedeemRefusal(call: Call, refusal: AlreadyRedeemed | Refusal): Answer {
+  if (refusal.refusal !== "already_redeemed") return answerRefusal(call, refusal);
+  call.isKeyKnown = true;
+  return alreadyRedeemed(refusal.message, representRedemption(refusal.redemption));
 }
 
 /** Reads an approval. While it is pending, reads it again when it may have changed, until the wait is over. */

@@ -1,6 +1,11 @@
 // How approvals look in answers: the fields of the contract, held to it by the compiler.
 
-import type { ApprovalRequest, ApprovalRequestList } from "../../../../sdk/src/contract.ts";
+import type {
+  ApprovalRequest,
+  ApprovalRequestList,
+  RedeemedRequest,
+  RedemptionFacts,
+} from "../../../../sdk/src/contract.ts";
 import type { Approval } from "../../domain/approval/approval.ts";
 import {
   approvalFields,
@@ -8,14 +13,24 @@ import {
   joinFields,
 } from "../../domain/approval/approval-json.ts";
 import { type JsonText, toJsonText } from "../../domain/shown/json-text.ts";
+import type { Redemption } from "../../storage/approvals/redemptions.ts";
 
 export function representApproval(approval: Approval): string {
+  return joinFields(fieldsOf(approval));
+}
+
+/** The request as it is read, and then the redemption. Reads never tell it: an approved request doesn't change. */
+export function representRedeemed(approval: Approval, redemption: Redemption): string {
+  const { redeemedAt, redeemedBy } = representRedemption(redemption);
   return joinFields({
-    id: toJsonText(approval.id),
-    object: toJsonText("approval_request"),
-    ...approvalFields(approval),
-    createdAt: toJsonText(approval.createdAt.toISOString()),
-  } satisfies JsonFields<ApprovalRequest>);
+    ...fieldsOf(approval),
+    redeemedAt: toJsonText(redeemedAt),
+    redeemedBy: toJsonText(redeemedBy),
+  } satisfies JsonFields<RedeemedRequest>);
+}
+
+export function representRedemption({ redeemedAt, redeemedBy }: Redemption): RedemptionFacts {
+  return { redeemedAt: redeemedAt.toISOString(), redeemedBy };
 }
 
 export function representList(approvals: Approval[], nextCursor: string | null): string {
@@ -24,6 +39,15 @@ export function representList(approvals: Approval[], nextCursor: string | null):
     hasMore: toJsonText(nextCursor !== null),
     nextCursor: toJsonText(nextCursor),
   } satisfies JsonFields<ApprovalRequestList>);
+}
+
+function fieldsOf(approval: Approval) {
+  return {
+    id: toJsonText(approval.id),
+    object: toJsonText("approval_request"),
+    ...approvalFields(approval),
+    createdAt: toJsonText(approval.createdAt.toISOString()),
+  } satisfies JsonFields<ApprovalRequest>;
 }
 
 /**

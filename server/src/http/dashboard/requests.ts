@@ -16,6 +16,7 @@ import { findWithExpiry } from "../../operations/approvals/expire-approvals.ts";
 import { mailAgain as mailReviewersAgain } from "../../operations/deliveries/mail-again.ts";
 import * as requestLists from "../../storage/approvals/approval-lists.ts";
 import { readPending } from "../../storage/approvals/pending.ts";
+import * as redemptions from "../../storage/approvals/redemptions.ts";
 import {
   type ApprovalHistory,
   readHistory,
@@ -140,6 +141,8 @@ async function showApproval(
   call.facts.approvalId = approval.id;
   const history = await readHistory(db, { workspaceId, id: approval.id });
   const { state } = approval;
+  const redemption =
+    state.kind === "APPROVED" ? await redemptions.find(db, { workspaceId, id: approval.id }) : null;
   return {
     ...representRow(listedOf(approval)),
     ...submittedOf(approval),
@@ -150,7 +153,7 @@ async function showApproval(
       email,
       openedAt: openedAt?.toISOString() ?? null,
     })),
-    history: historyOf(approval, history),
+    history: historyOf(approval, history, redemption),
     deliveries: history.deliveries.map(representDelivery),
   };
 }
@@ -188,7 +191,11 @@ function representApprover(approver: Approver) {
 }
 
 /** Oldest first. Entries of the same millisecond keep the order in which they must have happened. */
-function historyOf({ createdAt, state }: Approval, history: ApprovalHistory): HistoryEntry[] {
+function historyOf(
+  { createdAt, state }: Approval,
+  history: ApprovalHistory,
+  redemption: redemptions.Redemption | null,
+): HistoryEntry[] {
   const entries: HistoryEntry[] = [
     { kind: "created", at: createdAt.toISOString() },
     ...history.sent.flatMap(mailEntries),
@@ -196,6 +203,7 @@ function historyOf({ createdAt, state }: Approval, history: ApprovalHistory): Hi
       openedAt === null ? [] : [{ kind: "opened", at: openedAt.toISOString(), email }],
     ),
     ...outcomeEntries(state),
+    ...(redemption === null ? [] : [redeemedEntry(redemption)]),
     ...history.sent.flatMap(webhookEntries),
   ];
   return entries.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
@@ -215,6 +223,10 @@ function webhookEntries({ delivery, at: date, isDelivered }: Sent): HistoryEntry
   if (destination.kind !== "endpoint") return [];
   const kind = isDelivered ? "delivered" : "delivery_failed";
   return [{ kind, at: date.toISOString(), deliveryId, event, url: destination.url }];
+}
+
+function redeemedEntry({ redeemedAt, redeemedBy }: redemptions.Redemption): HistoryEntry {
+  return { kind: "redeemed", at: redeemedAt.toISOString(), apiKey: redeemedBy };
 }
 
 function outcomeEntries(state: ApprovalState): HistoryEntry[] {

@@ -57,6 +57,18 @@ const query = (name: string, schema: object, description: string) => ({
   schema,
 });
 
+const idempotencyKey = (description: string) => ({
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description,
+  schema: { type: "string", minLength: 1, maxLength: idempotencyKeyCharactersMax },
+});
+
+const replayed = (description: string) => ({
+  "Idempotent-Replayed": { description, schema: { type: "string", const: "true" } },
+});
+
 /** `example` is a whole request, as answers carry it. */
 export function describeOperations(example: object) {
   const answer = (description: string, headers: object = {}) => ({
@@ -73,23 +85,15 @@ export function describeOperations(example: object) {
         description:
           "Persists the request as PENDING, notifies the approver and emits `request.created`. A 201 means that it is durable. A refused call uses no quota, sends no mail and emits nothing.",
         parameters: [
-          {
-            name: "Idempotency-Key",
-            in: "header",
-            required: false,
-            description:
-              "Makes a retry safe: the same key with the same body answers the original request in its current state.",
-            schema: { type: "string", minLength: 1, maxLength: idempotencyKeyCharactersMax },
-          },
+          idempotencyKey(
+            "Makes a retry safe: the same key with the same body answers the original request in its current state.",
+          ),
         ],
         requestBody: { required: true, content: json(ref("CreateRequest")) },
         responses: {
           "201": answer("Created, or replayed under the same Idempotency-Key.", {
             Location: { description: "The path of the request.", schema: { type: "string" } },
-            "Idempotent-Replayed": {
-              description: "`true` when an earlier call created it.",
-              schema: { type: "string", const: "true" },
-            },
+            ...replayed("`true` when an earlier call created it."),
           }),
           "400": refusal(
             "`invalid_json`, `validation_error` (the message names the field), `state_too_large` or `empty_group`.",
@@ -178,6 +182,41 @@ export function describeOperations(example: object) {
           "200": answer("The request, now CANCELLED."),
           "404": refusal("`not_found`: unknown, malformed or of another workspace."),
           "409": refusal("`already_resolved`: it is final; the message says what became of it."),
+          "413": refusal("`body_too_large`: this call takes no body."),
+          ...common,
+        },
+      },
+    },
+    "/v1/requests/{id}/redeem": {
+      post: {
+        operationId: "redeemRequest",
+        tags: ["Requests"],
+        summary: "Redeem an approved request, right before you run its action",
+        description:
+          "Of any number of calls exactly one gets 200, so an action that is redeemed before it runs, runs at most once. The request itself doesn't change.",
+        parameters: [
+          idParameter,
+          idempotencyKey(
+            "Makes a retry safe: the same API key with the same Idempotency-Key gets its 200 again. Make a new one for each run; never derive it from the request or from a webhook.",
+          ),
+        ],
+        responses: {
+          "200": {
+            description: "You may run `effectivePayload` now. Nobody else gets this answer.",
+            headers: {
+              ...requestId,
+              ...replayed("`true` when this very call redeemed it before."),
+            },
+            content: json(ref("RedeemedRequest")),
+          },
+          "400": refusal("`validation_error`: the `Idempotency-Key` is malformed."),
+          "404": refusal("`not_found`: unknown, malformed or of another workspace."),
+          "409": {
+            ...refusal(
+              "`already_redeemed`: somebody else may run it, with when and with which API key; or `not_approved`: it is pending, or it ended otherwise.",
+            ),
+            content: json(ref("RedeemError")),
+          },
           "413": refusal("`body_too_large`: this call takes no body."),
           ...common,
         },

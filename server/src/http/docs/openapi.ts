@@ -71,6 +71,37 @@ const requestFields = {
   createdAt: time("When it was created."),
 };
 
+/** The last fields of a redeemed request. */
+const redemptionFields = {
+  redeemedAt: time("When it was redeemed."),
+  redeemedBy: {
+    type: "object",
+    required: ["id", "name"],
+    properties: { id: { type: "string" }, name: { type: "string" } },
+    additionalProperties: false,
+    description: "The API key, as the dashboard names it.",
+  },
+};
+
+const errorFields = {
+  code: { type: "string", description: "Stable, for programs." },
+  message: { type: "string", description: "What was wrong and what to do, for people." },
+};
+
+const errorSchema = (more: object = {}) => ({
+  type: "object",
+  required: ["error"],
+  properties: {
+    error: {
+      type: "object",
+      required: ["code", "message"],
+      properties: { ...errorFields, ...more },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+});
+
 export const openApi = {
   openapi: "3.1.0",
   info: {
@@ -119,6 +150,12 @@ export const openApi = {
         properties: requestFields,
         additionalProperties: false,
       },
+      RedeemedRequest: {
+        type: "object",
+        required: requiredOf({ ...requestFields, ...redemptionFields }),
+        properties: { ...requestFields, ...redemptionFields },
+        additionalProperties: false,
+      },
       ApprovalRequestList: {
         type: "object",
         required: ["data", "hasMore", "nextCursor"],
@@ -130,25 +167,8 @@ export const openApi = {
         additionalProperties: false,
       },
       WebhookEvent: webhookEventSchema(requestFields),
-      Error: {
-        type: "object",
-        required: ["error"],
-        properties: {
-          error: {
-            type: "object",
-            required: ["code", "message"],
-            properties: {
-              code: { type: "string", description: "Stable, for programs." },
-              message: {
-                type: "string",
-                description: "What was wrong and what to do, for people.",
-              },
-            },
-            additionalProperties: false,
-          },
-        },
-        additionalProperties: false,
-      },
+      Error: errorSchema(),
+      RedeemError: errorSchema(redemptionFields),
     },
   },
 };

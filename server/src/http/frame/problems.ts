@@ -1,6 +1,6 @@
 // Every error answer: the status of each code, and the one envelope around it. No other file knows these.
 
-import type { ErrorBody, ErrorCode } from "../../../../sdk/src/contract.ts";
+import type { ErrorBody, ErrorCode, RedemptionFacts } from "../../../../sdk/src/contract.ts";
 import type { Refusal, RefusalCode } from "../../domain/refusal.ts";
 import type { DashboardErrorBody, DashboardErrorCode } from "../../wire/dashboard-contract.ts";
 import type { ReviewErrorBody, ReviewErrorCode } from "../../wire/review-contract.ts";
@@ -25,6 +25,8 @@ const statusOfCode: Record<ErrorCode | ReviewErrorCode | DashboardErrorCode, num
   method_not_allowed: 405,
   request_timeout: 408,
   already_resolved: 409,
+  not_approved: 409,
+  already_redeemed: 409,
   conflict: 409,
   stale_view: 409,
   body_too_large: 413,
@@ -60,6 +62,13 @@ export function envelope(code: ErrorCode, message: string): string {
 
 export function problemOfRefusal({ refusal, message }: Refusal): Answer {
   return problem(refusal, message);
+}
+
+/** Tells a program, too, who redeemed it and when. */
+export function alreadyRedeemed(message: string, facts: RedemptionFacts): Answer {
+  const code = "already_redeemed";
+  const body = { error: { code, message, ...facts } } satisfies ErrorBody;
+  return { status: statusOfCode[code], body: JSON.stringify(body) };
 }
 
 export function notFound(): Answer {

@@ -156,6 +156,13 @@ function sentenceOf(entry: HistoryEntry, workspaceId: string): ReactNode {
       return "Expired: nobody decided in time";
     case "cancelled":
       return "Cancelled";
+    case "redeemed":
+      return (
+        <>
+          Redeemed to run with the API key <Visible text={entry.apiKey.name} />{" "}
+          <code className="quiet">{entry.apiKey.id}</code>
+        </>
+      );
     case "delivered":
     case "delivery_failed":
       return (
