@@ -3,7 +3,15 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHmac, randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -156,6 +164,23 @@ describe("the refund agent", () => {
     assert.equal(await countOf(client), 1);
   });
 
+  test("two that go on with the same request pay once, and the other says that it did not", async () => {
+    const { key } = await makeUser();
+    const first = startAgent(key);
+    const id = await askedFor(first.agent);
+    await until(() => readFileSync(first.file, "utf8").includes(id), "the kept id");
+    const file = join(folder, randomUUID());
+    copyFileSync(first.file, file);
+    const second = startAgent(key, file);
+    await written(second.agent, new RegExp(`Going on with ${id}`));
+    await served.approve(id);
+    const codes = [await first.agent.ended, await second.agent.ended];
+    const output = first.agent.output + second.agent.output;
+    assert.deepEqual(codes.sort(), [0, 3], output);
+    assert.equal(output.match(/Refunding/g)?.length, 1);
+    assert.match(output, /Not paid again: This request was redeemed at/);
+  });
+
   test("ends with 1 when rejected, 2 when nobody decides or it is cancelled, and pays nothing", async () => {
     for (const [end, code, said] of [
       ["reject", 1, /Rejected, nothing was paid\. Refunded in May/],
@@ -193,7 +218,7 @@ describe("the stateless worker", () => {
   async function startWorkerExample(words: string[], environment: Environment) {
     const example = start(process.execPath, ["examples/stateless-worker/main.ts", ...words], {
       PORT: "0",
-      HANDLED_EVENTS: join(folder, randomUUID()),
+      COUNTERSIGN_API_KEY: "cs_of_nobody",
       ...environment,
     });
     const [, port] = await written(example, /webhooks on port (\d+)/);
@@ -231,9 +256,7 @@ describe("the stateless worker", () => {
     const id = await askedFor(asker);
     asker.child.kill("SIGKILL");
     await asker.ended;
-    const { example, url } = await startWorkerExample(["--no-ask"], {
-      COUNTERSIGN_WEBHOOK_SECRET: secret,
-    });
+    const { example, url } = await startWorkerExample(["--no-ask"], environment);
     receiver.url = url;
     await served.approve(id, '{"to": "ann@customer.example", "subject": "Sorry"}');
     await written(example, /now: close the ticket/);
@@ -241,21 +264,46 @@ describe("the stateless worker", () => {
     assert.match(example.output, /Resumed for Ann after: found the order, wrote the mail/);
   });
 
-  test("an event that comes again, also to a worker that started since, is handled once", async () => {
+  test("an event that comes again, to two workers at once and to one that started since, sends one mail", async () => {
     const secret = "whsec_test";
-    const handled = join(folder, randomUUID());
-    const environment = { COUNTERSIGN_WEBHOOK_SECRET: secret, HANDLED_EVENTS: handled };
+    const { client, key } = await makeUser();
+    const environment = { COUNTERSIGN_WEBHOOK_SECRET: secret, COUNTERSIGN_API_KEY: key };
+    const { summary, payload, agentName, agentState } = own;
+    const asked = { summary, payload, agentName, agentState, notify: own.approverEmail };
+    const { id } = await client.requests.create(asked);
+    await served.approve(id);
+    const body = bodyOf("request.approved", { id });
     const first = await startWorkerExample(["--no-ask"], environment);
-    const body = bodyOf("request.approved", { id: "req_1" });
-    assert.equal(await post(first.url, secret, body), 204);
-    assert.equal(await post(first.url, secret, body), 204);
-    assert.equal(first.example.output.match(/Sending/g)?.length, 1);
+    const second = await startWorkerExample(["--no-ask"], environment);
+    const urls = [first.url, second.url, first.url, second.url];
+    const statuses = await Promise.all(urls.map((url) => post(url, secret, body)));
+    assert.deepEqual(statuses, [204, 204, 204, 204]);
+    const said = (pattern: RegExp) =>
+      `${first.example.output}${second.example.output}`.match(pattern)?.length ?? 0;
+    await until(() => said(/Not sent again/g) === 3, "three of them say so");
+    assert.equal(said(/Sending/g), 1);
     first.example.child.kill("SIGKILL");
     await first.example.ended;
-    const second = await startWorkerExample(["--no-ask"], environment);
-    assert.equal(await post(second.url, secret, body), 204);
-    await written(second.example, /Came again, and was handled already: request\.approved-req_1/);
-    assert.doesNotMatch(second.example.output, /Sending/);
+    const third = await startWorkerExample(["--no-ask"], environment);
+    assert.equal(await post(third.url, secret, body), 204);
+    await written(third.example, /Not sent again: This request was redeemed at/);
+    assert.doesNotMatch(third.example.output, /Sending/);
+  });
+
+  test("the webhook is answered before the work, which may take long", async () => {
+    const secret = "whsec_test";
+    const answered = Promise.withResolvers<void>();
+    const slow = http.createServer((_incoming, outgoing) => {
+      void answered.promise.then(() => outgoing.writeHead(404).end("{}"));
+    });
+    const { example, url } = await startWorkerExample(["--no-ask"], {
+      COUNTERSIGN_WEBHOOK_SECRET: secret,
+      COUNTERSIGN_BASE_URL: await listen(slow),
+    });
+    assert.equal(await post(url, secret, bodyOf("request.approved", { id: "req_1" })), 204);
+    answered.resolve();
+    await written(example, /Failed: /);
+    assert.doesNotMatch(example.output, /Sending/);
   });
 
   test("a wrongly signed webhook is refused; a rejection, an expiry and an unusable edit send nothing", async () => {
@@ -313,7 +361,7 @@ describe("the deploy gate", skipsShell, () => {
   function pathWithoutJq(): string {
     const programs = join(folder, "programs");
     mkdirSync(programs, { recursive: true });
-    for (const name of "sh curl sed tr git tail cut cksum grep basename sleep date".split(" ")) {
+    for (const name of "sh curl sed tr git tail cut cksum grep basename sleep date od".split(" ")) {
       const { stdout } = spawnSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" });
       if (!existsSync(join(programs, name))) symlinkSync(stdout.trim(), join(programs, name));
     }
@@ -326,23 +374,28 @@ describe("the deploy gate", skipsShell, () => {
   ] as const) {
     const skips = which === "with jq" && !has("jq") ? { skip: "jq is not installed here" } : {};
 
-    test(`${which}: an approved commit passes with 0, and is asked about once`, skips, async () => {
-      const { key, client } = await makeUser();
-      const gate = startGate(key, environmentOf());
-      const id = await askedFor(gate);
-      const { summary, payload } = await client.requests.get(id);
-      assert.equal(summary, "Deploy acme/shop to production: 0123456789ab");
-      assert.deepEqual(payload, { repository: "acme/shop", commit, environment: "production" });
-      await served.approve(id);
-      assert.equal(await gate.ended, 0, gate.output);
-      assert.match(gate.output, new RegExp(`Approved: ${commit}`));
-      const again = startGate(key, environmentOf());
-      assert.equal(await again.ended, 0, again.output);
-      assert.equal(await countOf(client), 1);
-      const elsewhere = startGate(key, environmentOf(), ["staging"]);
-      await served.reject(await askedFor(elsewhere), "not there");
-      assert.equal(await elsewhere.ended, 1);
-    });
+    test(
+      `${which}: an approved commit passes once with 0, and is asked about once`,
+      skips,
+      async () => {
+        const { key, client } = await makeUser();
+        const gate = startGate(key, environmentOf());
+        const id = await askedFor(gate);
+        const { summary, payload } = await client.requests.get(id);
+        assert.equal(summary, "Deploy acme/shop to production: 0123456789ab");
+        assert.deepEqual(payload, { repository: "acme/shop", commit, environment: "production" });
+        await served.approve(id);
+        assert.equal(await gate.ended, 0, gate.output);
+        assert.match(gate.output, new RegExp(`Approved: ${commit}`));
+        const again = startGate(key, environmentOf());
+        assert.equal(await again.ended, 3, again.output);
+        assert.match(again.output, /used already.*GATE_ATTEMPT.*redeemed at/);
+        assert.equal(await countOf(client), 1);
+        const elsewhere = startGate(key, environmentOf(), ["staging"]);
+        await served.reject(await askedFor(elsewhere), "not there");
+        assert.equal(await elsewhere.ended, 1);
+      },
+    );
 
     test(
       `${which}: 1 for a rejection, 2 for an expiry and a cancel, which can be asked about again`,
@@ -400,8 +453,13 @@ describe("the deploy gate", skipsShell, () => {
     const { key } = await makeUser();
     served.troubles.push("lose the answer", "say 503", "refuse");
     const gate = startGate(key, { GITHUB_SHA: "e" });
-    await served.approve(await askedFor(gate));
+    const id = await askedFor(gate);
+    const before = served.calls.length;
+    served.losesRedeem = true;
+    await served.approve(id);
     assert.equal(await gate.ended, 0, gate.output);
+    const redeems = served.calls.slice(before).filter((call) => call.endsWith("/redeem"));
+    assert.equal(redeems.length, 2);
     const wrong = startGate("cs_wrong");
     assert.equal(await wrong.ended, 3);
     assert.match(wrong.output, /the service answered 401/);
@@ -445,6 +503,23 @@ describe("the Python example", skipsPython, () => {
     await served.approve(id, '{"orderId": 1042, "amount": 12.10}');
     assert.equal(await example.ended, 0, example.output);
     assert.match(example.output, /Refunding 12\.10 EUR for order 1042/);
+  });
+
+  test("a waiting program and a receiver that hear of the same approval pay once", async () => {
+    const { key, workspaceId } = await makeUser();
+    const { secret, receiver } = await makeForwarder(workspaceId);
+    const environment = { COUNTERSIGN_API_KEY: key, COUNTERSIGN_WEBHOOK_SECRET: secret };
+    const receiving = startPython("receive", { PORT: "0", ...environment });
+    const [, port] = await written(receiving, /webhooks on port (\d+)/);
+    receiver.url = `http://127.0.0.1:${port}/`;
+    const asking = startPython("ask", environment);
+    served.losesRedeem = true;
+    await served.approve(await askedFor(asking));
+    const code = await asking.ended;
+    await written(receiving, /Refunding|Not paid: This request was redeemed at/);
+    const output = asking.output + receiving.output;
+    assert.equal(output.match(/Refunding/g)?.length, 1, output);
+    assert.equal(code, /Refunding/.test(asking.output) ? 0 : 3, output);
   });
 
   test("ends with 1, 2 or 3 when it may not execute, and outlives what passes", async () => {

@@ -8,8 +8,9 @@
 #       COUNTERSIGN_NOTIFY: releases@example.com
 #
 # Ends with 0 if it was approved, 1 if it was rejected, 2 if nobody decided in time or it was cancelled, and 3 if
-# something is wrong. Needs a POSIX shell, curl, sed and tr; with jq it also tells the approver's note.
-# A commit is asked about once, however often the job runs; GATE_ATTEMPT=2 asks about it again.
+# something is wrong. Needs a POSIX shell, curl, sed, tr and od; with jq it also tells the approver's note.
+# A commit is asked about once, however often the job runs, and one job gets through: the approval is redeemed. To deploy
+# the same commit again, GATE_ATTEMPT=2 asks about it again.
 
 set -u
 
@@ -56,7 +57,7 @@ call_patiently() {
   while :; do
     call "$@"
     case $status in
-      200 | 201) return ;;
+      200 | 201 | 409) return ;;
       000 | 429 | 5??) ;;
       *) trouble "the service answered $status: $answer" ;;
     esac
@@ -78,6 +79,15 @@ decision() {
     printf '%s' "$answer" |
       sed -n 's/^{"id":"req_[^"]*","object":"approval_request","status":"\([A-Z]*\)".*/\1/p'
   fi
+}
+
+# Lets one job through. The key names this run of the gate, so that a lost answer can be asked for again.
+redeem() {
+  run=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+  [ ${#run} -eq 32 ] || trouble 'there are no random numbers here'
+  call_patiently POST "/v1/requests/$id/redeem" --header "Idempotency-Key: gate-$run"
+  [ "$status" = 200 ] && [ "$(decision)" = APPROVED ] && return
+  trouble "this approval was used already; to deploy again, set GATE_ATTEMPT to another number: $answer"
 }
 
 note() {
@@ -113,6 +123,7 @@ while :; do
       # A gate can let a commit pass or not; it cannot deploy another one that the approver wrote instead.
       printf '%s' "$answer" | grep -qF "\"payload\":$payload,\"modifiedPayload\":null,\"effectivePayload\":$payload" ||
         trouble "$id was approved with changes, and this gate cannot follow changes"
+      redeem
       printf 'Approved: %s may go to %s\n' "$commit" "$environment"
       exit 0
       ;;

@@ -1,9 +1,9 @@
-"""Countersign from Python with the standard library alone: ask, wait, and verify a webhook.
+"""Countersign from Python with the standard library alone: ask, wait, redeem, and verify a webhook.
 
     COUNTERSIGN_API_KEY=cs_... python3 examples/python/countersign.py ask
-    COUNTERSIGN_WEBHOOK_SECRET=whsec_... python3 examples/python/countersign.py receive
+    COUNTERSIGN_API_KEY=cs_... COUNTERSIGN_WEBHOOK_SECRET=whsec_... python3 examples/python/countersign.py receive
 
-Copy it into your project: create(), wait() and construct_event() need nothing else. Python 3.9 or newer.
+Copy it into your project: create(), wait(), redeem() and construct_event() need nothing else. Python 3.9 or newer.
 """
 
 import hashlib
@@ -21,10 +21,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 BASE_URL = os.environ.get("COUNTERSIGN_BASE_URL", "http://localhost:3000").rstrip("/")
 BODY_BYTES_MAX = 16 * 1024 * 1024
+AGENT_NAME = "python-example"
+SUMMARY = "Refund order 1042 (49 EUR)"
 
 
 class CountersignError(Exception):
     """A call that the service refused, or that got no answer."""
+
+
+class AlreadyRedeemed(CountersignError):
+    """Somebody else may run the action, or has run it. This caller must not."""
 
 
 class WebhookVerificationError(Exception):
@@ -47,6 +53,12 @@ def wait(request_id):
         # A service with too many waiting callers answers early; asked again at once, it would have more of them.
         if time.monotonic() - asked_at < 25:
             time.sleep(2)
+
+
+def redeem(request_id):
+    """Right before you run it: of any number of callers one gets the request, the others AlreadyRedeemed."""
+    # The key names this call, so that an answer that was lost can be asked for again.
+    return _call("POST", f"/v1/requests/{request_id}/redeem", None, str(uuid.uuid4()))
 
 
 def construct_event(raw_body, signature, secret, tolerance_seconds=300, now=None):
@@ -101,6 +113,8 @@ def _call(method, path, body=None, idempotency_key=None):
             raise CountersignError(f"this is no answer of Countersign: {request}")
         except urllib.error.HTTPError as error:
             text = error.read().decode(errors="replace")
+            if error.code == 409 and '"already_redeemed"' in text:
+                raise AlreadyRedeemed(json.loads(text)["error"]["message"]) from None
             if error.code != 429 and error.code < 500:
                 raise CountersignError(f"{error.code}: {text}") from None
             failure = f"{error.code}: {text}"
@@ -114,23 +128,40 @@ def ask():
     """Ends with 0 if it was approved, 1 if rejected, 2 if not decided, 3 if something is wrong."""
     notify = os.environ.get("COUNTERSIGN_NOTIFY", "owner@localhost")
     payload = {"orderId": 1042, "amount": 49}
-    request = create("Refund order 1042 (49 EUR)", notify, payload, agentName="python-example")
+    request = create(SUMMARY, notify, payload, agentName=AGENT_NAME)
     print(f"Asked {notify} about {request['id']}. Open the review link in {BASE_URL}/dev/mail", flush=True)
     decided = wait(request["id"])
     if decided["status"] == "APPROVED":
-        refund = decided["effectivePayload"]
-        # An approver can write anything into the payload.
-        if not isinstance(refund, dict) or not {"amount", "orderId"} <= refund.keys():
-            raise CountersignError("it was approved with changes that are no refund; nothing was paid")
-        print(f"Approved. Refunding {refund['amount']} EUR for order {refund['orderId']}")
+        pay(decided["id"], decided["effectivePayload"])
         return 0
     note = decided["resolutionNote"] or ""
     print(f"{decided['status']}, nothing was paid. {note}".rstrip())
     return 1 if decided["status"] == "REJECTED" else 2
 
 
+def pay(request_id, refund):
+    """Pays once for each request, however many processes are told of it."""
+    # An approver can write anything into the payload.
+    if not isinstance(refund, dict) or not {"amount", "orderId"} <= refund.keys():
+        raise CountersignError("it was approved with changes that are no refund; nothing was paid")
+    redeem(request_id)
+    print(f"Approved. Refunding {refund['amount']} EUR for order {refund['orderId']}", flush=True)
+
+
+def handle(event):
+    """Runs after the webhook was answered. A request is this program's if it has its name and its words."""
+    data = event["data"]
+    is_own = data.get("agentName") == AGENT_NAME and data.get("summary") == SUMMARY
+    if event["event"] != "request.approved" or not is_own:
+        return
+    try:
+        pay(data["id"], data["effectivePayload"])
+    except CountersignError as trouble:
+        print(f"Not paid: {trouble}", flush=True)
+
+
 class Receiver(BaseHTTPRequestHandler):
-    """Answers 204 to webhooks that verify, 400 to anything else."""
+    """Answers 204 to webhooks that verify, 400 to anything else, and works afterwards."""
 
     def do_POST(self):
         length = int(self.headers.get("Content-Length") or 0)
@@ -141,11 +172,17 @@ class Receiver(BaseHTTPRequestHandler):
             event = construct_event(raw_body, self.headers.get("X-Service-Signature"), secret)
         except WebhookVerificationError as error:
             print(f"Refused: {error}", flush=True)
-            self.send_response(400)
+            self.answer(400)
         else:
             print(f"Verified {event['event']} about {event['data']['id']}", flush=True)
-            self.send_response(204)
+            # First, because the work may take longer than the sender waits.
+            self.answer(204)
+            handle(event)
+
+    def answer(self, status):
+        self.send_response(status)
         self.end_headers()
+        self.wfile.flush()
 
     def log_message(self, *_):
         pass

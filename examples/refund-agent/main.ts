@@ -3,12 +3,14 @@
 //   COUNTERSIGN_API_KEY=cs_… npx node examples/refund-agent/main.ts
 //
 // Ends with 0 when the refund was paid, 1 when it was rejected, 2 when nobody decided in time or it was cancelled, and 3
-// when something is wrong. Kill it while it waits, run it again, and it waits for the same request.
+// when something is wrong. Kill it while it waits, run it again, and it waits for the same request. However often it is
+// run or killed, it pays at most once.
 
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 // In your own project: from "@countersign/sdk"
 import {
+  AlreadyRedeemedError,
   ApprovalCancelledError,
   ApprovalExpiredError,
   ApprovalRejectedError,
@@ -73,6 +75,10 @@ function codeOf(error: Error): number {
   if (error instanceof ApprovalExpiredError || error instanceof ApprovalCancelledError) {
     say(`Not decided, nothing was paid: ${error.message}`);
     return 2;
+  }
+  if (error instanceof AlreadyRedeemedError) {
+    say(`Not paid again: ${error.message}`);
+    return 3;
   }
   if (error instanceof UnusableEdit) {
     say("Approved with changes that are no refund, nothing was paid.");

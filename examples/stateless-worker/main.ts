@@ -1,16 +1,16 @@
-// A worker that keeps nothing of an agent: it verifies the webhook, takes the agent's state out of it, and continues.
+// A worker that keeps nothing: it verifies the webhook, answers it, takes the agent's state out of it, and continues.
+// It redeems the approval before it acts, so the mail is sent at most once, however often the webhook comes.
 //
 //   COUNTERSIGN_API_KEY=cs_… COUNTERSIGN_WEBHOOK_SECRET=whsec_… npx node examples/stateless-worker/main.ts
 //
 // It asks for one approval at its start, so that there is something to resume; kill it then, and start it again with
 // `--no-ask`: the decision finds whichever worker listens. Ctrl-C ends it.
 
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 // In your own project: from "@countersign/sdk"
 import {
+  AlreadyRedeemedError,
   Countersign,
   constructEvent,
   type WebhookData,
@@ -26,7 +26,6 @@ const port = Number(process.env.PORT ?? 4000);
 const secret = process.env.COUNTERSIGN_WEBHOOK_SECRET ?? "";
 const agentName = "stateless-worker";
 const approver = process.env.COUNTERSIGN_NOTIFY ?? "owner@localhost";
-const handledPath = process.env.HANDLED_EVENTS ?? join(import.meta.dirname, "handled");
 const bodyBytesMax = 16 * 1024 * 1024;
 
 if (secret === "") {
@@ -37,18 +36,12 @@ if (secret === "") {
   say(`  npx countersign webhook create --workspace ws_… --url http://localhost:${port}/`);
   process.exit(3);
 }
-mkdirSync(handledPath, { recursive: true });
-/**
- * The same event may come again: after a lost answer, or because somebody resent it. Each is a file, named by the event
- * and the request's id. Both are signed; the header with the delivery's id isn't.
- */
-const handled = new Set(readdirSync(handledPath));
-const inHand = new Set<string>();
+const countersign = new Countersign();
 
 const server = createServer((request, response) => {
   receive(request, response).catch((error: Error) => {
-    // Not handled, and not confirmed: it will come again.
-    say(`Failed, and will be sent again: ${error.message}`);
+    // After the answer nobody sends it again by itself: `countersign delivery resend` does.
+    say(`Failed: ${error.message}`);
     if (!response.headersSent) response.writeHead(500).end();
   });
 });
@@ -64,7 +57,7 @@ async function ask(): Promise<void> {
     left: ["note it in the ticket", "close the ticket"],
   };
   const payload: Email = { to: "ann@customer.example", subject: "Your parcel is late" };
-  const { id } = await new Countersign().requests.create<Email, null, AgentState>({
+  const { id } = await countersign.requests.create<Email, null, AgentState>({
     summary: summaryOf(payload),
     payload,
     notify: approver,
@@ -86,34 +79,13 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
     response.writeHead(400).end(error.code);
     return;
   }
-  const name = `${event.event}-${event.data.id}`;
-  if (!/^[\w.-]{1,150}$/.test(name)) throw new Error(`this is no name of a file: ${name}`);
-  if (inHand.has(name)) {
-    response.writeHead(503).end();
-    return;
-  }
-  if (handled.has(name)) {
-    say(`Came again, and was handled already: ${name}`);
-  } else {
-    await handleOnce(name, event);
-  }
+  // First, because the work may take longer than the sender waits.
   response.writeHead(204).end();
+  if (isOurs(event.data)) await goOn(event.event, event.data);
+  else say(`Left alone, because this worker did not ask for it: ${event.data.id}`);
 }
 
-async function handleOnce(name: string, { event, data }: WebhookEvent): Promise<void> {
-  inHand.add(name);
-  try {
-    // Noted after the work: a worker that dies in between repeats it, so the work itself must be safe to repeat.
-    if (isOurs(data)) goOn(event, data);
-    else say(`Left alone, because this worker did not ask for it: ${data.id}`);
-    writeFileSync(join(handledPath, name), "");
-    handled.add(name);
-  } finally {
-    inHand.delete(name);
-  }
-}
-
-function goOn(event: string, data: WebhookData): void {
+async function goOn(event: string, data: WebhookData): Promise<void> {
   const { agentState, effectivePayload, id } = data;
   switch (event) {
     case "request.approved":
@@ -126,6 +98,7 @@ function goOn(event: string, data: WebhookData): void {
         say(`Approved ${id}, but there is no agent to go on with, nothing was sent.`);
         return;
       }
+      if (!(await mayRun(id))) return;
       sendMail(effectivePayload, id);
       say(`Resumed for ${agentState.customer} after: ${agentState.done.join(", ")}`);
       for (const step of agentState.left) say(`  now: ${step}`);
@@ -139,6 +112,18 @@ function goOn(event: string, data: WebhookData): void {
       return;
     default:
       say(`Heard of ${id}: ${event}`);
+  }
+}
+
+/** True for one caller only: of the same event twice, of two workers, and of one that was killed and started again. */
+async function mayRun(id: string): Promise<boolean> {
+  try {
+    await countersign.requests.redeem(id);
+    return true;
+  } catch (error) {
+    if (!(error instanceof AlreadyRedeemedError)) throw error;
+    say(`Not sent again: ${error.message}`);
+    return false;
   }
 }
 

@@ -1,7 +1,7 @@
 // The errors, as classes that a caller can tell apart. A refused approval, a wait that took too long and a failed call
 // are three different things, and none is ever reported as another.
 
-import type { ApprovalRequest } from "./contract.ts";
+import type { ApprovalRequest, RedemptionFacts } from "./contract.ts";
 
 export type ErrorFacts = {
   /** The HTTP status, or 0 if there was no answer. */
@@ -62,6 +62,47 @@ export class ApprovalCancelledError extends CountersignError {
   constructor(request: ApprovalRequest) {
     super(`${request.id} was cancelled`, { code: "approval_cancelled" });
     this.request = request;
+  }
+}
+
+/** Somebody else may run the action, or has run it. This call must not. */
+export class AlreadyRedeemedError extends CountersignError {
+  override readonly name = "AlreadyRedeemedError";
+  declare readonly code: "already_redeemed";
+  readonly redeemedAt: string;
+  /** The API key with which it was redeemed. */
+  readonly redeemedBy: { id: string; name: string };
+
+  constructor(message: string, facts: ErrorFacts & RedemptionFacts) {
+    super(message, facts);
+    this.redeemedAt = facts.redeemedAt;
+    this.redeemedBy = facts.redeemedBy;
+  }
+}
+
+/** A number of the payload would not be the one that a person approved. Nothing was sent, or nothing was redeemed. */
+export class InexactPayloadError extends CountersignError {
+  override readonly name = "InexactPayloadError";
+
+  constructor(literal: string, read: string | null, key = "") {
+    const number = key === "" ? literal : `${key}: ${literal}`;
+    const what =
+      read === null
+        ? "JSON.parse does not keep this number exactly, and it may be rounded already"
+        : `JSON.parse reads it as ${read}`;
+    super(
+      `the payload has a number that would not run as it was approved: ${number}. ${what}. Send such numbers as text, or give the client a parse and a stringify that keep them.`,
+      { code: "inexact_payload" },
+    );
+  }
+}
+
+/** The payload, or what the approver made of it, is not what the action takes. Nothing was sent, or nothing was run. */
+export class InvalidPayloadError extends CountersignError {
+  override readonly name = "InvalidPayloadError";
+
+  constructor(whose: string, problem: string) {
+    super(`${whose} is not what this action takes: ${problem}`, { code: "invalid_payload" });
   }
 }
 

@@ -1,4 +1,5 @@
-// Puts a person before a function: it runs with the effective payload once somebody has approved, and not otherwise.
+// Puts a person before a function: it runs with the effective payload once somebody has approved, and not otherwise. It
+// runs at most once for each request.
 
 import type { ApprovalRequest, CreateRequest } from "./contract.ts";
 import {
@@ -6,8 +7,11 @@ import {
   ApprovalExpiredError,
   ApprovalRejectedError,
   CountersignError,
+  InvalidPayloadError,
 } from "./errors.ts";
+import { type Codec, refuseInexact } from "./exactness.ts";
 import type { CreateOptions, Requests } from "./requests.ts";
+import { checkPayload, type StandardSchema } from "./standard-schema.ts";
 import type { WaitOptions } from "./wait.ts";
 
 /** The approver, and their text beside the payload. Derived from the payload alone, so that it can be derived again. */
@@ -21,6 +25,12 @@ export type Action<Payload, Result> = (
 
 export type GateOptions<Payload> = {
   /**
+   * A Standard Schema (zod, valibot, arktype, …) of the payload. It is asked before anybody else is, and again before
+   * the action runs, because an approver can write any JSON. It must leave a payload as it is, except that a text may
+   * become a date: a person approved these values and no others.
+   */
+  schema?: StandardSchema<Payload>;
+  /**
    * Checks the payload against what the action accepts, and against what an approver may change; throws if it doesn't
    * fit. An approver can write any JSON: without this, the payload may have another type than the one that was asked
    * for.
@@ -30,47 +40,61 @@ export type GateOptions<Payload> = {
 
 export type Gated<Payload, Result> = {
   /**
-   * Asks, waits, and runs. Throws an `Approval…Error` when it may not run. A known `idempotencyKey` means the same
-   * request again: if it was approved, the action runs again without another approval.
+   * Asks, waits, and runs. Throws an `Approval…Error` when it may not run, and an `AlreadyRedeemedError` when another
+   * call may: a known `idempotencyKey` means the same request again.
    */
   (payload: Payload, options?: CreateOptions & WaitOptions): Promise<Result>;
   /** Only asks. Another process needs nothing but the id. */
   ask(payload: Payload, options?: CreateOptions): Promise<ApprovalRequest<Payload>>;
-  /** Waits for a request of `ask`, made here or elsewhere, and runs. */
+  /**
+   * Waits for a request of `ask`, made here or elsewhere, and runs. Of any number of calls with the same id one runs;
+   * the others throw an `AlreadyRedeemedError`.
+   */
   resume(id: string, options?: WaitOptions): Promise<Result>;
 };
-
-export type Codec = { parse: (text: string) => unknown; stringify: (value: unknown) => string };
 
 export function gate<Payload, Result>(
   { requests, parse, stringify }: { requests: Requests } & Codec,
   {
     action,
     describe,
+    schema,
     validate,
   }: {
     action: Action<Payload, Result>;
     describe: Describe<Payload>;
   } & GateOptions<Payload>,
 ): Gated<Payload, Result> {
-  const run = async (request: ApprovalRequest<Payload>) => {
+  const check = async (payload: Payload, whose: string): Promise<Payload> => {
+    if (schema === undefined) return payload;
+    const checked = await checkPayload(schema, payload);
+    if ("problem" in checked) throw new InvalidPayloadError(whose, checked.problem);
+    return checked.value;
+  };
+  const run = async (request: ApprovalRequest<Payload>, { signal }: WaitOptions = {}) => {
     assertApproved(request);
-    const { effectivePayload } = request;
-    return action(validate === undefined ? effectivePayload : validate(effectivePayload), request);
+    const { id } = request;
+    const effective = await check(request.effectivePayload, `the payload of ${id}, as approved,`);
+    const payload = validate === undefined ? effective : validate(effective);
+    // Last, so that an approval that can't be carried out is not used up.
+    const redeemed = await requests.redeem<Payload>(id, signal === undefined ? {} : { signal });
+    return action(payload, redeemed);
   };
   const ask = async (payload: Payload, options?: CreateOptions) => {
+    refuseInexact(payload, { parse, stringify });
     // As it will be read later: the description must come out the same then.
     const sent = (payload === undefined ? null : parse(stringify(payload))) as Payload;
+    await check(sent, "the payload");
     return requests.create<Payload>({ ...describe(sent), payload: sent }, options);
   };
   const wait = (id: string, options?: WaitOptions) =>
     requests.waitForDecision<Payload>(id, options);
   const gated = async (payload: Payload, options?: CreateOptions & WaitOptions) =>
-    run(await wait((await ask(payload, options)).id, options));
+    run(await wait((await ask(payload, options)).id, options), options);
   const resume = async (id: string, options?: WaitOptions) => {
     const request = await wait(id, options);
     refuseAnothers(request, describe);
-    return run(request);
+    return run(request, options);
   };
   return Object.assign(gated, { ask, resume });
 }

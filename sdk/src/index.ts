@@ -8,14 +8,18 @@ export type {
   CreateRequest,
   ErrorCode,
   EventKind,
+  RedeemedRequest,
   WebhookData,
   WebhookEvent,
 } from "./contract.ts";
 export {
+  AlreadyRedeemedError,
   ApprovalCancelledError,
   ApprovalExpiredError,
   ApprovalRejectedError,
   CountersignError,
+  InexactPayloadError,
+  InvalidPayloadError,
   WaitTimeoutError,
   type WebhookFlaw,
   WebhookVerificationError,
@@ -32,8 +36,10 @@ export type {
   CreateOptions,
   ListFilter,
   PageOptions,
+  RedeemOptions,
   Requests,
 } from "./requests.ts";
+export type { StandardSchema } from "./standard-schema.ts";
 export type { Fetch } from "./transport.ts";
 export type { DecidedRequest, WaitOptions } from "./wait.ts";
 export {

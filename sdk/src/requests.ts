@@ -1,12 +1,14 @@
-// The calls about approval requests: create, read, list, cancel, and wait for the decision.
+// The calls about approval requests: create, read, list, cancel, wait for the decision, and redeem it.
 
 import type {
   ApprovalRequest,
   ApprovalRequestList,
   ApprovalStatus,
   CreateRequest,
+  RedeemedRequest,
 } from "./contract.ts";
-import { CountersignError } from "./errors.ts";
+import { CountersignError, InexactPayloadError } from "./errors.ts";
+import { asRead, refuseInexact, roundedNumberInMember } from "./exactness.ts";
 import { call, pathOf, type TransportOptions } from "./transport.ts";
 import { type DecidedRequest, type WaitOptions, waitForDecision } from "./wait.ts";
 
@@ -16,6 +18,15 @@ export type CreateOptions = CallOptions & {
   /**
    * Makes a create safe to repeat for a process that doesn't know whether it succeeded: the same key gives the same
    * request. Without one, `create` makes its own key for each call, which covers lost answers only.
+   */
+  idempotencyKey?: string;
+};
+
+export type RedeemOptions = CallOptions & {
+  /**
+   * Names one run of the action, for a process that doesn't know whether its redeem succeeded: the same key gets the
+   * same answer again. Make it anew for each run, and never from the request or a webhook: two runs with one key would
+   * both be let through. Without one, `redeem` makes its own key for each call, which covers lost answers only.
    */
   idempotencyKey?: string;
 };
@@ -42,6 +53,7 @@ export class Requests {
     { idempotencyKey, signal }: CreateOptions = {},
   ): Promise<ApprovalRequest<Payload, Metadata, AgentState>> {
     const headers = { "idempotency-key": readKey(idempotencyKey) };
+    refuseInexact(input.payload, this.#options);
     const outgoing = {
       method: "POST",
       path: "/v1/requests",
@@ -110,6 +122,27 @@ export class Requests {
   }
 
   /**
+   * Right before you run an approved action: of any number of calls one gets the request, and may run its
+   * `effectivePayload`. Every other one throws an `AlreadyRedeemedError`, which says who may. Retries after lost answers.
+   * A payload that `JSON.parse` would round is not redeemed: this throws an `InexactPayloadError`.
+   */
+  async redeem<Payload = unknown, Metadata = unknown, AgentState = unknown>(
+    id: string,
+    { idempotencyKey, signal }: RedeemOptions = {},
+  ): Promise<RedeemedRequest<Payload, Metadata, AgentState>> {
+    const headers = { "idempotency-key": readKey(idempotencyKey) };
+    await this.#refuseRounded(id, signal);
+    const { retriesMax } = this.#options;
+    // A redeem that is given up may have arrived, and then nobody else can run the action.
+    const patient = retriesMax === 0 ? 0 : Math.max(retriesMax, redeemRetriesMin);
+    const outgoing = { method: "POST", path: `${pathOf(id)}/redeem`, headers, signal } as const;
+    return call<RedeemedRequest<Payload, Metadata, AgentState>>(
+      { ...this.#options, retriesMax: patient },
+      outgoing,
+    );
+  }
+
+  /**
    * Resolves once the request is approved, rejected, expired or cancelled: look at `status`. Survives restarts of the
    * service, and can be called again with the same id in another process.
    */
@@ -119,7 +152,26 @@ export class Requests {
   ): Promise<DecidedRequest<Payload, Metadata, AgentState>> {
     return waitForDecision<Payload, Metadata, AgentState>(this.#options, id, options);
   }
+
+  /** Reads the request before it is redeemed, so that an approval that can't run here is not used up. */
+  async #refuseRounded(id: string, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#options.parse !== JSON.parse) return;
+    let text = "";
+    const parse = (answer: string): unknown => {
+      text = answer;
+      return JSON.parse(answer);
+    };
+    const { status } = await call<ApprovalRequest>(
+      { ...this.#options, parse },
+      { method: "GET", path: pathOf(id), signal },
+    );
+    const rounded = status === "APPROVED" ? roundedNumberInMember(text, "effectivePayload") : null;
+    if (rounded !== null) throw new InexactPayloadError(rounded, asRead(rounded));
+  }
 }
+
+/** Together they outlast a restart of the service. */
+const redeemRetriesMin = 8;
 
 /** A missing key must not become one: the text "null" would be the same request for everybody. */
 function readKey(key: string | undefined): string {

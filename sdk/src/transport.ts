@@ -1,8 +1,8 @@
 // One call to the service: sent, retried while that can help, and parsed. Every call made here is safe to repeat: reads
-// change nothing, a create carries an idempotency key, and a request can be cancelled only once.
+// change nothing, a create and a redeem carry an idempotency key, and a request can be cancelled only once.
 
 import type { ApprovalRequest, ApprovalStatus, ErrorBody, ErrorCode } from "./contract.ts";
-import { CountersignError } from "./errors.ts";
+import { AlreadyRedeemedError, CountersignError } from "./errors.ts";
 
 /** The type of the global `fetch`. You can pass your own, such as one that uses a proxy. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -181,9 +181,13 @@ function readBody(
 function errorOf(
   { baseUrl }: TransportOptions,
   { status, headers, text, requestId }: Exchanged & { requestId: string | null },
-): RefusedError {
+): CountersignError {
   const told = envelopeOf(text);
   const message = told?.message ?? describe(status, baseUrl, headers.get("location"));
+  if (told?.redeemedAt !== undefined && told.redeemedBy !== undefined) {
+    const { code, redeemedAt, redeemedBy } = told;
+    return new AlreadyRedeemedError(message, { status, code, requestId, redeemedAt, redeemedBy });
+  }
   const code = told?.code ?? (status === 429 ? "rate_limited" : "not_countersign");
   const error = new RefusedError(message, { status, code, requestId });
   error.isFromService = told !== null && codesOfPatience.includes(told.code);

@@ -19,13 +19,15 @@ export type Served = {
   service: TestService;
   /** The next calls meet these, one each; after that all goes well. */
   troubles: Trouble[];
+  /** The answer to the next redeem gets lost, whichever calls come before it. */
+  losesRedeem: boolean;
   /** Every call that came, as "METHOD /path". */
   calls: string[];
   url: string;
   client(options?: CountersignOptions): Promise<Countersign>;
   /** Another key of the workspace that a request belongs to. */
   keyOf(id: string): Promise<string>;
-  approve(id: string, edit?: string): Promise<void>;
+  approve(id: string, edit?: string, note?: string): Promise<void>;
   reject(id: string, note: string): Promise<void>;
   stop(): Promise<void>;
 };
@@ -37,7 +39,9 @@ export async function serve(options: NodeOptions = {}): Promise<Served> {
   const calls: string[] = [];
   const proxy = http.createServer((incoming, outgoing) => {
     calls.push(`${incoming.method} ${incoming.url}`);
-    pass(target, incoming, outgoing, troubles.shift() ?? null);
+    const isLost = served.losesRedeem && (incoming.url ?? "").endsWith("/redeem");
+    if (isLost) served.losesRedeem = false;
+    pass(target, incoming, outgoing, isLost ? "lose the answer" : (troubles.shift() ?? null));
   });
   // The answers that are passed on promise a client that it may use a connection for so long.
   proxy.keepAliveTimeout = 80_000;
@@ -48,9 +52,10 @@ export async function serve(options: NodeOptions = {}): Promise<Served> {
     const { status, text } = await decide(service.app, token, choice);
     if (status !== 200) throw new Error(text);
   };
-  return {
+  const served: Served = {
     service,
     troubles,
+    losesRedeem: false,
     calls,
     url,
     client: async (clientOptions = {}) => {
@@ -58,8 +63,12 @@ export async function serve(options: NodeOptions = {}): Promise<Served> {
       return new Countersign({ apiKey: key, baseUrl: url, ...clientOptions });
     },
     keyOf: (id) => issueKeyOf(service, id),
-    approve: (id, edit) =>
-      choose(id, { verdict: "approve", ...(edit === undefined ? {} : { edit }) }),
+    approve: (id, edit, note) =>
+      choose(id, {
+        verdict: "approve",
+        ...(edit === undefined ? {} : { edit }),
+        ...(note === undefined ? {} : { note }),
+      }),
     reject: (id, note) => choose(id, { verdict: "reject", note }),
     stop: async () => {
       proxy.closeAllConnections();
@@ -67,6 +76,7 @@ export async function serve(options: NodeOptions = {}): Promise<Served> {
       await service.stop();
     },
   };
+  return served;
 }
 
 async function issueKeyOf({ db }: TestService, id: string): Promise<string> {
