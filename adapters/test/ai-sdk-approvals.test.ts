@@ -3,6 +3,7 @@ import { after, test } from "node:test";
 import { generateText, isStepCount, type ModelMessage, tool } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { z } from "zod";
+import { AlreadyRedeemedError } from "../../sdk/src/index.ts";
 import { serve } from "../../sdk/test/served.ts";
 import { ask, type DescribeCall, resume } from "../ai-sdk/src/approvals.ts";
 import { all, expire, notify, withWebhooks } from "./reviewer.ts";
@@ -20,10 +21,11 @@ const describe: DescribeCall = (toolName, input) => ({
 });
 
 /** The agent as a process has it that starts with nothing but its code; its model asks for the given refunds first. */
-function makeAgent(calls: Refund[] = []) {
+function makeAgent(calls: Refund[] = [], prompts: unknown[] = []) {
   const paid: Refund[] = [];
   const model = new MockLanguageModelV4({
     doGenerate: async ({ prompt: heard }) => {
+      prompts.push(heard);
       const last = heard.at(-1);
       const isAnswered = last?.role === "tool";
       return {
@@ -86,6 +88,61 @@ test("from the webhook, a process that knows nothing runs the tool once, with th
     const { run, paid } = makeAgent();
     assert.match((await run(messages)).text, /paid/);
     assert.deepEqual(paid, [expected]);
+  }
+});
+
+test("of two resumes one runs the tools, and the other says who may", async () => {
+  const client = await served.client();
+  const two = { orderId: 7, amount: 5 };
+  const { ids } = await askFor(client, one, two);
+  for (const id of ids) await served.approve(id);
+  const last = await client.requests.get(ids[1] ?? "");
+  const resumes = Array.from({ length: 4 }, () =>
+    resume(client, last, describe).catch((error) => error),
+  );
+  const ended = await Promise.all(resumes);
+  const won = ended.filter((each) => Array.isArray(each));
+  assert.equal(won.length, 1);
+  const { run, paid } = makeAgent();
+  await run(won[0] ?? []);
+  assert.deepEqual(paid, [one, two]);
+  for (const each of ended)
+    if (!won.includes(each)) assert.ok(each instanceof AlreadyRedeemedError);
+});
+
+test("the model is told what ran after an edit, and the approver's note", async () => {
+  for (const [edit, note, expected] of [
+    ['{"orderId": 1042, "amount": 12.5}', "Half of it", /changed the input.*12\.5.*Half of it/s],
+    [undefined, "Only this once", /approved this call as it was.*Only this once/s],
+  ] as const) {
+    const client = await served.client();
+    const [id = ""] = (await askFor(client, one)).ids;
+    await served.approve(id, edit, note);
+    const messages = await resume(client, await client.requests.get(id), describe);
+    assert.ok(messages !== null);
+    const heard: unknown[] = [];
+    const { run, paid } = makeAgent([], heard);
+    await run(messages);
+    assert.match(JSON.stringify(heard), expected);
+    assert.equal(paid.length, 1);
+  }
+});
+
+test("an edit that would be rounded, or that the Standard Schema refuses, does not run, and the model is told why", async () => {
+  const schemas = { refund: z.object({ orderId: z.number(), amount: z.number().max(100) }) };
+  for (const [edit, expected] of [
+    ['{"orderId": 1042, "amount": 9007199254740993}', /9007199254740993/],
+    ['{"orderId": 1042, "amount": 500}', /cannot take: amount: /],
+  ] as const) {
+    const client = await served.client();
+    const [id = ""] = (await askFor(client, one)).ids;
+    await served.approve(id, edit);
+    const options = edit.includes("9007") ? {} : { schemas };
+    const messages = await resume(client, await client.requests.get(id), describe, options);
+    assert.ok(messages !== null);
+    const { run, paid } = makeAgent();
+    assert.match((await run(messages)).text, expected);
+    assert.deepEqual(paid, []);
   }
 });
 

@@ -99,6 +99,82 @@ test("an edit that the tool's schema refuses does not run, and neither does the 
   assert.deepEqual(paid, []);
 });
 
+test("the model is told what ran after an edit, and the approver's note; the program keeps the tool's fields", async () => {
+  for (const [edit, note, expected, countersign] of [
+    [
+      '{"orderId": 1042, "amount": 12.5}',
+      "Half of it",
+      /changed the input.*12\.5.*Their note: Half of it.*isPaid/,
+      { ranWith: { orderId: 1042, amount: 12.5 }, note: "Half of it" },
+    ],
+    ['{"orderId": 1042, "amount": 12.5}', undefined, /changed the input.*12\.5.*isPaid/, {}],
+    [undefined, "Only this once", /approved this call as it was.*Only this once.*isPaid/, {}],
+  ] as const) {
+    const { client, run } = await makeAgent();
+    const running = run([one]);
+    await served.approve((await onlyPending(client)).id, edit, note);
+    const { text, steps } = await running;
+    assert.match(text, expected);
+    const output = steps[0]?.toolResults[0]?.output as { isPaid: boolean; countersign: object };
+    assert.equal(output.isPaid, true);
+    assert.partialDeepStrictEqual(output.countersign, countersign);
+  }
+});
+
+test("a result that is no object is told with the decision beside it, also after the messages were stored", async () => {
+  const { client } = await makeAgent();
+  const results: unknown[] = ["sent", null, ["a"], { output: "x" }];
+  for (const result of results) {
+    const sender = tool({ inputSchema: z.object({ to: z.string() }), execute: async () => result });
+    const gated = requireApproval(client, sender, () => ({ summary: "Send", notify }));
+    const running = gated.execute?.({ to: "ann" }, options);
+    await served.approve((await onlyPending(client)).id, '{"to": "bob"}');
+    const output = JSON.parse(JSON.stringify(await running));
+    assert.deepEqual(output.output, result);
+    const told = await gated.toModelOutput?.({ toolCallId: "c", input: { to: "ann" }, output });
+    assert.match(JSON.stringify(told), /"type":"text".*ran with this input.*bob/);
+  }
+});
+
+test("a step that is repeated after its tool ran does not run it again, and the model hears that it may have", async () => {
+  const { client, paid, run } = await makeAgent({ runId: "run-once" });
+  const first = run([one]);
+  await served.approve((await onlyPending(client)).id);
+  await first;
+  const { text } = await run([one]);
+  assert.match(text, /handed out to run at .* with the API key .*Test key.*not run it again/);
+  assert.match(text, /Do not call this tool again/);
+  assert.deepEqual(paid, [one.input]);
+});
+
+test("an edit that would be rounded does not run, and the model is told why", async () => {
+  const { client, paid, run } = await makeAgent();
+  const running = run([one]);
+  const { id } = await onlyPending(client);
+  await served.approve(id, '{"orderId": 1042, "amount": 9007199254740993}');
+  assert.match((await running).text, /cannot take: .*9007199254740993.*9007199254740992/);
+  assert.deepEqual(paid, []);
+});
+
+test("an input that may be rounded already is not asked about", async () => {
+  const { client, paid, run } = await makeAgent();
+  const { text } = await run([{ id: "call_1", input: { orderId: 2 ** 53, amount: 1 } }]);
+  assert.match(text, /orderId: 9007199254740992.*Send such numbers as text/);
+  assert.deepEqual(await all(client), []);
+  assert.deepEqual(paid, []);
+});
+
+test("a Standard Schema of your own holds the input and an edit", async () => {
+  const schema = z.object({ orderId: z.literal(1042), amount: z.number().max(100) });
+  const { client, paid, run } = await makeAgent({ schema });
+  const running = run([one]);
+  await served.approve((await onlyPending(client)).id, '{"orderId": 1042, "amount": 500}');
+  assert.match((await running).text, /cannot take: amount: /);
+  await run([{ id: "call_2", input: { orderId: 7, amount: 5 } }]);
+  assert.equal((await all(client)).length, 1);
+  assert.deepEqual(paid, []);
+});
+
 test("a rejection reaches the model with its reason, and the run goes on", async () => {
   const { client, paid, run } = await makeAgent();
   const running = run([one]);

@@ -11,9 +11,9 @@ import {
   tool,
 } from "langchain";
 import { z } from "zod";
-import type { Countersign } from "../../sdk/src/index.ts";
+import { AlreadyRedeemedError, type Countersign } from "../../sdk/src/index.ts";
 import { serve } from "../../sdk/test/served.ts";
-import { type Asking, ask, invoke, resume } from "../langchain/src/langchain.ts";
+import { type Asking, ask, invoke, resume, tellModel } from "../langchain/src/langchain.ts";
 import { all, expire, notify, onlyPending, pending, withWebhooks } from "./reviewer.ts";
 
 const served = await serve();
@@ -47,7 +47,10 @@ function makeAgent(
   const humanInTheLoop = humanInTheLoopMiddleware as unknown as (
     options: object,
   ) => AgentMiddleware;
-  const middleware = [humanInTheLoop({ interruptOn: { refund: { allowedDecisions } } })];
+  const middleware = [
+    humanInTheLoop({ interruptOn: { refund: { allowedDecisions } } }),
+    tellModel as unknown as AgentMiddleware,
+  ];
   const agent = createAgent({ model, tools: [refund], middleware, checkpointer });
   const asking: Asking = {
     countersign: client,
@@ -87,6 +90,72 @@ test("edit: the tool runs with the arguments as the approver left them", async (
   await served.approve((await onlyPending(client)).id, '{"orderId": 1042, "amount": 12.5}');
   await running;
   assert.deepEqual(paid, [{ orderId: 1042, amount: 12.5 }]);
+});
+
+test("the model is told what ran after an edit, and the approver's note, and nothing more otherwise", async () => {
+  for (const [edit, note, expected] of [
+    [
+      '{"orderId": 1042, "amount": 12.5}',
+      "Half of it",
+      /changed the input.*12\.5.*Half of it.*paid/,
+    ],
+    [undefined, "Only this once", /approved this call as it was.*Only this once.*paid/],
+    [undefined, undefined, /^"paid"$/],
+  ] as const) {
+    const client = await served.client();
+    const { agent, asking, config, input, told } = makeAgent(client, [one]);
+    const running = invoke(agent, input, config, asking);
+    await served.approve((await onlyPending(client)).id, edit, note);
+    await running;
+    assert.match(told(), expected);
+  }
+});
+
+test("of many resumes one continues the thread, and the others say who may or find it continued", async () => {
+  const client = await served.client();
+  const { agent, asking, config, input, paid } = makeAgent(client, [
+    one,
+    { orderId: 7, amount: 5 },
+  ]);
+  const requests = await ask(await agent.invoke(input, config), config, asking);
+  for (const { id } of requests) await served.approve(id);
+  const last = await client.requests.get(requests[1]?.id ?? "");
+  const ended = await Promise.all(
+    Array.from({ length: 4 }, () => resume(agent, last, asking).catch((error) => error)),
+  );
+  assert.equal(paid.length, 2);
+  const others = ended.filter((each) => each === null || each instanceof AlreadyRedeemedError);
+  assert.equal(others.length, 3);
+});
+
+test("a process that is killed between redeeming and running leaves nothing that runs twice", async () => {
+  const client = await served.client();
+  const { agent, asking, config, input, paid } = makeAgent(client, [one]);
+  const [request] = await ask(await agent.invoke(input, config), config, asking);
+  assert.ok(request !== undefined);
+  await served.approve(request.id);
+  await client.requests.redeem(request.id);
+  const event = await client.requests.get(request.id);
+  await assert.rejects(resume(agent, event, asking), AlreadyRedeemedError);
+  await assert.rejects(invoke(agent, null, config, asking), AlreadyRedeemedError);
+  assert.deepEqual(paid, []);
+});
+
+test("an edit that would be rounded, or that the Standard Schema refuses, does not run, and the model is told why", async () => {
+  const schemas = { refund: z.object({ orderId: z.number(), amount: z.number().max(100) }) };
+  for (const [edit, expected] of [
+    ['{"orderId": 1042, "amount": 9007199254740993}', /9007199254740993/],
+    ['{"orderId": 1042, "amount": 500}', /cannot take: amount: /],
+  ] as const) {
+    const client = await served.client();
+    const { agent, asking, config, input, paid, told } = makeAgent(client, [one]);
+    const given = edit.includes("9007") ? asking : { ...asking, schemas };
+    const running = invoke(agent, input, config, given);
+    await served.approve((await onlyPending(client)).id, edit);
+    await running;
+    assert.match(told(), expected);
+    assert.deepEqual(paid, []);
+  }
 });
 
 test("reject: the model hears the reason; an expiry and a cancel are told apart from it", async () => {

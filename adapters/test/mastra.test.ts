@@ -114,6 +114,51 @@ test("waiting: a rejection, an expiry and a cancel reach the model as what they 
   }
 });
 
+test("the model is told what ran after an edit, and the approver's note", async () => {
+  for (const [edit, note, expected] of [
+    ['{"orderId": 1042, "amount": 12.5}', "Half of it", /changed the input.*12\.5.*Half of it/],
+    [undefined, "Only this once", /approved this call as it was.*Only this once/],
+  ] as const) {
+    const client = await served.client();
+    const { agent, told } = makeAgent(client);
+    const running = agent.generate("Refund it");
+    await served.approve((await onlyPending(client)).id, edit, note);
+    await running;
+    assert.match(told.join(), expected);
+    assert.match(told.join(), /isPaid/);
+  }
+});
+
+test("an edit that would be rounded, or that a Standard Schema of your own refuses, does not run", async () => {
+  const schema = z.object({ orderId: z.number(), amount: z.number().max(100) });
+  for (const [options, edit, expected] of [
+    [{}, '{"orderId": 1042, "amount": 9007199254740993}', /9007199254740993/],
+    [{ schema }, '{"orderId": 1042, "amount": 500}', /cannot take: amount: /],
+  ] as const) {
+    const client = await served.client();
+    const { agent, paid, told } = makeAgent(client, options);
+    const running = agent.generate("Refund it");
+    await served.approve((await onlyPending(client)).id, edit);
+    await running;
+    assert.match(told.join(), expected);
+    assert.deepEqual(paid, []);
+  }
+});
+
+test("suspended: resumed twice, the tool runs once, and the other run's model hears that it may have run", async () => {
+  const client = await served.client();
+  const asker = makeAgent(client, { whilePending: "suspend" });
+  await asker.agent.generate("Refund it");
+  const { id } = await onlyPending(client);
+  await served.approve(id);
+  // Another executor has redeemed it, and may have been killed since.
+  await client.requests.redeem(id);
+  const { agent, paid, told } = makeAgent(client, { whilePending: "suspend" }, asker.storage);
+  await resume(agent, await client.requests.get(id));
+  assert.match(told.join(), /handed out to run at .*not run it again.*Do not call this tool again/);
+  assert.deepEqual([...asker.paid, ...paid], []);
+});
+
 test("an edit that the tool's schema refuses does not run, and neither does the unedited input", async () => {
   const client = await served.client();
   const { agent, paid, told } = makeAgent(client);

@@ -8,6 +8,7 @@ import {
   ScriptedModel,
 } from "@openai/agents-core/testing";
 import { z } from "zod";
+import { AlreadyRedeemedError } from "../../sdk/src/index.ts";
 import { serve } from "../../sdk/test/served.ts";
 import {
   ask,
@@ -86,7 +87,7 @@ test("from the webhook, a process that knows nothing runs the tool once, with th
     assert.deepEqual(request.payload, one);
     await served.approve(request.id, edit);
     const { agent, paid, told } = makeAgent([done]);
-    const state = await resume(agent, await decided(request.id), describe);
+    const state = await resume(client, agent, await decided(request.id), describe);
     assert.ok(state !== null);
     assert.equal((await runner.run(agent, state)).finalOutput, "done");
     assert.deepEqual(paid, [expected]);
@@ -106,7 +107,7 @@ test("a rejection, an expiry and a cancel reach the model as what they are, and 
     else if (end === "expire") await expire(served, client, id);
     else await client.requests.cancel(id);
     const { agent, paid, told } = makeAgent([done]);
-    const state = await resume(agent, await client.requests.get(id), describe);
+    const state = await resume(client, agent, await client.requests.get(id), describe);
     assert.ok(state !== null);
     await runner.run(agent, state);
     assert.match(told(), expected);
@@ -119,12 +120,81 @@ test("an edit that the tool's schema refuses does not run, and neither does the 
   const { id } = (await askFor(client, one)).request;
   await served.approve(id, '{"orderId": 1042, "amount": -1}');
   const { agent, paid, told } = makeAgent([done]);
-  const state = await resume(agent, await client.requests.get(id), describe);
+  const state = await resume(client, agent, await client.requests.get(id), describe);
   assert.ok(state !== null);
   await runner.run(agent, state);
   assert.deepEqual(paid, []);
   assert.match(told(), /function_call_result/);
   assert.doesNotMatch(told(), /"paid"/);
+});
+
+test("of two resumes one runs the tool, and the other says who may; a killed one leaves nothing that runs twice", async () => {
+  const client = await served.client();
+  const { id } = (await askFor(client, one)).request;
+  await served.approve(id);
+  const { agent, paid } = makeAgent([done]);
+  const request = await client.requests.get(id);
+  const resumes = [1, 2].map(() =>
+    resume(client, agent, request, describe).catch((error) => error),
+  );
+  const states = await Promise.all(resumes);
+  const [loser] = states.filter((each) => each instanceof AlreadyRedeemedError);
+  const [state] = states.filter((each) => !(each instanceof Error));
+  assert.match(loser?.message ?? "", /redeemed at .* with the API key "Test key"/);
+  await runner.run(agent, state);
+  assert.deepEqual(paid, [one]);
+  await assert.rejects(resume(client, agent, request, describe), { code: "already_redeemed" });
+});
+
+test("the model is told what ran after an edit, and the approver's note", async () => {
+  for (const [edit, note, expected] of [
+    [
+      '{"orderId": 1042, "amount": 12.5}',
+      "Half of it",
+      /changed the input.*12\.5.*Half of it.*paid/,
+    ],
+    [undefined, "Only this once", /approved this call as it was.*Only this once.*paid/],
+  ] as const) {
+    const client = await served.client();
+    const { id } = (await askFor(client, one)).request;
+    await served.approve(id, edit, note);
+    const { agent, told } = makeAgent([done]);
+    const state = await resume(client, agent, await client.requests.get(id), describe);
+    assert.ok(state !== null);
+    await runner.run(agent, state);
+    assert.match(told(), expected);
+  }
+});
+
+test("an edit that would be rounded, or that the Standard Schema refuses, does not run, and the model is told why", async () => {
+  const schemas = { refund: z.object({ orderId: z.literal(1042), amount: z.number().max(100) }) };
+  for (const [edit, expected] of [
+    ['{"orderId": 1042, "amount": 9007199254740993}', /9007199254740993/],
+    ['{"orderId": 1042, "amount": 500}', /cannot take: amount: /],
+    ['{"orderId": 1042, "amount": 5, "to": "mallory"}', /makes something else of it/],
+  ] as const) {
+    const client = await served.client();
+    const { id } = (await askFor(client, one)).request;
+    await served.approve(id, edit);
+    const { agent, paid, told } = makeAgent([done]);
+    const options = edit.includes("9007") ? {} : { schemas };
+    const state = await resume(client, agent, await client.requests.get(id), describe, options);
+    assert.ok(state !== null);
+    await runner.run(agent, state);
+    assert.match(told(), expected);
+    assert.deepEqual(paid, []);
+  }
+});
+
+test("a call whose numbers were rounded on the way is not asked about", async () => {
+  const client = await served.client();
+  for (const amount of ["9007199254740993", "0.1000000000000000055511151231257827"]) {
+    const call = functionCall("refund", one, { callId: "c" });
+    const rounded = { ...call, arguments: `{"orderId":1042,"amount":${amount}}` };
+    const { state } = await runner.run(makeAgent([modelResponse([rounded])]).agent, "Refund it");
+    await assert.rejects(ask(client, state, describe), { code: "inexact_payload" });
+  }
+  assert.deepEqual(await all(client), []);
 });
 
 test("calls of one turn are asked about one after the other, and each runs once", async () => {
@@ -133,7 +203,7 @@ test("calls of one turn are asked about one after the other, and each runs once"
   const { request: first } = await askFor(client, one, two);
   await served.approve(first.id, '{"orderId": 1042, "amount": 12.5}');
   const worker = makeAgent([]);
-  const state = await resume(worker.agent, await client.requests.get(first.id), describe);
+  const state = await resume(client, worker.agent, await client.requests.get(first.id), describe);
   assert.ok(state !== null);
   const result = await runner.run(worker.agent, state);
   const second = await ask(client, result.state, describe);
@@ -142,7 +212,7 @@ test("calls of one turn are asked about one after the other, and each runs once"
   assert.deepEqual(worker.paid, [{ orderId: 1042, amount: 12.5 }]);
   await served.approve(second.id);
   const another = makeAgent([done]);
-  const rest = await resume(another.agent, await client.requests.get(second.id), describe);
+  const rest = await resume(client, another.agent, await client.requests.get(second.id), describe);
   assert.ok(rest !== null);
   await runner.run(another.agent, rest);
   assert.deepEqual(another.paid, [two]);
@@ -153,7 +223,7 @@ test("an approval serves one call, though the model gives the next one the same 
   const { id } = (await askFor(client, one)).request;
   await served.approve(id);
   const { agent, paid } = makeAgent([calls(one), done]);
-  const state = await resume(agent, await client.requests.get(id), describe);
+  const state = await resume(client, agent, await client.requests.get(id), describe);
   assert.ok(state !== null);
   await runner.run(agent, state);
   assert.deepEqual(paid, [one]);
@@ -163,7 +233,8 @@ test("a call that was approved past Countersign does not run", async () => {
   const client = await served.client();
   const { request } = await askFor(client, one);
   const { agent, paid, told } = makeAgent([done]);
-  const rejected = await resume(agent, { ...request, status: "REJECTED" }, describe);
+  await served.reject(request.id, "no");
+  const rejected = await resume(client, agent, await client.requests.get(request.id), describe);
   assert.ok(rejected !== null);
   const [call] = rejected.getInterruptions();
   assert.ok(call !== undefined);
@@ -189,7 +260,7 @@ test("a run that somebody hid in the approval of something else does not go on",
       if (isApproved) await served.approve(id);
       else await served.reject(id, "no");
       const { agent, paid } = makeAgent([done]);
-      const resuming = resume(agent, await client.requests.get(id), describe);
+      const resuming = resume(client, agent, await client.requests.get(id), describe);
       await assert.rejects(resuming, /was not asked for this call/, JSON.stringify(change));
       assert.deepEqual(paid, []);
     }
@@ -207,7 +278,7 @@ test("a call that the state gives the name of another tool does not run", async 
   const { id } = await client.requests.create(asked);
   await served.approve(id);
   const { agent, forgiven } = makeAgent([done]);
-  const resuming = resume(agent, await client.requests.get(id), describe);
+  const resuming = resume(client, agent, await client.requests.get(id), describe);
   await assert.rejects(
     resuming.then((resumed) => resumed && runner.run(agent, resumed)),
     /was not asked for this call/,
@@ -230,9 +301,9 @@ test("a request that is pending, and one about something else, resume nothing", 
   const client = await served.client();
   const { request } = await askFor(client, one);
   const { agent } = makeAgent([]);
-  assert.equal(await resume(agent, request, describe), null);
+  assert.equal(await resume(client, agent, request, describe), null);
   const other = { ...request, status: "APPROVED", agentState: 5 } as const;
-  assert.equal(await resume(agent, other, describe), null);
+  assert.equal(await resume(client, agent, other, describe), null);
 });
 
 test("a state that is larger than agentState may be is refused with what to do about it", async () => {

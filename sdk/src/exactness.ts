@@ -12,7 +12,12 @@ export type Codec = { parse: (text: string) => unknown; stringify: (value: unkno
 export function refuseInexact(payload: unknown, { parse, stringify }: Codec): void {
   if (payload === undefined || parse !== JSON.parse) return;
   if (stringify === JSON.stringify) JSON.stringify(payload, refuseUnsafe);
-  const rounded = roundedNumberIn(stringify(payload) ?? "null");
+  refuseRounded(stringify(payload) ?? "null");
+}
+
+/** Refuses a JSON text that `JSON.parse` would change. */
+export function refuseRounded(text: string): void {
+  const rounded = roundedNumberIn(text);
   if (rounded !== null) throw new InexactPayloadError(rounded, asRead(rounded));
 }
 

@@ -19,6 +19,9 @@ type SchemaIssue = {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 };
 
+/** The problem with a schema that does more than check. */
+export const changed = "its schema makes something else of it than the approver sees.";
+
 /**
  * The payload as the schema reads it, or what is wrong with it. A schema that drops, adds or changes something is
  * wrong, too: a person approved these values and no others.
@@ -29,10 +32,7 @@ export async function checkPayload<Output>(
 ): Promise<{ value: Output } | { problem: string }> {
   const checked = await schema["~standard"].validate(payload);
   if (checked.issues !== undefined) return { problem: checked.issues.map(wordsOf).join("; ") };
-  const written: unknown = JSON.parse(JSON.stringify(checked.value) ?? "null");
-  return isSame(written, payload)
-    ? { value: checked.value }
-    : { problem: "the schema makes something else of it than the approver reads" };
+  return isShownAs(checked.value, payload) ? { value: checked.value } : { problem: changed };
 }
 
 function wordsOf({ message, path = [] }: SchemaIssue): string {
@@ -40,17 +40,26 @@ function wordsOf({ message, path = [] }: SchemaIssue): string {
   return names.length === 0 ? message : `${names.join(".")}: ${message}`;
 }
 
-/** Whether two JSON values are the same, in whatever order their keys are. */
-function isSame(one: unknown, other: unknown): boolean {
-  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) {
-    return one === other;
+/** Whether an approver who reads the JSON sees all of the value: plain data, and dates as they are written. */
+export function isShownAs(value: unknown, json: unknown): boolean {
+  if (value instanceof Date) return value.toJSON() === json;
+  if (typeof value !== "object" || value === null) return value === json;
+  if (typeof json !== "object" || json === null) return false;
+  if (Array.isArray(value) || Array.isArray(json)) {
+    return (
+      Array.isArray(value) &&
+      Array.isArray(json) &&
+      value.length === json.length &&
+      json.every((each, index) => isShownAs(value[index], each))
+    );
   }
-  if (Array.isArray(one) !== Array.isArray(other)) return false;
-  const names = Object.keys(one);
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return false;
+  const fields = Object.entries(value).filter(([, each]) => each !== undefined);
   return (
-    names.length === Object.keys(other).length &&
-    names.every(
-      (name) => Object.hasOwn(other, name) && isSame(one[name as never], other[name as never]),
+    fields.length === Object.keys(json).length &&
+    fields.every(
+      ([name, each]) => Object.hasOwn(json, name) && isShownAs(each, json[name as never]),
     )
   );
 }

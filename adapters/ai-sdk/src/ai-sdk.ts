@@ -1,7 +1,8 @@
 // Vercel AI SDK: a tool that a person must approve. Its `execute` runs only with the input as the approver left it.
-// Otherwise the model gets the outcome as the tool's result, so that the run continues.
+// Otherwise the model gets the outcome as the tool's result, so that the run continues. It also learns what ran, if the
+// approver changed it.
 
-import type { Countersign } from "@countersign/sdk";
+import type { Countersign, StandardSchema } from "@countersign/sdk";
 import {
   askAndWait,
   type Describe,
@@ -9,9 +10,15 @@ import {
   isNotRun,
   keyOf,
   type NotRun,
+  redeemForTool,
   refusalText,
+  separate,
   shownInput,
+  type Told,
+  tellWith,
   type Validate,
+  withDecision,
+  withSchema,
 } from "@countersign/sdk/tool-call";
 import {
   asSchema,
@@ -24,12 +31,14 @@ import {
 export type RequireApprovalOptions = {
   /**
    * Names the run of the tool. A step that is repeated under the same id, in this process or another, asks about a tool
-   * call only once. Two runs must never share an id.
+   * call only once, and runs it once. Two runs must never share an id.
    */
   runId?: string;
+  /** A Standard Schema that an input and an edit must pass, beside the tool's own `inputSchema`. */
+  schema?: StandardSchema;
 };
 
-export type { NotRun } from "@countersign/sdk/tool-call";
+export type { Decision, NotRun, Told } from "@countersign/sdk/tool-call";
 
 /**
  * Puts a person before a tool:
@@ -39,14 +48,18 @@ export function requireApproval<GatedTool extends Tool>(
   countersign: Countersign,
   tool: GatedTool,
   describe: Describe<InferToolInput<GatedTool>>,
-  { runId }: RequireApprovalOptions = {},
-): Tool<InferToolInput<GatedTool>, InferToolOutput<GatedTool> | NotRun> {
+  { runId, schema }: RequireApprovalOptions = {},
+): Tool<
+  InferToolInput<GatedTool>,
+  InferToolOutput<GatedTool> | Told<InferToolOutput<GatedTool>> | NotRun
+> {
   type Input = InferToolInput<GatedTool>;
+  type Output = InferToolOutput<GatedTool>;
   const { execute, toModelOutput } = tool;
   if (execute === undefined) {
     throw new TypeError("a tool without execute runs elsewhere, where it cannot be held back");
   }
-  const validate = validatorOf(tool);
+  const validate = withSchema(validatorOf(tool), schema);
   const gated = async (input: Input, options: ToolExecutionOptions<unknown>) => {
     const { toolCallId, messages, abortSignal: signal } = options;
     // Some models restart the numbering of calls in each step.
@@ -62,22 +75,45 @@ export function requireApproval<GatedTool extends Tool>(
     }
     const allowed = await inputToRun(request, payload, validate);
     if ("notRun" in allowed) return allowed;
-    return lastOf(await execute(allowed.input as never, options as never));
+    const refused = await redeemForTool(countersign, request, signal);
+    if (refused !== null) return refused;
+    const output = await lastOf(await execute(allowed.input as never, options as never));
+    return withDecision(output, request);
   };
-  const outputOf: Tool["toModelOutput"] = (result) => {
-    const { output } = result;
-    if (isNotRun(output)) return { type: "execution-denied", reason: output.notRun };
-    if (toModelOutput !== undefined) return toModelOutput(result);
-    return typeof output === "string"
-      ? { type: "text", value: output }
-      : { type: "json", value: output ?? null };
+  const outputOf: Tool["toModelOutput"] = async (result) => {
+    if (isNotRun(result.output)) return { type: "execution-denied", reason: result.output.notRun };
+    const { output, told } = separate(result.output);
+    const own = await (toModelOutput ?? plainOutput)({ ...result, output });
+    return told === null ? own : withTold(own, told);
   };
   // Neither the output schema nor the SDK's own question fits the wrapped tool.
   const { outputSchema: _, needsApproval: __, ...rest } = tool;
   return { ...rest, execute: gated, toModelOutput: outputOf } as unknown as Tool<
     Input,
-    InferToolOutput<GatedTool> | NotRun
+    Output | Told<Output> | NotRun
   >;
+}
+
+type ModelOutput = Awaited<ReturnType<NonNullable<Tool["toModelOutput"]>>>;
+
+/** As the SDK does it for a tool that says nothing else. */
+function plainOutput({ output }: { output: unknown }): ModelOutput {
+  return typeof output === "string"
+    ? { type: "text", value: output }
+    : { type: "json", value: (output ?? null) as never };
+}
+
+function withTold(own: ModelOutput, told: string): ModelOutput {
+  switch (own.type) {
+    case "text":
+      return { ...own, value: tellWith(told, own.value) };
+    case "json":
+      return { type: "text", value: tellWith(told, JSON.stringify(own.value)) };
+    case "content":
+      return { ...own, value: [{ type: "text", text: told }, ...own.value] };
+    default:
+      return own;
+  }
 }
 
 /** An edit comes from outside, like the model's own input, and is checked against the same schema. */

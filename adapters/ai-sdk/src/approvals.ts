@@ -1,14 +1,17 @@
 // Vercel AI SDK, for runs that don't wait: its own `toolApproval: { refund: "user-approval" }` ends the run with a
 // question, the messages travel in `agentState`, and any process continues from the webhook. The SDK's own answer can't
-// carry an edit, so the edit is written into the call before it is approved.
+// carry an edit, so the edit is written into the call before it is approved, and the model is told of it before the call.
 
 import type { ApprovalRequest, Countersign, CreateRequest, WebhookData } from "@countersign/sdk";
 import {
+  decisionOf,
   isEdited,
   keyOf,
   lastDecided,
-  refusalText,
+  refusalOrRedeemed,
   refuseLargeState,
+  type Schemas,
+  schemaOf,
 } from "@countersign/sdk/tool-call";
 import type { AssistantModelMessage, ModelMessage, ToolApprovalResponse, ToolCallPart } from "ai";
 
@@ -20,6 +23,11 @@ export type DescribeCall = (
   toolName: string,
   input: unknown,
 ) => Omit<CreateRequest, "payload" | "agentState">;
+
+export type ResumeOptions = {
+  /** A Standard Schema for each tool, by its name. What was approved must pass it, or it does not run. */
+  schemas?: Schemas;
+};
 
 /**
  * Asks about each call that a run ended with:
@@ -45,12 +53,14 @@ export async function ask(
 /**
  * The messages to continue with, from a verified webhook:
  * `const messages = await resume(countersign, event.data, describe); if (messages !== null) await generateText({ messages, … })`.
- * Null if there is nothing to do: other calls are undecided, or another event continues the run.
+ * Null if there is nothing to do: other calls are undecided, or another event continues the run. Redeems what was
+ * approved: run these messages once. Throws an `AlreadyRedeemedError` if another call has got them.
  */
 export async function resume(
   countersign: Countersign,
   { id, status, agentState }: Pick<WebhookData, "id" | "status" | "agentState">,
   describe: DescribeCall,
+  { schemas = {} }: ResumeOptions = {},
 ): Promise<ModelMessage[] | null> {
   const { adapter, messages = [] } = (agentState ?? {}) as Partial<PausedMessages>;
   if (adapter !== "ai-sdk" || status === "PENDING") return null;
@@ -63,25 +73,40 @@ export async function resume(
     if (request === undefined) throw new Error(`nobody was asked about ${open.call.toolCallId}`);
     return { ...open, request };
   });
-  const responses = answered.map(
-    ({ approvalId, request }): ToolApprovalResponse =>
-      request.status === "APPROVED"
-        ? { type: "tool-approval-response", approvalId, approved: true }
-        : {
-            type: "tool-approval-response",
-            approvalId,
-            approved: false,
-            reason: refusalText(request),
-          },
-  );
-  const edited = answered.filter(({ request }) => isEdited(request));
+  const responses: ToolApprovalResponse[] = [];
+  const approved: (OpenCall & { request: ApprovalRequest })[] = [];
+  // One after the other, and always in this order: of two resumes at once, one gets all calls and the other none.
+  for (const each of answered) {
+    const { approvalId, call, request } = each;
+    const reason = await refusalOrRedeemed(countersign, request, schemaOf(schemas, call.toolName));
+    const response = { type: "tool-approval-response", approvalId } as const;
+    if (reason === null) approved.push(each);
+    responses.push(
+      reason === null ? { ...response, approved: true } : { ...response, approved: false, reason },
+    );
+  }
+  const edited = approved.filter(({ request }) => isEdited(request));
+  const question = messages.findLastIndex(({ role }) => role === "assistant");
   return [
-    ...messages.map((message) => withEdits(message, edited)),
+    ...messages.slice(0, question),
+    ...tell(approved),
+    ...messages.slice(question).map((message) => withEdits(message, edited)),
     { role: "tool", content: responses },
   ];
 }
 
 type OpenCall = { approvalId: string; call: ToolCallPart };
+
+/** The SDK runs the tool itself and wants its answers last, so the model reads this before the call. */
+function tell(approved: (OpenCall & { request: ApprovalRequest })[]): ModelMessage[] {
+  const told = approved.flatMap(({ call: { toolName, toolCallId }, request }) => {
+    const decision = decisionOf(request);
+    return decision === null ? [] : [`${toolName} (${toolCallId}): ${decision.told}`];
+  });
+  if (told.length === 0) return [];
+  const content = `Countersign about the calls that follow:\n${told.join("\n")}`;
+  return [{ role: "user", content }];
+}
 
 /** The calls that the last message of the model asks about. */
 function openCalls(messages: ModelMessage[]): OpenCall[] {

@@ -3,14 +3,28 @@
 
 import type { ApprovalRequest, Countersign, CreateRequest, WebhookData } from "@countersign/sdk";
 import {
+  decisionOf as decisionToTell,
   isEdited,
+  isShownAs,
   keyOf,
   lastDecided,
+  problemWith,
+  redeemForRun,
   refusalText,
+  type Schemas,
+  schemaOf,
+  tellWith,
   unusableText,
 } from "@countersign/sdk/tool-call";
 import { Command } from "@langchain/langgraph";
-import type { ActionRequest, Decision, HITLRequest, HITLResponse } from "langchain";
+import {
+  type ActionRequest,
+  createMiddleware,
+  type Decision,
+  type HITLRequest,
+  type HITLResponse,
+  ToolMessage,
+} from "langchain";
 
 export type Asking = {
   countersign: Countersign;
@@ -19,6 +33,8 @@ export type Asking = {
    * derived again when the thread continues, and must be the same then.
    */
   describe: (action: ActionRequest) => Omit<CreateRequest, "payload" | "agentState">;
+  /** A Standard Schema for each tool, by its name. What was approved must pass it, or it does not run. */
+  schemas?: Schemas;
 };
 
 /** The answer of an interrupted graph or agent. */
@@ -30,7 +46,36 @@ type State = { tasks: { interrupts: Interrupt[] }[] };
 /** In `agentState`: enough to find the thread again. */
 export type ThreadState = { adapter: "langgraph"; threadId: string };
 
-/** Runs an agent, and answers each of its interrupts once people have decided: `await invoke(agent, input, config, { countersign, describe })`. */
+/**
+ * Tells the model, in the tool's result, what the approver changed and their note:
+ * `middleware: [humanInTheLoopMiddleware({ … }), tellModel]`. The middleware of LangChain keeps both to itself.
+ */
+export const tellModel = createMiddleware({
+  name: "CountersignTellModel",
+  wrapToolCall: async (request, handler) => {
+    const result = await handler(request);
+    const all = (request.runtime.configurable?.[toldKey] ?? []) as ToldCall[];
+    const { name, args } = request.toolCall;
+    const told = all.find((each) => each.name === name && isShownAs(args, each.args))?.told;
+    if (told === undefined || !ToolMessage.isInstance(result)) return result;
+    const { content } = result;
+    result.content =
+      typeof content === "string"
+        ? tellWith(told, content)
+        : [{ type: "text", text: told }, ...content];
+    return result;
+  },
+});
+
+/** In the run's configuration, which reaches a graph wherever it runs. */
+const toldKey = "countersign_told";
+type ToldCall = { name: string; args: unknown; told: string };
+
+/**
+ * Runs an agent, and answers each of its interrupts once people have decided:
+ * `await invoke(agent, input, config, { countersign, describe })`. Throws an `AlreadyRedeemedError` if another call
+ * continues the thread.
+ */
 export async function invoke<Result extends object>(
   graph: Graph<Result>,
   input: unknown,
@@ -46,7 +91,7 @@ export async function invoke<Result extends object>(
     const decided = await Promise.all(
       asked.map(({ id }) => asking.countersign.requests.waitForDecision(id, wait)),
     );
-    result = await graph.invoke(resumeWith(interrupts, decided) as never, config as never);
+    result = await goOn(graph, { asking, config, interrupts, decided });
   }
 }
 
@@ -61,7 +106,8 @@ export async function ask(
 
 /**
  * Continues the thread of a verified webhook: `await resume(agent, event.data, { countersign, describe })`. Null if
- * there is nothing to do: other actions of the thread are undecided, or it has continued already.
+ * there is nothing to do: other actions of the thread are undecided, or it has continued already. Throws an
+ * `AlreadyRedeemedError` if another call got the approval and the thread has not continued: that call is at it, or died.
  */
 export async function resume<Result extends object>(
   graph: Graph<Result> & { getState(config: never): Promise<unknown> },
@@ -77,10 +123,38 @@ export async function resume<Result extends object>(
   const asked = await askEach(asking, config, interrupts);
   if (asked.length === 0 || asked.some(({ status }) => status === "PENDING")) return null;
   if (lastDecided(asked) !== id) return null;
-  return graph.invoke(resumeWith(interrupts, asked) as never, config as never);
+  return goOn(graph, { asking, config, interrupts, decided: asked });
 }
 
 type Known = { id: string; value: HITLRequest };
+
+/** Redeems what was approved, and continues the thread with the decisions. */
+async function goOn<Result extends object>(
+  graph: Graph<Result>,
+  thread: { asking: Asking; config: Config; interrupts: Known[]; decided: ApprovalRequest[] },
+): Promise<Result> {
+  const { asking, config, interrupts, decided } = thread;
+  const remaining = [...decided];
+  const told: ToldCall[] = [];
+  const responses: [string, HITLResponse][] = [];
+  // One after the other, and always in this order: of two resumes at once, one gets all actions and the other none.
+  for (const { id, value } of interrupts) {
+    const decisions: Decision[] = [];
+    for (const action of value.actionRequests) {
+      const request = remaining.shift();
+      if (request === undefined) throw new Error(`no request was made for ${action.name}`);
+      const decision = await decisionOf(asking, request, action, value);
+      decisions.push(decision);
+      const toTell = decision.type === "reject" ? null : decisionToTell(request);
+      if (toTell === null) continue;
+      told.push({ name: action.name, args: request.effectivePayload, told: toTell.told });
+    }
+    responses.push([id, { decisions }]);
+  }
+  const command = new Command({ resume: Object.fromEntries(responses) });
+  const configurable = { ...config.configurable, [toldKey]: told };
+  return graph.invoke(command as never, { ...config, configurable } as never);
+}
 
 function interruptsOf(interrupts: Interrupt[]): Known[] {
   return interrupts.map(({ id, value }) => {
@@ -120,34 +194,30 @@ async function askEach(
   );
 }
 
-/** One response for each interrupt, with the decisions in the order of its actions. */
-function resumeWith(interrupts: Known[], decided: ApprovalRequest[]): Command {
-  const remaining = [...decided];
-  const responses = interrupts.map(({ id, value }): [string, HITLResponse] => {
-    const decisions = value.actionRequests.map((action) => {
-      const request = remaining.shift();
-      if (request === undefined) throw new Error(`no request was made for ${action.name}`);
-      return decisionOf(request, action, value);
-    });
-    return [id, { decisions }];
-  });
-  return new Command({ resume: Object.fromEntries(responses) });
-}
-
-function decisionOf(
+async function decisionOf(
+  { countersign, schemas = {} }: Asking,
   request: ApprovalRequest,
   { name }: ActionRequest,
   { reviewConfigs }: HITLRequest,
-): Decision {
+): Promise<Decision> {
   if (request.status !== "APPROVED") return { type: "reject", message: refusalText(request) };
-  if (!isEdited(request)) return { type: "approve" };
+  const { id, effectivePayload: args } = request;
+  const wasEdited = isEdited(request);
   const config = reviewConfigs.find(({ actionName }) => actionName === name);
-  const args = request.effectivePayload;
-  if (config !== undefined && !config.allowedDecisions.includes("edit")) {
-    return { type: "reject", message: unusableText(request.id, `${name} allows no edits.`) };
-  }
-  if (typeof args !== "object" || args === null || Array.isArray(args)) {
-    return { type: "reject", message: unusableText(request.id, "it is not an object.") };
-  }
-  return { type: "edit", editedAction: { name, args } };
+  const problem =
+    wasEdited && config !== undefined && !config.allowedDecisions.includes("edit")
+      ? `${name} allows no edits.`
+      : wasEdited && !isObject(args)
+        ? "it is not an object."
+        : await problemWith(schemaOf(schemas, name), args);
+  const message =
+    problem === null ? await redeemForRun(countersign, request) : unusableText(id, problem);
+  if (message !== null) return { type: "reject", message };
+  return wasEdited && isObject(args)
+    ? { type: "edit", editedAction: { name, args } }
+    : { type: "approve" };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

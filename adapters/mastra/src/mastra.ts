@@ -1,25 +1,39 @@
 // Mastra: a tool that a person must approve. It waits inside the call, or suspends the run, which any process with the
 // same storage resumes from the webhook.
 
-import type { ApprovalRequest, Countersign, CreateRequest, WebhookData } from "@countersign/sdk";
+import type {
+  ApprovalRequest,
+  Countersign,
+  CreateRequest,
+  StandardSchema,
+  WebhookData,
+} from "@countersign/sdk";
 import {
   askAndWait,
   type Describe,
   inputToRun,
   isNotRun,
   type NotRun,
+  redeemForTool,
   refusalText,
+  separate,
   shownInput,
+  type Told,
+  tellWith,
   type Validate,
+  withDecision,
+  withSchema,
 } from "@countersign/sdk/tool-call";
 import { createTool, type Tool, type ToolExecutionContext } from "@mastra/core/tools";
 
 export type RequireApprovalOptions = {
   /** `wait` holds the run in this process; `suspend` ends it until `resume`. `wait` is the default. */
   whilePending?: "wait" | "suspend";
+  /** A Standard Schema that an input and an edit must pass, beside the tool's own `inputSchema`. */
+  schema?: StandardSchema;
 };
 
-export type { NotRun } from "@countersign/sdk/tool-call";
+export type { Decision, NotRun, Told } from "@countersign/sdk/tool-call";
 
 /** In `agentState`: enough to find the suspended call again. */
 export type SuspendedCall = { adapter: "mastra"; runId: string; toolCallId: string };
@@ -37,13 +51,13 @@ export function requireApproval<Input, Output>(
   countersign: Countersign,
   tool: AnyTool<Input, Output>,
   describe: Describe<Input>,
-  { whilePending = "wait" }: RequireApprovalOptions = {},
-): Tool<Input, Output | NotRun> {
+  { whilePending = "wait", schema }: RequireApprovalOptions = {},
+): Tool<Input, Output | Told<Output> | NotRun> {
   const { execute, toModelOutput, outputSchema: _, mastra: __, ...rest } = tool;
   if (execute === undefined) {
     throw new TypeError("a tool without execute runs elsewhere, where it cannot be held back");
   }
-  const validate = validatorOf(tool);
+  const validate = withSchema(validatorOf(tool), schema);
   const gated = async (input: Input, context: AnyContext) => {
     const payload = await shownInput(input, validate);
     const asked = { ...describe(input), payload };
@@ -57,8 +71,11 @@ export function requireApproval<Input, Output>(
     }
     const allowed = await inputToRun(request, payload, validate);
     if ("notRun" in allowed) return allowed;
+    const refused = await redeemForTool(countersign, request, context.abortSignal);
+    if (refused !== null) return refused;
     // Mastra itself parses it with the schema, and the result is known by now.
-    return execute(allowed.json as Input, withoutSuspension(context) as never);
+    const output = await execute(allowed.json as Input, withoutSuspension(context) as never);
+    return withDecision(output, request);
   };
   return createTool({
     ...rest,
@@ -66,10 +83,25 @@ export function requireApproval<Input, Output>(
     ...(toModelOutput === undefined
       ? {}
       : {
-          toModelOutput: (output: Output | NotRun) =>
-            isNotRun(output) ? { type: "text", value: output.notRun } : toModelOutput(output),
+          toModelOutput: async (result: unknown) => {
+            if (isNotRun(result)) return { type: "text", value: result.notRun };
+            const { output, told } = separate(result);
+            const own = await toModelOutput(output as Output);
+            return told === null ? own : withTold(own, told);
+          },
         }),
-  } as never) as Tool<Input, Output | NotRun>;
+  } as never) as Tool<Input, Output | Told<Output> | NotRun>;
+}
+
+/** Mastra hands these on to the model's provider, like the AI SDK. */
+function withTold(own: unknown, told: string): unknown {
+  const { type, value } = Object(own) as { type?: unknown; value?: unknown };
+  if (type === "text") return { type, value: tellWith(told, String(value)) };
+  if (type === "json") return { type: "text", value: tellWith(told, JSON.stringify(value)) };
+  if (type === "content" && Array.isArray(value)) {
+    return { type, value: [{ type: "text", text: told }, ...value] };
+  }
+  return own;
 }
 
 /**

@@ -3,11 +3,17 @@
 
 import type { ApprovalRequest, Countersign, CreateRequest, WebhookData } from "@countersign/sdk";
 import {
+  decisionOf,
   isAskedBy,
   isShownAs,
   keyOf,
-  refusalText,
+  refusalOrRedeemed,
   refuseLargeState,
+  refuseRounded,
+  type Schemas,
+  schemaOf,
+  tellWith,
+  withDecision,
 } from "@countersign/sdk/tool-call";
 import {
   type Agent,
@@ -39,7 +45,7 @@ export type AskOptions = {
 
 /** The approvals of a run that continues here. A call that was approved in another way isn't in it, and doesn't run. */
 const approvedCalls = new WeakMap<RunContext, Map<string, ApprovedCall>>();
-type ApprovedCall = { toolName: string; input: string };
+type ApprovedCall = { toolName: string; input: string; request: ApprovalRequest };
 
 /**
  * Holds a tool back until Countersign has an approval, and runs it with the input as the approver left it:
@@ -66,15 +72,33 @@ export function requireApproval<Context>(
       return "Countersign holds no approval of this action. It was not carried out.";
     }
     calls?.delete(toolCall.callId);
-    const { input } = approved;
+    const { input, request } = approved;
     // The other details are the SDK's reading of the model's input, which doesn't count.
     const approvedCall = { ...toolCall, arguments: input };
-    return tool.invoke(runContext, input, {
+    const output = await tool.invoke(runContext, input, {
       toolCall: approvedCall,
       ...(signal === undefined ? {} : { signal }),
     });
+    return tellModel(output, request);
   };
   return { ...tool, needsApproval, invoke };
+}
+
+/** The SDK shows a model texts and parts (text, image, file) as they are, and everything else as JSON. */
+function tellModel(output: unknown, request: ApprovalRequest): unknown {
+  const decision = decisionOf(request);
+  if (decision === null) return output;
+  const { told } = decision;
+  if (typeof output === "string") return tellWith(told, output);
+  const parts: unknown[] = Array.isArray(output) ? output : [output];
+  return parts.length > 0 && parts.every(isPart)
+    ? [{ type: "text", text: told }, ...parts]
+    : withDecision(output, request);
+}
+
+function isPart(value: unknown): boolean {
+  const { type } = Object(value) as { type?: unknown };
+  return type === "text" || type === "image" || type === "file";
 }
 
 /**
@@ -91,7 +115,8 @@ export async function ask(
 ): Promise<ApprovalRequest<unknown, unknown, PausedRun> | null> {
   const [call] = state.getInterruptions();
   if (call === undefined) return null;
-  const { callId, toolName, payload } = readCall(call);
+  const { callId, toolName, text, payload } = readCall(call);
+  refuseRounded(text);
   const agentState: PausedRun = { adapter: "openai-agents", runState: state.toString(), callId };
   refuseLargeState(agentState);
   const input = { ...describe(toolName, payload), payload, agentState };
@@ -102,34 +127,31 @@ export async function ask(
   return countersign.requests.create<unknown, unknown, PausedRun>(input, key);
 }
 
-type Decided = Pick<
-  WebhookData,
-  | "id"
-  | "status"
-  | "summary"
-  | "payload"
-  | "effectivePayload"
-  | "agentState"
-  | "agentName"
-  | "approverEmail"
-  | "approverGroup"
-  | "expiresAt"
-  | "resolutionNote"
->;
+export type ResumeOptions = {
+  /** A Standard Schema for each tool, by its name. What was approved must pass it, or it does not run. */
+  schemas?: Schemas;
+};
 
 /**
  * Returns the state to run on with, from a verified webhook or a decided request:
- * `const state = await resume(agent, event.data, describe); if (state !== null) await run(agent, state)`.
+ * `const state = await resume(countersign, agent, event.data, describe); if (state !== null) await run(agent, state)`.
  * Null if there is nothing to resume: the request is pending, or it is not about a run. Throws if the request does not
  * ask about the call in its state as `describe` does: nobody approved the state, and anybody with a key can write one.
+ * Redeems what was approved: run this state once. Throws an `AlreadyRedeemedError` if another call has got it.
  */
 export async function resume<Context, GatedAgent extends Agent<Context>>(
+  countersign: Countersign,
   agent: GatedAgent,
-  request: Decided,
+  { id, status, agentState }: Pick<WebhookData, "id" | "status" | "agentState">,
   describe: DescribeCall,
+  { schemas = {} }: ResumeOptions = {},
 ): Promise<RunState<Context, GatedAgent> | null> {
-  const { adapter, runState = "", callId } = (request.agentState ?? {}) as Partial<PausedRun>;
-  if (adapter !== "openai-agents" || request.status === "PENDING") return null;
+  const { adapter } = (agentState ?? {}) as Partial<PausedRun>;
+  if (adapter !== "openai-agents" || status === "PENDING") return null;
+  // Read anew: what runs is what the service has, not what an event says.
+  const request = await countersign.requests.get<unknown, unknown, PausedRun>(id);
+  if (request.status === "PENDING") return null;
+  const { runState, callId } = request.agentState;
   const state = await RunState.fromString<Context, GatedAgent>(agent, runState);
   const call = state.getInterruptions().find((each) => readCall(each).callId === callId);
   if (call === undefined) throw new Error(`${request.id} holds no run that waits for ${callId}`);
@@ -140,11 +162,12 @@ export async function resume<Context, GatedAgent extends Agent<Context>>(
   ) {
     throw new Error(`${request.id} was not asked for this call of ${toolName}`);
   }
-  if (request.status !== "APPROVED") {
-    state.reject(call, { message: refusalText(request) });
+  const refusal = await refusalOrRedeemed(countersign, request, schemaOf(schemas, toolName));
+  if (refusal !== null) {
+    state.reject(call, { message: refusal });
     return state;
   }
-  const approved = { toolName, input: JSON.stringify(request.effectivePayload) };
+  const approved = { toolName, input: JSON.stringify(request.effectivePayload), request };
   approvedCalls.set(state._context, new Map([[readCall(call).callId, approved]]));
   state.approve(call);
   return state;
@@ -155,8 +178,8 @@ function readCall({ rawItem }: RunToolApprovalItem) {
   if (rawItem.type !== "function_call") {
     throw new TypeError(`only function tools can be asked about, and this is a ${rawItem.type}`);
   }
-  const payload: unknown = JSON.parse(rawItem.arguments);
-  return { callId: rawItem.callId, toolName: nameOf(rawItem), payload };
+  const { callId, arguments: text } = rawItem;
+  return { callId, toolName: nameOf(rawItem), text, payload: JSON.parse(text) as unknown };
 }
 
 /** As the SDK names a tool in a namespace. */

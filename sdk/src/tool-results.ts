@@ -1,0 +1,112 @@
+// What a model and a program are told about a tool call: the outcome when the tool did not run; and, when it ran, what the
+// approver changed and their note. Programs get the tool's own result, with one key more where there is something to tell.
+
+import type { ApprovalRequest } from "./contract.ts";
+
+/** Whether the executable payload differs from the requested one. */
+export function isEdited({
+  payload,
+  effectivePayload,
+}: Pick<ApprovalRequest, "payload" | "effectivePayload">): boolean {
+  return JSON.stringify(effectivePayload) !== JSON.stringify(payload);
+}
+
+/** The tool's output when it did not run. The id tells it from a tool's own answer, stored or not. */
+export type NotRun = { notRun: string; countersignRequestId: string };
+
+export function isNotRun(output: unknown): output is NotRun {
+  return (
+    typeof output === "object" &&
+    output !== null &&
+    "notRun" in output &&
+    typeof output.notRun === "string" &&
+    "countersignRequestId" in output
+  );
+}
+
+/** The decision, beside a tool's own result. There only if the approver changed the input or left a note. */
+export type Decision = {
+  requestId: string;
+  /** For the model. */
+  told: string;
+  /** The input that ran, if the approver changed it. */
+  ranWith?: unknown;
+  note?: string;
+};
+
+/** A tool's result with the decision: an object has one key more, and anything else is its `output`. */
+export type Told<Output> =
+  | (Output & { countersign: Decision })
+  | { output: Output; countersign: Decision };
+
+type Approved = Pick<ApprovalRequest, "id" | "payload" | "effectivePayload" | "resolutionNote">;
+
+/** Null if the tool ran as the model asked and the approver said nothing. */
+export function decisionOf(request: Approved): Decision | null {
+  const { id: requestId, effectivePayload, resolutionNote: note } = request;
+  const wasEdited = isEdited(request);
+  if (!wasEdited && note === null) return null;
+  const ran = wasEdited
+    ? `A person changed the input of this call before they approved it (${requestId}). It ran with this input, and not with yours: ${JSON.stringify(effectivePayload)}\nGo on from what ran.`
+    : `A person approved this call as it was (${requestId}).`;
+  return {
+    requestId,
+    told: note === null ? ran : `${ran}\nTheir note: ${note}`,
+    ...(wasEdited ? { ranWith: effectivePayload } : {}),
+    ...(note === null ? {} : { note }),
+  };
+}
+
+export function withDecision<Output>(output: Output, request: Approved): Output | Told<Output> {
+  const countersign = decisionOf(request);
+  if (countersign === null) return output;
+  return isPlainObject(output) && !("countersign" in output) && !("output" in output)
+    ? { ...output, countersign }
+    : { output: output ?? (null as Output), countersign };
+}
+
+/** The tool's own result, and what is to be told with it. Also works for results that were stored in between. */
+export function separate(result: unknown): { output: unknown; told: string | null } {
+  if (!isPlainObject(result) || !isDecision(result.countersign)) {
+    return { output: result, told: null };
+  }
+  const { countersign, ...rest } = result;
+  return { output: "output" in rest ? rest.output : rest, told: countersign.told };
+}
+
+/** One text for the model. */
+export function tellWith(told: string, result: string): string {
+  return `${told}\n\nResult of the tool:\n${result}`;
+}
+
+function isDecision(value: unknown): value is Decision {
+  return isPlainObject(value) && typeof value.told === "string" && "requestId" in value;
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
+/** For the model, when the tool did not run. */
+export function refusalText(
+  request: Pick<ApprovalRequest, "id" | "status" | "expiresAt" | "resolutionNote">,
+): string {
+  const { id, status, expiresAt, resolutionNote } = request;
+  switch (status) {
+    case "REJECTED":
+      return `A person rejected this action (${id})${resolutionNote === null ? "." : `: ${resolutionNote}`}\nIt was not carried out. Do not call this tool again for the same purpose.`;
+    case "EXPIRED":
+      return `Nobody decided about this action (${id}) before ${expiresAt}. It was not carried out. This is not a rejection, but do not call the tool again by yourself: say that the approval is missing.`;
+    case "CANCELLED":
+      return `The request to approve this action (${id}) was cancelled. It was not carried out. Do not call this tool again for the same purpose.`;
+    default:
+      throw new Error(`there is nothing to refuse: ${id} is ${status}`);
+  }
+}
+
+/** For the model, when an edit was approved that the tool cannot take. */
+export function unusableText(id: string, reason: string): string {
+  return `This action was approved with changes (${id}) that the tool cannot take: ${reason}\nIt was not carried out. Do not call the tool again with the unchanged input.`;
+}
