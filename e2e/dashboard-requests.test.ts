@@ -29,7 +29,7 @@ const journey = journeys();
 const tooSoon = { mayFail: ["401 /app/api/me", "409 /app/api/"] } as const;
 
 journey(
-  "a member has the mail sent again, sees what an approver changed, and cancels what nobody should decide",
+  "a member has the mail sent again, sees what an approver changed and who runs it, and cancels what nobody should decide",
   tooSoon,
   async (there) => {
     const { page } = await enterAs(there, "admin");
@@ -73,6 +73,7 @@ journey(
     await choose(review, "Approve with changes");
     await confirm(review, "Yes, approve with changes");
     await outcomeOf(review).waitFor();
+    await there.redeemRequest(editedId);
     await page.goto(urlOf(there, `/requests/${editedId}`));
     await page.getByRole("heading", { name: "Approved by ann@example.com" }).waitFor();
     assert.deepEqual(await changesIn(page.locator("main")), ["amount before 49 → after 40"]);
@@ -80,6 +81,7 @@ journey(
       orderId: 1042,
       amount: 40,
     });
+    await page.getByText(/^Redeemed to run with the API key .+ key_[0-9a-f]{32}$/).waitFor();
     await inspect(page, "dashboard-edited", tooSoon);
   },
 );

@@ -25,7 +25,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, type TestContext, test } from "node:test";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import type { ApprovalRequest, CreateRequest } from "../sdk/src/contract.ts";
+import type { ApprovalRequest, CreateRequest, RedeemedRequest } from "../sdk/src/contract.ts";
 import { digestOfReviewToken } from "../server/src/domain/access/review-link.ts";
 import { isRefusal } from "../server/src/domain/refusal.ts";
 import type { WorkspaceSettings } from "../server/src/domain/workspace/workspace-settings.ts";
@@ -54,6 +54,7 @@ export type Journey = {
   /** The answer's exact text: in `readRequest` numbers may have been rounded. */
   readRequestText(id: string): Promise<string>;
   cancelRequest(id: string): Promise<ApprovalRequest>;
+  redeemRequest(id: string): Promise<RedeemedRequest>;
   /** Waits for the mail to this address, about the request that was created last unless one is named. */
   mailedLink(to: string, requestId?: string): Promise<MailedLink>;
   /** Sets its end, in milliseconds from now; a negative number is in the past. */
@@ -181,6 +182,7 @@ async function makeAgent(
     readRequest: async (id) => JSON.parse(await readText(id)),
     readRequestText: readText,
     cancelRequest: async (id) => JSON.parse(await call("POST", `/v1/requests/${id}/cancel`)),
+    redeemRequest: async (id) => JSON.parse(await call("POST", `/v1/requests/${id}/redeem`)),
     mailedLink: (to, requestId = lastId) =>
       findMailedLink(site, workspace.id, { to, requestId, mailsBefore }),
     moveExpiry: (id, fromNowMs) => moveExpiry(site, [workspace.id, id, fromNowMs]),
