@@ -238,6 +238,7 @@ END),
 CREATE UNIQUE INDEX deliveries_destination_key ON public.deliveries USING btree (event_id, COALESCE(endpoint_id, reviewer_id, recipient), workspace_id);
 CREATE INDEX deliveries_due_in_workspace ON public.deliveries USING btree (channel, workspace_id, due_at, id) WHERE ((state = 'due'::text) AND (endpoint_id IS NULL));
 CREATE INDEX deliveries_due_to_endpoint ON public.deliveries USING btree (endpoint_id, due_at, id) WHERE ((state = 'due'::text) AND (endpoint_id IS NOT NULL));
+CREATE INDEX deliveries_failed_mails ON public.deliveries USING btree (workspace_id, id) WHERE ((state = 'failed'::text) AND (channel = 'mail'::text) AND (reviewer_id IS NOT NULL));
 CREATE INDEX deliveries_held ON public.deliveries USING btree (mailbox, workspace_id, id) WHERE ((state = 'due'::text) AND (mailbox IS NOT NULL) AND (digest_id IS NULL));
 CREATE INDEX deliveries_of_digest ON public.deliveries USING btree (digest_id, workspace_id, id) WHERE (digest_id IS NOT NULL);
 CREATE INDEX deliveries_of_endpoint ON public.deliveries USING btree (endpoint_id, id) WHERE (endpoint_id IS NOT NULL);
@@ -267,6 +268,9 @@ create table endpoints (
   disabled_reason text,
   failing_since timestamp(3) with time zone,
   warned_at timestamp(3) with time zone,
+  is_told boolean not null default false,
+  told_at timestamp(3) with time zone,
+  is_given_up boolean not null default false,
   constraint endpoints_pkey PRIMARY KEY (workspace_id, id),
   constraint endpoints_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint endpoints_disabled_with_reason CHECK (((disabled_at IS NULL) = (disabled_reason IS NULL))),
@@ -290,7 +294,7 @@ create table events (
   constraint events_subject_of_kind CHECK (
 CASE
     WHEN (kind = ANY (ARRAY['request.created'::text, 'request.approved'::text, 'request.rejected'::text, 'request.expired'::text, 'request.cancelled'::text, 'request.expiring'::text])) THEN ((approval_id IS NOT NULL) AND (endpoint_id IS NULL) AND (reviewer_id IS NULL))
-    WHEN (kind = ANY (ARRAY['webhook.test'::text, 'endpoint.failing'::text, 'endpoint.disabled'::text])) THEN ((approval_id IS NULL) AND (endpoint_id IS NOT NULL) AND (reviewer_id IS NULL))
+    WHEN (kind = ANY (ARRAY['webhook.test'::text, 'endpoint.delivery_failed'::text, 'endpoint.failing'::text, 'endpoint.disabled'::text])) THEN ((approval_id IS NULL) AND (endpoint_id IS NOT NULL) AND (reviewer_id IS NULL))
     WHEN (kind = 'mail.failed'::text) THEN ((approval_id IS NOT NULL) AND (endpoint_id IS NULL) AND (reviewer_id IS NOT NULL))
     WHEN (kind = ANY (ARRAY['person.signing_in'::text, 'person.passkey_added'::text, 'person.passkey_removed'::text, 'member.invited'::text])) THEN ((approval_id IS NULL) AND (endpoint_id IS NULL) AND (reviewer_id IS NULL) AND (detail IS NOT NULL))
     ELSE false

@@ -85,8 +85,9 @@ async function statesOf(endpointId: string): Promise<string[]> {
   return rows.map(({ state }) => state);
 }
 
+/** About the endpoint, not about single deliveries. */
 function noticesTo(owner: string) {
-  return kept.filter(({ to }) => to === owner);
+  return kept.filter(({ to, subject }) => to === owner && /^Webhook endpoint /.test(subject));
 }
 
 test("an endpoint that answers 410 is disabled at once, and what comes after is kept as skipped", async () => {

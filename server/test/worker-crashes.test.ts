@@ -768,6 +768,47 @@ describe("a worker that sends mail", { concurrency: 2 }, () => {
     assert.match(scene.received[0] ?? "", /^To: owner@example\.com\r$/m);
   });
 
+  test("killed before and after it gives a webhook up loses neither that nor the owners' mail, and sends one", async (t) => {
+    const scene = await setUpMail(t, accept);
+    const receiver = await startReceiver(answerBroken);
+    scene.cleanUp(() => receiver.close());
+    await scene.db.query(
+      "insert into members (workspace_id, email, role, joined_at) values ($1, 'owner@example.com', 'owner', now_ms())",
+      [scene.workspaceId],
+    );
+    await scene.create();
+    const first = scene.startNext();
+    await scene.untilState("mailbox", "delivered");
+    await first.stop();
+    const endpoint = await makeEndpoint(scene.db, scene.workspaceId, receiver.url);
+    // Its last attempt is left.
+    await scene.db.query(
+      `insert into deliveries (workspace_id, event_id, channel, endpoint_id, attempts)
+       select workspace_id, id, 'webhook', $1, 2 from events`,
+      [endpoint.id],
+    );
+    const kinds = async () => {
+      const { rows } = await scene.db.query("select kind from events order by id");
+      return rows.map(({ kind }) => kind);
+    };
+    await assertKilled(await scene.startDoomed(webhookKill("answered")));
+    assert.deepEqual(await kinds(), ["request.created"]);
+    await scene.endLeases();
+    await assertKilled(await scene.startDoomed(mailKill("before_sending")));
+    assert.equal((await scene.readDelivery("endpoint")).state, "failed");
+    assert.equal(scene.received.length, 1);
+    await scene.endLeases();
+    scene.startNext();
+    await until(() => scene.received.length === 2, "the owner's mail");
+    assert.match(scene.received[1] ?? "", /^To: owner@example\.com\r$/m);
+    assert.deepEqual(await kinds(), ["request.created", "endpoint.delivery_failed"]);
+    await until(async () => {
+      const { rows } = await scene.db.query("select from deliveries where state = 'due'");
+      return rows.length === 0;
+    }, "nothing else to be due");
+    assert.equal(scene.received.length, 2);
+  });
+
   test("stopped for longer than its lease changes nothing when it goes on, and tells no owner of its late refusal", async (t) => {
     const held: Reply[] = [];
     const scene = await setUpMail(t, (reply) => {

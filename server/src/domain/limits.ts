@@ -105,6 +105,13 @@ export const crashDelaysSeconds = [0, 30, 60, 120, 240, 480, 900];
 export const crashesInRowMax = 500;
 /** An endpoint that only fails for this long is disabled. */
 export const endpointFailingDaysMax = 5;
+/**
+ * Owners are mailed when the first delivery to an endpoint is given up, and again once it has worked and failed anew, but
+ * not more often than this: one that works now and then must not fill their mailboxes.
+ */
+export const endpointNoticePauseMinutes = 60;
+/** Waiting deliveries are counted up to here in that mail. */
+export const noticedCountMax = 1_000;
 
 /** Longer than any attempt may take, so that only a process that is gone or stuck loses its work to another. */
 export const leaseSeconds = 30;

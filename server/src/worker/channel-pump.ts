@@ -78,7 +78,7 @@ async function deliver<Claimed extends Job, Message>(
     "outcome" in composed ? nothingSent(composed.outcome) : await work.send(composed.message);
   const next = (await work.onAnswer?.(job, answer)) ?? nextAfter(work, job, answer);
   const ends = job.leases.map((lease): AttemptEnd => ({ lease, ...toRecord(answer), next }));
-  const recordFailure = next.state === "failed" ? work.recordFailure?.(job) : null;
+  const recordFailure = next.state === "failed" ? work.recordFailure?.(job, answer) : null;
   const wereHeld = await recordEnd(recordFailure ?? recordOf(options), ends, claimedAtMs);
   logAttempts(options.log, work, { job, message, answer, next, wereHeld });
   // Another worker has taken over and will do the rest.

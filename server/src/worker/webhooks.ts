@@ -14,8 +14,11 @@ import {
 } from "../domain/delivery/webhook-signature.ts";
 import { rememberedSecretsMax, webhooksInFlightMax, webhookTimeoutMs } from "../domain/limits.ts";
 import { type AttemptOutcome, outcomeToldToMembers } from "../domain/shown/attempt.ts";
+import { outcomeSentence } from "../domain/shown/outcome-words.ts";
+import { completeGivenUpWebhook } from "../operations/deliveries/complete-attempt.ts";
 import { secretRecordOf } from "../operations/deliveries/manage-endpoint.ts";
 import {
+  type GivenUp,
   noteEndpointFailure,
   noteEndpointGone,
   noteEndpointSuccess,
@@ -33,6 +36,8 @@ export type WebhookOptions = {
   keyring: Keyring;
   send: SendWebhook;
   retryDelaysMs: readonly number[];
+  /** Called when owners are to be told of a failure. */
+  onNotice: () => void;
 };
 
 type Webhook = Job & dueWebhooks.ClaimedWebhook;
@@ -44,7 +49,7 @@ const advice: Partial<Record<AttemptOutcome, string>> = {
 };
 
 export function webhookWork(options: WebhookOptions): ChannelWork<Webhook, WebhookMessage> {
-  const { db, keyring, send, retryDelaysMs } = options;
+  const { db, keyring, send, retryDelaysMs, onNotice } = options;
   const openSecrets = makeSecretOpener(keyring);
   // Endpoints that were noted as failing, perhaps after a webhook to them was claimed that then succeeds.
   const failing = new Set<string>();
@@ -78,8 +83,13 @@ export function webhookWork(options: WebhookOptions): ChannelWork<Webhook, Webho
       await noteEndpointGone(db, endpoint);
       return { state: "failed" };
     },
-    onRecorded: async ({ job, answer }) => {
+    recordFailure: (job, answer) =>
+      isNewsOfGivenUp(job, answer)
+        ? (ends) => completeGivenUpWebhook(db, ends, givenUpOf(job, answer))
+        : null,
+    onRecorded: async ({ job, answer, next }) => {
       if (answer.status !== gone) await noteHealth(db, failing, job, answer);
+      if (next.state === "failed" && isNewsOfGivenUp(job, answer)) onNotice();
     },
     factsOf: ({ endpoint }) => ({ endpointId: endpoint.id }),
   };
@@ -148,6 +158,19 @@ async function wholeApproval(db: Database, { approval, workspaceId }: Webhook): 
   return found.approval;
 }
 
+/** Nobody misses a test event. The mail about an endpoint that is gone says enough. */
+function isNewsOfGivenUp({ kind, endpoint }: Webhook, { status }: Answer): boolean {
+  return !endpoint.isTold && kind !== testEventKind && status !== gone;
+}
+
+function givenUpOf({ endpoint, kind, approval }: Webhook, answer: Answer): GivenUp {
+  const { outcome, status: httpStatus = null } = answer;
+  const told = { outcome: outcomeToldToMembers(outcome), httpStatus };
+  const approvalId =
+    approval === null ? null : "largeId" in approval ? approval.largeId : approval.id;
+  return { endpoint, event: kind, approvalId, lastFailure: outcomeSentence("endpoint", told) };
+}
+
 /** The database is asked only when something about the endpoint changes. */
 async function noteHealth(
   db: Database,
@@ -159,7 +182,7 @@ async function noteHealth(
   if (outcome === "given_up" || advice[outcome] !== undefined) return;
   if (outcome === "delivered") {
     const wasFailing = failing.delete(endpoint.id) || endpoint.failingSince !== null;
-    if (wasFailing) await noteEndpointSuccess(db, endpoint);
+    if (wasFailing || endpoint.isTold) await noteEndpointSuccess(db, endpoint);
     return;
   }
   const isNews = endpoint.failingSince === null || stepAfterFailure(endpoint, claimedAt) !== "none";

@@ -61,6 +61,7 @@ export class Worker {
           keyring,
           send: options.sendWebhook,
           retryDelaysMs: options.webhookRetryDelaysMs,
+          onNotice,
         }),
         common,
       ),

@@ -21,6 +21,7 @@ export type WebhookEventKind = EventKind | typeof testEventKind;
 /** Notices that people get by mail: reviewers are reminded, owners hear of failures. */
 export const noticeKinds = [
   "request.expiring",
+  "endpoint.delivery_failed",
   "endpoint.failing",
   "endpoint.disabled",
   "mail.failed",

@@ -2,9 +2,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type MailContent, type ReviewFacts, reminderMail, reviewMail } from "./mail.ts";
-import { endpointDisabledMail, endpointFailingMail, mailRefusedMail } from "./owner-mails.ts";
+import {
+  deliveryFailedMail,
+  endpointDisabledMail,
+  endpointFailingMail,
+  mailRefusedMail,
+} from "./owner-mails.ts";
 import { spanInWords } from "./times.ts";
 
+const requestPage = "https://countersign.example/base/app/w/ws_1/requests/req_1";
+const endpointPage = "https://countersign.example/base/app/w/ws_1/endpoints/we_1";
 const reviewUrl = "https://countersign.example/review/Zk3vYJq0b2mE7xWc9TtR1uHsNfPdLg5oAaQyBiKjUvM";
 const facts: ReviewFacts = {
   summary: "Pay invoice 4711 to Müller & Söhne",
@@ -25,6 +32,14 @@ const endpoint = {
   endpointUrl: "https://hooks.acme.example/in",
   failingSince: new Date("2026-11-10T08:00:00Z"),
   publicUrl: facts.publicUrl,
+};
+
+const failedDelivery = {
+  givenUpAt: new Date("2026-11-15T16:17:12Z"),
+  lastOutcome: "Answered with HTTP 503: your server is not available just now.",
+  event: "request.approved",
+  approvalId: "req_1",
+  waiting: 12,
 };
 
 function allMails(theirs: string): MailContent[] {
@@ -52,6 +67,7 @@ function allMails(theirs: string): MailContent[] {
       answer: theirs,
       publicUrl: facts.publicUrl,
     }),
+    deliveryFailedMail({ ...hook, ...failedDelivery, lastOutcome: theirs }),
   ];
 }
 
@@ -184,20 +200,24 @@ test("text and HTML say the same, whatever is in them", () => {
   }
 });
 
-test("the only addresses in a mail are ours: the review link, and where it leads", () => {
+test("the only addresses in a mail are ours: the review link, a page of the dashboard, and where they lead", () => {
   for (const theirs of attacks) {
     for (const { text, html } of allMails(theirs)) {
       const targets = [...html.matchAll(/(?:href|src|action|background)\s*=\s*["']?([^"'\s>]*)/gi)];
       const inTags = targets.filter(
         ({ index }) => html.lastIndexOf("<", index) > html.lastIndexOf(">", index),
       );
-      assert.ok(inTags.every(([, target]) => target === reviewUrl));
+      const pages = [reviewUrl, endpointPage, requestPage];
+      assert.ok(inTags.every(([, target]) => pages.some((page) => page === target)));
       assert.doesNotMatch(
         html.replaceAll(/>[^<]*</g, "><"),
         /url\(|@import|<img|<script|<link|expression/i,
       );
       for (const part of [text, wordsOf(html)]) {
-        const ours = part.replaceAll(reviewUrl, "").replaceAll("https://countersign.example", "");
+        const ours = [...pages, "https://countersign.example"].reduce(
+          (left, page) => left.replaceAll(page, ""),
+          part,
+        );
         assert.doesNotMatch(ours, /:\/\/|www\.|evil\.\w|javascript:|mailto:|[\w.]@\w/i);
       }
     }
@@ -221,7 +241,10 @@ test("no words change the shape of a mail", () => {
 test("a subject is one line that begins with our words, and is never long", () => {
   for (const theirs of attacks) {
     for (const { subject } of allMails(theirs)) {
-      assert.match(subject, /^(Review requested|Reminder|Webhook endpoint|Approver not reached)/);
+      assert.match(
+        subject,
+        /^(Review requested|Reminder|Webhook (endpoint|delivery)|Approver not reached)/,
+      );
       assert.doesNotMatch(
         subject.replaceAll(/\p{RGI_Emoji}/gv, ""),
         /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u3164\u2800]/u,
@@ -304,8 +327,35 @@ test("notices name what is to be done, with the ids in place", () => {
   );
   assert.match(refused?.text ?? "", /stays pending and can be read/);
   assert.match(refused?.text ?? "", /--workspace ws_1 --request req_1\n/);
+  for (const [mail, page] of [
+    [failing, endpointPage],
+    [disabled, endpointPage],
+    [refused, requestPage],
+  ] as const) {
+    assert.ok(mail?.text.includes(`\n${page}\n`) && mail.html.includes(`href="${page}"`));
+  }
   const silent = { ...endpoint, failingSince: null, disabledAt: facts.expiresAt, reason: "gone" };
   assert.match(endpointDisabledMail(silent).text, /--since 2026-11-16T16:10:42.000Z/);
+});
+
+test("the mail about a delivery that was given up says what, why, how many wait, and where to mend it", () => {
+  const { subject, text, html } = deliveryFailedMail({ ...endpoint, ...failedDelivery });
+  assert.equal(subject, "Webhook delivery failed: Acme Payments");
+  const lines = text.replaceAll(/\n(?:> )?/g, " ");
+  assert.match(lines, /Answered with HTTP 503: your server is not available just now\./);
+  assert.match(text, /^Event: request\.approved$/m);
+  assert.match(text, /^Request: req_1$/m);
+  assert.match(text, /^Given up: Sunday, 15 November 2026, 16:17 UTC$/m);
+  assert.match(text, /^Still waiting: 12 deliveries$/m);
+  assert.ok(text.includes(`\n${endpointPage}\n`) && html.includes(`href="${endpointPage}"`));
+  for (const [waiting, words] of [
+    [0, "no deliveries"],
+    [1, "1 delivery"],
+    [1_000, "1000 or more deliveries"],
+  ] as const) {
+    const mail = deliveryFailedMail({ ...endpoint, ...failedDelivery, waiting });
+    assert.ok(mail.text.includes(`Still waiting: ${words}\n`));
+  }
 });
 
 test("spans are told the way people count them", () => {

@@ -1,5 +1,6 @@
 // The mails to a workspace's owners: something needs them that nobody else would notice.
 
+import { noticedCountMax } from "../limits.ts";
 import type { Block, Quote, Words } from "./letter.ts";
 import { addressWord, type MailContent, originOf, toContent } from "./mail.ts";
 import { subjectOf } from "./subject.ts";
@@ -27,6 +28,59 @@ export type DisabledEndpointFacts = EndpointFacts & {
   reason: string;
 };
 
+export type FailedDeliveryFacts = EndpointFacts & {
+  givenUpAt: Date;
+  /** How the last attempt went, as a sentence of ours. */
+  lastOutcome: string;
+  event: string;
+  /** Null for an event without a request. */
+  approvalId: string | null;
+  /** How many more deliveries to the endpoint wait, up to `noticedCountMax`. */
+  waiting: number;
+};
+
+/** To the workspace's owners, when the first delivery to an endpoint is given up since it last worked. */
+export function deliveryFailedMail(facts: FailedDeliveryFacts): MailContent {
+  const { approvalId } = facts;
+  return toContent(subjectOf("Webhook delivery failed", facts.workspaceName), {
+    heading: "A webhook could not be delivered.",
+    preview: "No attempt succeeded. You can send it again once the endpoint works.",
+    blocks: [
+      {
+        kind: "paragraph",
+        words: [
+          "No attempt to deliver this event succeeded, so we stopped trying. Nothing is lost: the request can be read at any time, and you can resend the delivery once the endpoint works.",
+        ],
+      },
+      endpointFrame(facts, { label: "Last attempt", text: facts.lastOutcome, isMultiLine: false }),
+      {
+        kind: "facts",
+        facts: [
+          ...endpointIdentity(facts),
+          { label: "Event", words: [facts.event] },
+          ...(approvalId === null ? [] : [{ label: "Request", words: [approvalId] }]),
+          { label: "Given up", words: [instantInWords(facts.givenUpAt)] },
+          { label: "Still waiting", words: [countInWords(facts.waiting)] },
+        ],
+      },
+      endpointButton(facts),
+      {
+        kind: "paragraph",
+        words: [
+          "While it goes on failing, you get no further mail about single deliveries. If no attempt succeeds for days, we warn you before we disable it.",
+        ],
+      },
+    ],
+    footer: ownersFooter(facts),
+  });
+}
+
+/** The deliveries that wait for an attempt to the same endpoint. */
+function countInWords(waiting: number): string {
+  if (waiting >= noticedCountMax) return `${noticedCountMax} or more deliveries`;
+  return waiting === 1 ? "1 delivery" : `${waiting === 0 ? "no" : waiting} deliveries`;
+}
+
 /** To the workspace's owners, at half of the time after which a failing endpoint is disabled. */
 export function endpointFailingMail(facts: FailingEndpointFacts): MailContent {
   return toContent(subjectOf("Webhook endpoint failing", facts.workspaceName), {
@@ -51,7 +105,8 @@ export function endpointFailingMail(facts: FailingEndpointFacts): MailContent {
           },
         ],
       },
-      { kind: "paragraph", words: ["See each attempt and how it went:"] },
+      endpointButton(facts),
+      { kind: "paragraph", words: ["Or see each attempt at the command line:"] },
       {
         kind: "commands",
         commands: [`countersign delivery list --workspace ${facts.workspaceId} --failed`],
@@ -86,8 +141,10 @@ export function endpointDisabledMail(facts: DisabledEndpointFacts): MailContent 
       },
       {
         kind: "paragraph",
-        words: ["Once it answers again, enable it and send what it missed:"],
+        words: ["Once it answers again, enable it and send what it missed."],
       },
+      endpointButton(facts),
+      { kind: "paragraph", words: ["Or at the command line:"] },
       {
         kind: "commands",
         commands: [
@@ -144,9 +201,15 @@ export function mailRefusedMail(facts: RefusedMailFacts): MailContent {
       {
         kind: "paragraph",
         words: [
-          "If the address is wrong, cancel this request and have the agent ask somebody else, or correct the members of the group. If it is right, see what was tried and send the mail again:",
+          "If the address is wrong, cancel this request and have the agent ask somebody else, or correct the members of the group. If it is right, see what was tried and send the mail again.",
         ],
       },
+      {
+        kind: "button",
+        label: "Open the request",
+        url: `${facts.publicUrl}/app/w/${facts.workspaceId}/requests/${facts.approvalId}`,
+      },
+      { kind: "paragraph", words: ["Or at the command line:"] },
       {
         kind: "commands",
         commands: [
@@ -169,6 +232,12 @@ function ownersFooter({ workspaceName, publicUrl }: { workspaceName: string; pub
 function endpointFrame({ endpointUrl }: EndpointFacts, more: Quote): Block {
   const url = { label: "Endpoint", text: endpointUrl, isMultiLine: false };
   return { kind: "quotes", quotes: [url, more] };
+}
+
+/** Owners have the dashboard; the command line may be the operator's alone. */
+function endpointButton({ publicUrl, workspaceId, endpointId }: EndpointFacts): Block {
+  const url = `${publicUrl}/app/w/${workspaceId}/endpoints/${endpointId}`;
+  return { kind: "button", label: "Open the endpoint", url };
 }
 
 function endpointIdentity({ workspaceName, endpointId }: EndpointFacts) {

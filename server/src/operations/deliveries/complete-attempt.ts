@@ -1,4 +1,4 @@
-// Records how attempts ended, many at once under load. A mail that failed for good is told to the owners in the
+// Records how attempts ended, many at once under load. A delivery that failed for good is told to the owners in the
 // transaction that says so.
 
 import { type Database, inOneStatement, inTransaction } from "../../database/database.ts";
@@ -6,6 +6,7 @@ import { gather } from "../../database/gathering.ts";
 import { endedAttemptsMax } from "../../domain/limits.ts";
 import * as attempts from "../../storage/deliveries/attempts.ts";
 import * as newDeliveries from "../../storage/deliveries/new-deliveries.ts";
+import { type GivenUp, tellOfGivenUp } from "./note-endpoint-health.ts";
 
 /** Answers whether the attempt's lease was still held; if not, another has taken over and nothing was changed. */
 export type CompleteAttempt = (end: attempts.AttemptEnd) => Promise<boolean>;
@@ -36,6 +37,19 @@ export async function completeFailedMail(
     if (told !== undefined) {
       await newDeliveries.insertMailNotice(tx, told.lease, { answer: told.responseStart });
     }
+    return wereHeld;
+  });
+}
+
+/** The owners are told of the first that is given up since the endpoint last worked. */
+export async function completeGivenUpWebhook(
+  db: Database,
+  ends: attempts.AttemptEnd[],
+  givenUp: GivenUp,
+): Promise<boolean[]> {
+  return inTransaction(db, async (tx) => {
+    const wereHeld = await attempts.completeAttempts(tx, ends);
+    if (wereHeld.includes(true)) await tellOfGivenUp(tx, givenUp);
     return wereHeld;
   });
 }

@@ -16,6 +16,7 @@ import {
 import { countFitting, type DigestRequest, digestMail } from "../../domain/mail/digest-mail.ts";
 import { type MailContent, reminderMail, reviewMail } from "../../domain/mail/mail.ts";
 import {
+  deliveryFailedMail,
   endpointDisabledMail,
   endpointFailingMail,
   mailRefusedMail,
@@ -95,6 +96,21 @@ export function composeMail(mail: Mail, { keyring, publicUrl }: MailOrigin): Com
       const { approval, reviewerEmail: recipient, answer } = subject;
       return notice(
         mailRefusedMail({ ...common, ...approval, approvalId: approval.id, recipient, answer }),
+      );
+    }
+    case "endpoint.delivery_failed": {
+      const { endpoint, reason, event, approvalId, waiting } = subject;
+      return notice(
+        deliveryFailedMail({
+          ...common,
+          endpointId: endpoint.id,
+          endpointUrl: endpoint.url,
+          givenUpAt: date,
+          lastOutcome: reason,
+          event,
+          approvalId,
+          waiting,
+        }),
       );
     }
     case "endpoint.failing":

@@ -1,5 +1,6 @@
-// Applies the outcome of an attempt to its endpoint. An endpoint that only fails is warned about, then disabled. One
-// that says it is gone is disabled at once. Owners are told in the same transaction.
+// Applies the outcome of an attempt to its endpoint. Owners hear of the first delivery that is given up. An endpoint that
+// only fails is warned about, then disabled. One that says it is gone is disabled at once. Owners are told in the same
+// transaction.
 
 import {
   type Database,
@@ -8,7 +9,7 @@ import {
   type Transaction,
 } from "../../database/database.ts";
 import { stepAfterFailure } from "../../domain/delivery/endpoint-health.ts";
-import { endpointFailingDaysMax } from "../../domain/limits.ts";
+import { endpointFailingDaysMax, noticedCountMax } from "../../domain/limits.ts";
 import * as endpoints from "../../storage/deliveries/endpoints.ts";
 import * as newDeliveries from "../../storage/deliveries/new-deliveries.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
@@ -41,6 +42,27 @@ export async function noteEndpointFailure(
   });
 }
 
+/** A delivery to the endpoint has failed for good. */
+export type GivenUp = {
+  endpoint: EndpointId & { url: string };
+  event: string;
+  approvalId: string | null;
+  /** How the last attempt went, as a sentence. */
+  lastFailure: string;
+};
+
+/**
+ * Tells the owners, unless they know that deliveries to this endpoint are given up: a thousand that fail together are one
+ * mail to each owner. For the transaction that records the end, so a crash neither loses the mail nor sends it twice.
+ */
+export async function tellOfGivenUp(tx: Transaction, givenUp: GivenUp): Promise<void> {
+  const { endpoint, event, approvalId, lastFailure: reason } = givenUp;
+  if (!(await endpoints.noteTold(tx, endpoint))) return;
+  const waiting = await endpoints.countDue(tx, endpoint, noticedCountMax);
+  const detail = { reason, event, approvalId, waiting };
+  await newDeliveries.insertEndpointNotice(tx, endpoint, "endpoint.delivery_failed", detail);
+}
+
 /** It answered 410: it does not want to hear from us again. */
 export async function noteEndpointGone(db: Database, id: EndpointId): Promise<void> {
   await inTransaction(db, async (tx) => {
@@ -56,7 +78,7 @@ async function disable(
   reason: string,
 ): Promise<void> {
   await tellOwners(tx, endpoint, "endpoint.disabled", reason);
-  await endpoints.setDisabled(tx, endpoint, reason);
+  await endpoints.setDisabled(tx, endpoint, reason, true);
   await activity.insert(tx, {
     workspaceId: endpoint.workspaceId,
     actor: null,

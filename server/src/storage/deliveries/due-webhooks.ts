@@ -43,7 +43,7 @@ export type ClaimedWebhook = Lease & {
   crashesInRow: number;
   kind: WebhookEventKind;
   eventAt: Date;
-  endpoint: { workspaceId: string; id: string; url: string } & EndpointHealth;
+  endpoint: { workspaceId: string; id: string; url: string; isTold: boolean } & EndpointHealth;
   secrets: { secretKeyId: string; sealed: Buffer }[];
   /** Its id alone when it is too large to come along; null for a test event. */
   approval: Approval | { largeId: string } | null;
@@ -72,6 +72,7 @@ type ClaimedRow = ApprovalRow & {
   url: string;
   failing_since: Date | null;
   warned_at: Date | null;
+  is_told: boolean;
   secret_key_ids: string[];
   sealed: Buffer[];
   approval_id: string | null;
@@ -194,7 +195,7 @@ moved as (
 )
 select moved.workspace_id, moved.id as delivery_id, moved.lease_token, moved.number,
   moved.number_in_round, moved.crashes, moved.postponed_ms, now_ms() as claimed_at, ev.kind,
-  ev.created_at as event_at, moved.endpoint_id, e.url, e.failing_since, e.warned_at,
+  ev.created_at as event_at, moved.endpoint_id, e.url, e.failing_since, e.warned_at, e.is_told,
   secrets.secret_key_ids, secrets.sealed, ev.approval_id, ${smallColumns},
   ${largeBytes} > ${claimedReadBytesMax} as is_large,
   ${largeColumnsUpTo(claimedReadBytesMax)}
@@ -205,7 +206,7 @@ cross join lateral (
   limit 1
 ) as ev
 cross join lateral (
-  select e.url, e.failing_since, e.warned_at from endpoints e
+  select e.url, e.failing_since, e.warned_at, e.is_told from endpoints e
   where e.workspace_id = moved.workspace_id and e.id = moved.endpoint_id
   limit 1
 ) as e
@@ -239,6 +240,7 @@ function toClaimed(row: ClaimedRow): ClaimedWebhook {
       url: row.url,
       failingSince: row.failing_since,
       warnedAt: row.warned_at,
+      isTold: row.is_told,
     },
     secrets: row.secret_key_ids.map((secretKeyId, at) => ({
       secretKeyId,

@@ -2,7 +2,7 @@
 
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { EventKind } from "../../domain/approval/event.ts";
-import { webhookSecretsMax } from "../../domain/limits.ts";
+import { endpointNoticePauseMinutes, webhookSecretsMax } from "../../domain/limits.ts";
 
 export type Endpoint = {
   id: string;
@@ -73,7 +73,8 @@ export async function update(
   const { rows } = await tx.query<EndpointRow>(
     `update endpoints
      set url = $3, event_kinds = $4, failing_since = case when url = $3 then failing_since end,
-       warned_at = case when url = $3 then warned_at end
+       warned_at = case when url = $3 then warned_at end, is_told = is_told and url = $3,
+       told_at = case when url = $3 then told_at end
      where workspace_id = $1 and id = $2
      returning ${columns}`,
     [endpoint.workspaceId, endpoint.id, endpoint.url, endpoint.eventKinds],
@@ -81,19 +82,23 @@ export async function update(
   return rows.map(toEndpoint)[0] as Endpoint;
 }
 
-/** Enables an endpoint, or disables it for the given reason. Either way its past failures no longer count. */
+/**
+ * Enables an endpoint, or disables it for the given reason. Either way its past failures no longer count. `isGivenUp`
+ * says that the service disabled it, not a person.
+ */
 export async function setDisabled(
   tx: Transaction,
   endpoint: { workspaceId: string; id: string },
   reason: string | null,
+  isGivenUp = false,
 ): Promise<Endpoint> {
   const { rows } = await tx.query<EndpointRow>(
     `update endpoints
-     set disabled_reason = $3, failing_since = null, warned_at = null,
-       disabled_at = case when $3::text is not null then coalesce(disabled_at, now_ms()) end
+     set disabled_reason = $3, failing_since = null, warned_at = null, is_told = false, told_at = null,
+       is_given_up = $4, disabled_at = case when $3::text is not null then coalesce(disabled_at, now_ms()) end
      where workspace_id = $1 and id = $2
      returning ${columns}`,
-    [endpoint.workspaceId, endpoint.id, reason],
+    [endpoint.workspaceId, endpoint.id, reason, isGivenUp],
   );
   return rows.map(toEndpoint)[0] as Endpoint;
 }
@@ -171,10 +176,46 @@ export async function noteSuccess(
   endpoint: { workspaceId: string; id: string },
 ): Promise<void> {
   await tx.query(
-    `update endpoints set failing_since = null, warned_at = null
-     where workspace_id = $1 and id = $2 and failing_since is not null`,
+    `update endpoints set failing_since = null, warned_at = null, is_told = false
+     where workspace_id = $1 and id = $2 and (failing_since is not null or is_told)`,
     [endpoint.workspaceId, endpoint.id],
   );
+}
+
+/**
+ * Notes that the owners hear of a delivery that was given up. False when they know already, when they were mailed about
+ * this endpoint a while ago, or when it was disabled or moved in the meantime. Of several workers one gets true.
+ */
+export async function noteTold(
+  tx: Transaction,
+  endpoint: { workspaceId: string; id: string; url: string },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update endpoints set is_told = true, told_at = now_ms()
+     where workspace_id = $1 and id = $2 and url = $3 and disabled_at is null and not is_told
+       and (told_at is null or told_at <= now() - interval '${endpointNoticePauseMinutes} minutes')`,
+    [endpoint.workspaceId, endpoint.id, endpoint.url],
+  );
+  return rowCount === 1;
+}
+
+/** How many deliveries to an endpoint wait for an attempt, up to `countMax`. */
+export async function countDue(
+  db: Queryable,
+  endpoint: { workspaceId: string; id: string },
+  countMax: number,
+): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count
+     from (
+       select from deliveries
+       where endpoint_id = $2 and workspace_id = $1 and state = 'due'
+       order by endpoint_id, due_at, id
+       limit $3
+     ) as due`,
+    [endpoint.workspaceId, endpoint.id, countMax],
+  );
+  return rows[0]?.count ?? 0;
 }
 
 export async function insertSecret(

@@ -29,6 +29,14 @@ export type MailSubject =
   | { kind: "digest"; mails: readonly ReviewMail[] }
   | { kind: "mail.failed"; approval: MailedApproval; reviewerEmail: string; answer: string | null }
   | {
+      kind: "endpoint.delivery_failed";
+      endpoint: { id: string; url: string };
+      reason: string;
+      event: string;
+      approvalId: string | null;
+      waiting: number;
+    }
+  | {
       kind: "endpoint.failing" | "endpoint.disabled";
       endpoint: { id: string; url: string };
       failingSince: Date | null;
@@ -180,6 +188,15 @@ function toSubject(row: MailRow): MailSubject {
         approval: toMailedApproval(row),
         reviewerEmail: row.reviewer_email as string,
         answer: row.detail?.answer ?? null,
+      };
+    case "endpoint.delivery_failed":
+      return {
+        kind,
+        endpoint: { id: row.endpoint_id as string, url: row.url },
+        reason: row.detail?.reason ?? "",
+        event: row.detail?.event ?? "",
+        approvalId: row.detail?.approvalId ?? null,
+        waiting: row.detail?.waiting ?? 0,
       };
     case "endpoint.failing":
     case "endpoint.disabled":

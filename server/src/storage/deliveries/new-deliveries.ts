@@ -13,6 +13,11 @@ export type NoticeDetail = {
   failingSince?: string | null;
   reason?: string;
   answer?: string | null;
+  /** The delivery that was given up: its event, and its request's id. */
+  event?: string;
+  approvalId?: string | null;
+  /** How many deliveries to the endpoint wait, up to `noticedCountMax`. */
+  waiting?: number;
 };
 
 /** The facts of a mail about a person, as the event's row keeps them. A nonce is no secret without SECRET_KEY. */

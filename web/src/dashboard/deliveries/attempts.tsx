@@ -2,12 +2,12 @@
 
 import { isSuccess } from "../../../../server/src/domain/shown/attempt.ts";
 import { destinationWords } from "../../../../server/src/domain/shown/destination.ts";
+import { outcomeSentence } from "../../../../server/src/domain/shown/outcome-words.ts";
 import type { Delivery, DeliveryAttempt } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Quote } from "../../look/quote.tsx";
 import { describeDuration } from "../../look/time/duration.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { When } from "../parts/when.tsx";
-import { outcomeSentence } from "./outcome-words.ts";
 
 type AttemptsProps = {
   kind: Delivery["destination"]["kind"];

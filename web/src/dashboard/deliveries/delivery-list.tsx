@@ -1,6 +1,7 @@
 // The deliveries to an endpoint, by state. Failed ones come first, because people come for those.
 
 import { Link } from "@tanstack/react-router";
+import { outcomeSentence } from "../../../../server/src/domain/shown/outcome-words.ts";
 import type {
   Delivery,
   DeliveryState,
@@ -11,7 +12,6 @@ import { When } from "../parts/when.tsx";
 import { usePageSearch } from "../shell/page-search.ts";
 import { Answered } from "../states/answered.tsx";
 import { LoadMore } from "../states/load-more.tsx";
-import { outcomeSentence } from "./outcome-words.ts";
 import { ResendButton } from "./resend-button.tsx";
 import { ResendSinceDialog } from "./resend-since-dialog.tsx";
 import { useDeliveries } from "./use-deliveries.ts";

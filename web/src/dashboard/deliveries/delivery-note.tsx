@@ -1,9 +1,9 @@
 // A delivery's state in a sentence: attempts, outcome, and the next attempt.
 
 import { destinationWords } from "../../../../server/src/domain/shown/destination.ts";
+import { outcomeSentence } from "../../../../server/src/domain/shown/outcome-words.ts";
 import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
 import { When } from "../parts/when.tsx";
-import { outcomeSentence } from "./outcome-words.ts";
 import { attemptsWord } from "./words.ts";
 
 export function DeliveryNote({ delivery }: { delivery: Delivery }) {

@@ -42,8 +42,9 @@ export function EndpointState({ workspaceId, endpoint, canChange }: EndpointStat
           </strong>
         </p>
         <p className="small">
-          The failed deliveries below say why. If no attempt succeeds for five days, we disable it.
-          The owners get a mail after half of that time.
+          The failed deliveries below say why. The owners get a mail when the first delivery is
+          given up. If no attempt succeeds for five days, we disable the endpoint, and warn them
+          before.
         </p>
       </div>
     </section>

@@ -3,10 +3,10 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect } from "react";
+import { outcomeSentence } from "../../../../server/src/domain/shown/outcome-words.ts";
 import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
 import { describeDuration } from "../../look/time/duration.ts";
 import { DeliveryMark } from "../deliveries/delivery-mark.tsx";
-import { outcomeSentence } from "../deliveries/outcome-words.ts";
 import { Button } from "../parts/button.tsx";
 import { When } from "../parts/when.tsx";
 import { call } from "../service/api.ts";

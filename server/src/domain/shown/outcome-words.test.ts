@@ -1,15 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  interrupted,
-  isSuccess,
-  mailOutcomes,
-  webhookOutcomes,
-} from "../../../../server/src/domain/shown/attempt.ts";
-import {
-  type DestinationKind,
-  destinationWords,
-} from "../../../../server/src/domain/shown/destination.ts";
+import { interrupted, isSuccess, mailOutcomes, webhookOutcomes } from "./attempt.ts";
+import { type DestinationKind, destinationWords } from "./destination.ts";
 import { outcomeSentence } from "./outcome-words.ts";
 
 const kinds = Object.keys(destinationWords) as DestinationKind[];

@@ -1,9 +1,6 @@
 // The outcome of an attempt as a sentence: what happened and, if somebody can act, what to do.
 
-import {
-  type DestinationKind,
-  destinationWords,
-} from "../../../../server/src/domain/shown/destination.ts";
+import { type DestinationKind, destinationWords } from "./destination.ts";
 
 type Told = { outcome: string | null; httpStatus: number | null };
 
