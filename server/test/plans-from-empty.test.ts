@@ -14,6 +14,7 @@ import { expire, listResolvedIds, resolve } from "../src/storage/approvals/appro
 import * as approvals from "../src/storage/approvals/approvals.ts";
 import * as redemptions from "../src/storage/approvals/redemptions.ts";
 import * as reviews from "../src/storage/approvals/reviews.ts";
+import { readAttention } from "../src/storage/deliveries/attention.ts";
 import * as dueMails from "../src/storage/deliveries/due-mails.ts";
 import * as dueWebhooks from "../src/storage/deliveries/due-webhooks.ts";
 import { makeWorkspace, startService } from "./test-service.ts";
@@ -212,6 +213,38 @@ test("claims that were planned with nothing count the crashes of what they take 
       assertFew(counts, 6 * taken + rowsAtMost);
       assert.ok((counts.attempts ?? 0) >= 2 * taken);
     }
+  } finally {
+    client.release();
+    await pool.end();
+    await service.stop();
+  }
+});
+
+test("what needs attention, planned with nothing, is read at few rows when there is much that is well", async () => {
+  const service = await startService();
+  const { id: workspaceId, key } = await makeWorkspace(service.db);
+  const pool = openDatabase({
+    connection: service.database.connection,
+    connectionsMax: 1,
+    onIdleFault: () => {},
+  });
+  const client = await pool.connect();
+  try {
+    for (let call = 0; call < untilPlanned; call += 1) await readAttention(client, workspaceId);
+    await addMany(service.db, { workspaceId, keyDigest: digestOfApiKey(key) });
+    await service.db.query(
+      "update approvals set status = 'EXPIRED', resolved_at = expires_at where workspace_id = $1",
+      [workspaceId],
+    );
+    await service.db.query("update deliveries set state = 'delivered', finished_at = now_ms()");
+    await service.db.query("vacuum");
+    await client.query("select pg_stat_force_next_flush()");
+    await client.query("begin");
+    const { failedMails, expiring } = await readAttention(client, workspaceId);
+    const counts = await rowsLookedAt(client as unknown as Transaction);
+    await client.query("rollback");
+    assert.deepEqual([failedMails, expiring.count], [[], 0]);
+    assertFew(counts, rowsAtMost);
   } finally {
     client.release();
     await pool.end();

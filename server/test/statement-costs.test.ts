@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { openDatabase, type Queryable, type Transaction } from "../src/database/database.ts";
+import { attentionCountMax } from "../src/domain/limits.ts";
 import { othersWaitingMax } from "../src/domain/shown/field-limits.ts";
 import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
 import * as approvals from "../src/storage/approvals/approvals.ts";
 import { readPending } from "../src/storage/approvals/pending.ts";
 import * as reviews from "../src/storage/approvals/reviews.ts";
 import { completeAttempts } from "../src/storage/deliveries/attempts.ts";
+import { readAttention } from "../src/storage/deliveries/attention.ts";
 import { claim } from "../src/storage/deliveries/due-webhooks.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
@@ -159,6 +161,58 @@ test("pending requests of a workspace are counted without a look at those of oth
   assert.ok(pages < 20, `${pages} pages`);
   assert.equal((await readPending(db, busy.workspaceId)).count, many + 1);
 });
+
+test("what needs attention is read without a look at other workspaces, and at few rows of its own", async () => {
+  const busy = await workspaceWithMany("null, now() + interval '1 minute'");
+  await db.query(
+    "update approvals set created_at = now_ms() - interval '1 day' where workspace_id = $1 and status = 'PENDING'",
+    [busy.workspaceId],
+  );
+  await addUnsuccessful(busy.workspaceId);
+  const { id: workspaceId, key } = await makeWorkspace(db);
+  await service.call("POST", "/v1/requests", { key, body: minimalBody });
+  const costOf = (asked: string) =>
+    onOneConnection(db, async (client) => {
+      const { queryable, plans } = costing(client);
+      return { found: await readAttention(queryable, asked), plan: plans[0] };
+    });
+  for (const when of ["before PostgreSQL has looked", "after"]) {
+    const calm = await costOf(workspaceId);
+    assert.deepEqual([calm.found.endpoints, calm.found.failedMails], [[], []]);
+    assert.ok(pagesOf(calm.plan) < 40, `${when}: ${pagesOf(calm.plan)} pages`);
+    const { found, plan } = await costOf(busy.workspaceId);
+    assert.equal(found.expiring.count, many);
+    assert.equal(found.endpoints[0]?.missed, attentionCountMax + 1);
+    assert.equal(found.failedMails.length, attentionCountMax + 1);
+    // Pending ones are read up to a limit of their own, like their number on the overview.
+    assert.ok(mostRows(plan) <= many + 1, `${when}: ${mostRows(plan)} rows`);
+    assert.ok(pagesOf(plan) < 3 * many, `${when}: ${pagesOf(plan)} pages`);
+    await db.query("analyze");
+  }
+});
+
+/** A webhook that failed and a mail that failed, for each pending request. */
+async function addUnsuccessful(workspaceId: string): Promise<void> {
+  await db.query(
+    `with endpoint as (
+       insert into endpoints (workspace_id, url) values ($1, 'https://example.com/failing') returning id
+     ), event as (
+       insert into events (workspace_id, approval_id, kind)
+       select workspace_id, id, 'request.expiring' from approvals where workspace_id = $1 and status = 'PENDING'
+       returning workspace_id, id, approval_id
+     ), reviewer as (
+       insert into reviewers (workspace_id, approval_id, email, secret_key_id, token_nonce, token_digest)
+       select workspace_id, approval_id, 'ben@example.com', 'a key', '', sha256(id::bytea) from event
+       returning id, approval_id
+     )
+     insert into deliveries (workspace_id, event_id, channel, endpoint_id, reviewer_id, state, finished_at)
+     select event.workspace_id, event.id, 'webhook', endpoint.id, null, 'failed', now_ms() from event, endpoint
+     union all
+     select event.workspace_id, event.id, 'mail', null, reviewer.id, 'failed', now_ms()
+     from event join reviewer on reviewer.approval_id = event.approval_id`,
+    [workspaceId],
+  );
+}
 
 test("how many others wait for a reviewer is counted up to a limit, however many there are", async () => {
   const { workspaceId, id } = await workspaceWithMany();

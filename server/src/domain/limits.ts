@@ -216,6 +216,22 @@ export const compressedBytesMin = 1_024;
 /** Approvals that wait are counted up to here; beyond it the dashboard says "or more". */
 export const pendingCountMax = 10_000;
 
+/**
+ * A request expires soon in the last quarter of its time, and not before its last hour. The hour leaves a member time to
+ * reach the approver. The share keeps short-lived requests from expiring soon as soon as they are created.
+ */
+export const expiringSoonMinutesMax = 60;
+export const expiringSoonShare = 0.25;
+/** Of the monthly limit: from here on the dashboard says that it is nearly used up. */
+export const quotaNearShare = 0.9;
+/** Deliveries that failed this many days ago, and nobody resent, no longer ask for attention. No request lives longer. */
+export const attentionDays = 7;
+/** The dashboard's attention strip counts deliveries and mails up to here, and names this many of each kind. */
+export const attentionCountMax = 100;
+export const attentionNamedMax = 3;
+/** The newest unsuccessful deliveries, and failed mails, that are read to count those. */
+export const attentionReadMax = 1_000;
+
 /** How often members may have one mail sent again, once a minute at most. */
 export const mailRoundsMax = 10;
 

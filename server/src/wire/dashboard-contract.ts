@@ -4,6 +4,7 @@
 import type { ApprovalStatus, EventKind, TestEventKind } from "../../../sdk/src/contract.ts";
 import type { Submitted } from "../domain/shown/submitted-fields.ts";
 import type { Activity } from "./dashboard-activity.ts";
+import type { Attention } from "./dashboard-attention.ts";
 import type {
   Passkey,
   PasskeyAnswer,
@@ -50,6 +51,7 @@ export type DashboardApi = {
     query: { days?: "7" | "30" | "90" };
     answer: Overview;
   };
+  "GET /workspaces/:workspaceId/attention": { answer: Attention };
   "GET /workspaces/:workspaceId/activity": { query: { cursor?: string }; answer: Page<Activity> };
 
   "GET /workspaces/:workspaceId/requests": { query: RequestFilter; answer: RequestPage };

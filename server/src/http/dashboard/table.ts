@@ -5,6 +5,7 @@ import type { Role } from "../../domain/workspace/role.ts";
 import type { DashboardApi } from "../../wire/dashboard-contract.ts";
 import type { Call } from "../frame/call.ts";
 import * as account from "./account.ts";
+import * as attention from "./attention.ts";
 import * as deliveries from "./deliveries.ts";
 import * as endpoints from "./endpoints.ts";
 import * as figures from "./figures.ts";
@@ -64,6 +65,7 @@ export const dashboardTable: DashboardTable = {
   "POST /workspaces/:workspaceId/settings": { who: "admin", handle: workspace.changeSettings },
   "GET /workspaces/:workspaceId/usage": { who: "viewer", handle: figures.usage },
   "GET /workspaces/:workspaceId/overview": { who: "viewer", handle: figures.overview },
+  "GET /workspaces/:workspaceId/attention": { who: "viewer", handle: attention.show },
   "GET /workspaces/:workspaceId/activity": { who: "viewer", handle: workspace.activity },
 
   "GET /workspaces/:workspaceId/requests": { who: "viewer", handle: requests.list },

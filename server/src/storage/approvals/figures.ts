@@ -256,22 +256,28 @@ export type PlanUse = {
   hasOverage: boolean;
 };
 
-/** How much of its plan a workspace has used this UTC month; null when there is no such workspace. */
+/** A statement that answers how much of its plan a workspace, `$1`, has used this UTC month. */
+export const planUseSql = `
+  select w.plan, to_char(this.month, 'YYYY-MM') as month, coalesce(u.requests, 0) as used,
+    coalesce(w.included, p.included) as included, coalesce(w.cap, p.cap) as cap, p.has_overage
+  from workspaces w
+  join plans p on p.name = w.plan
+  cross join (select date_trunc('month', now() at time zone 'utc')::date as month) as this
+  left join monthly_usage u on u.workspace_id = w.id and u.month = this.month
+  where w.id = $1`;
+
+export type PlanUseRow = Omit<PlanUse, "hasOverage"> & { has_overage: boolean };
+
+/** Null when there is no such workspace. */
 export async function readPlanUse(db: Queryable, workspaceId: string): Promise<PlanUse | null> {
-  const { rows } = await db.query<Omit<PlanUse, "hasOverage"> & { has_overage: boolean }>({
+  const { rows } = await db.query<PlanUseRow>({
     name: "figures.readPlanUse",
-    text: `
-      select w.plan, to_char(this.month, 'YYYY-MM') as month, coalesce(u.requests, 0) as used,
-        coalesce(w.included, p.included) as included, coalesce(w.cap, p.cap) as cap, p.has_overage
-      from workspaces w
-      join plans p on p.name = w.plan
-      cross join (select date_trunc('month', now() at time zone 'utc')::date as month) as this
-      left join monthly_usage u on u.workspace_id = w.id and u.month = this.month
-      where w.id = $1`,
+    text: planUseSql,
     values: [workspaceId],
   });
-  const [row] = rows;
-  if (row === undefined) return null;
-  const { has_overage: hasOverage, ...use } = row;
+  return rows.map(toPlanUse)[0] ?? null;
+}
+
+export function toPlanUse({ has_overage: hasOverage, ...use }: PlanUseRow): PlanUse {
   return { ...use, hasOverage };
 }

@@ -1,6 +1,8 @@
 // The overview of a workspace at a glance. Before its first decision, a workspace shows the first steps.
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { AttentionStrip } from "../attention/attention-strip.tsx";
+import { useAttention } from "../attention/use-attention.ts";
 import { FirstSteps } from "../first-steps/first-steps.tsx";
 import { useHiddenSteps } from "../first-steps/hidden-steps.ts";
 import { usePlace } from "../first-steps/use-place.ts";
@@ -22,6 +24,7 @@ export function OverviewPage() {
   const period = periodOf(search.days);
   const workspace = useCall("GET /workspaces/:workspaceId", { params: { workspaceId } });
   const overview = useOverview(workspaceId, period);
+  const attention = useAttention(workspaceId);
   const { place, error, retry } = usePlace(workspaceId);
   const [isHidden, hide] = useHiddenSteps(workspaceId);
 
@@ -36,8 +39,10 @@ export function OverviewPage() {
     retry();
     void workspace.refetch();
     void overview.refetch();
+    void attention.refetch();
   };
-  const isPending = place === null || workspace.data === undefined;
+  // The strip stands above everything else, which must not jump when it comes.
+  const isPending = place === null || workspace.data === undefined || attention.isPending;
   return (
     <>
       <PageHead
@@ -50,6 +55,11 @@ export function OverviewPage() {
         <OverviewPending />
       ) : (
         <div className="figure-stack" aria-busy={overview.isPlaceholderData}>
+          {attention.data === undefined ? (
+            <Problem error={attention.error} onRetry={() => void attention.refetch()} />
+          ) : (
+            <AttentionStrip workspaceId={workspaceId} attention={attention.data} />
+          )}
           {isGuided && (
             <FirstSteps workspace={workspace.data} place={place} onHide={isEmpty ? null : hide} />
           )}

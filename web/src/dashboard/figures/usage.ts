@@ -1,5 +1,6 @@
 // This month against the included volume and the cap: the parts of one bar, and a sentence about the rest.
 
+import { monthlyLimit, smallest } from "../../../../server/src/domain/shown/plan-limit.ts";
 import type { Usage } from "../../../../server/src/wire/dashboard-contract.ts";
 import { describeCount } from "../../look/shares.ts";
 import { dayAfterMonth } from "./days.ts";
@@ -21,9 +22,10 @@ export function usageBar({ used, included, cap }: Usage): UsageBar {
   return { of: limits.length === 0 ? null : Math.max(used, ...limits), parts };
 }
 
-export function usageSentence({ used, included, hasOverage, cap, month }: Usage): string {
+export function usageSentence(usage: Usage): string {
+  const { used, included, month } = usage;
   const renewed = dayAfterMonth(month);
-  const limit = smallest(hasOverage ? null : included, cap);
+  const limit = monthlyLimit(usage);
   if (limit !== null && used >= limit) {
     return `New requests are refused until ${renewed} (UTC).`;
   }
@@ -34,9 +36,4 @@ export function usageSentence({ used, included, hasOverage, cap, month }: Usage)
   if (limit === null && included === null) return "This plan has no limit.";
   const left = (included === null ? limit : smallest(included, limit)) ?? 0;
   return `${describeCount(left - used)} left until ${renewed} (UTC).`;
-}
-
-function smallest(one: number | null, other: number | null): number | null {
-  if (one === null) return other;
-  return other === null ? one : Math.min(one, other);
 }

@@ -39,12 +39,20 @@ export function useCall<Name extends CallName>(
   return useQuery(queryFor(name, ...input));
 }
 
-const activity: CallName = "GET /workspaces/:workspaceId/activity";
+const afterEveryChange: readonly CallName[] = [
+  "GET /workspaces/:workspaceId/activity",
+  "GET /workspaces/:workspaceId/attention",
+];
 
-/** Reads these calls again, with any input, and the activity, because every change appears there. */
+/**
+ * Reads these calls again, with any input, and those that every change may concern: it appears in the activity, and may
+ * have mended what needed attention.
+ */
 export async function refresh(...names: CallName[]): Promise<void> {
   await Promise.all(
-    [...names, activity].map((name) => queryClient.invalidateQueries({ queryKey: [name] })),
+    [...names, ...afterEveryChange].map((name) =>
+      queryClient.invalidateQueries({ queryKey: [name] }),
+    ),
   );
 }
 

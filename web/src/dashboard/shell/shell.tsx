@@ -5,6 +5,8 @@ import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import type { Me } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Brand } from "../../look/brand.tsx";
+import { marksOf } from "../attention/attention-lines.ts";
+import { useAttention } from "../attention/use-attention.ts";
 import { Icon, type IconName } from "../parts/icon.tsx";
 import { ApiError } from "../service/api.ts";
 import { queryFor } from "../service/queries.ts";
@@ -94,6 +96,9 @@ const places = [
 ] as const satisfies readonly { to: string; icon: IconName; label: string }[];
 
 function Places({ workspaceId }: { workspaceId: string }) {
+  const { data: attention } = useAttention(workspaceId);
+  const marks: Partial<Record<IconName, string>> =
+    attention === undefined ? {} : marksOf(attention);
   return (
     <nav className="places" aria-label="Workspace">
       <ul>
@@ -103,14 +108,32 @@ function Places({ workspaceId }: { workspaceId: string }) {
               to={to}
               params={{ workspaceId }}
               className="place"
+              aria-describedby={marks[icon] === undefined ? undefined : `mark-${icon}`}
+              title={marks[icon]}
               activeOptions={{ exact: icon === "overview", includeSearch: false }}
             >
               <Icon name={icon} />
               {label}
+              {marks[icon] !== undefined && <Mark />}
             </Link>
+            {marks[icon] !== undefined && (
+              // Beside the link: its name stays that of the place.
+              <span id={`mark-${icon}`} className="sr-only">
+                Needs attention: {marks[icon]}
+              </span>
+            )}
           </li>
         ))}
       </ul>
     </nav>
+  );
+}
+
+/** Something in this place needs attention. The words stand beside the link. */
+function Mark() {
+  return (
+    <span className="place-mark">
+      <Icon name="alert" />
+    </span>
   );
 }

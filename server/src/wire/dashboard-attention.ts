@@ -1,0 +1,45 @@
+// What needs somebody's attention in a workspace, as the dashboard's strip and rail get it. Empty lists and nulls are
+// the usual answer.
+
+export type Attention = {
+  now: string;
+  endpoints: {
+    /** The most urgent ones, at most `attentionNamedMax`. */
+    named: AttentionEndpoint[];
+    count: number;
+  };
+  /** Null when no request expires soon. */
+  expiring: (AttentionCount & { first: { requestId: string; expiresAt: string } }) | null;
+  /** Mails that never reached an approver of a request that still waits. */
+  failedMails: AttentionCount & {
+    /** The newest, at most `attentionNamedMax`. */
+    named: { deliveryId: string; email: string; failedAt: string }[];
+  };
+  /** Null while much of the monthly limit is left, or there is none. */
+  quota: AttentionQuota | null;
+};
+
+/** Counted up to a bound. `isMore` says that there are more. */
+export type AttentionCount = { count: number; isMore: boolean };
+
+export type AttentionEndpoint = {
+  id: string;
+  url: string;
+  /**
+   * Every attempt fails; the service disabled it; or it works again, and deliveries that failed before were not resent.
+   */
+  trouble: "failing" | "disabled" | "missed";
+  /** When it began to fail, was disabled, or last gave a delivery up. */
+  since: string;
+  /** Deliveries that failed, or were skipped because it is disabled. Without test events. */
+  missed: AttentionCount;
+  /** Deliveries that wait for an attempt. */
+  waiting: AttentionCount;
+};
+
+export type AttentionQuota = {
+  used: number;
+  limit: number;
+  /** New requests are refused until the month ends. */
+  isUsedUp: boolean;
+};
