@@ -1,9 +1,10 @@
 // The search: a window over the page, opened with its button, with "/" or with Ctrl+K. Its index is fetched at the
 // first use.
 
-import { type Found, marked, type Piece, type SearchEntry, search, wordsOf } from "./search.ts";
+import { type Found, type Piece, type SearchEntry, search } from "./search.ts";
+import { wordsOf } from "./search-words.ts";
 
-const { root = "..", search: indexUrl = "", renderer } = document.documentElement.dataset;
+const { root = "..", search: indexUrl = "" } = document.documentElement.dataset;
 
 export function offerSearch(): void {
   const button = document.querySelector<HTMLButtonElement>(".find");
@@ -18,9 +19,7 @@ export function offerSearch(): void {
   document.addEventListener("keydown", (event) => {
     const isChord = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey);
     const isSlash = event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey;
-    // The reference has its own search.
-    const isOurs = isChord ? renderer === undefined : isSlash && !isTyping(event.target);
-    if (!isOurs) return;
+    if (!isChord && (!isSlash || isTyping(event.target))) return;
     event.preventDefault();
     open();
   });
@@ -73,7 +72,7 @@ function makeWindow(): SearchWindow {
   const show = () => {
     const words = wordsOf(input.value);
     const found = search(entries, input.value);
-    list.replaceChildren(...found.map((each, index) => toOption(each, words, index)));
+    list.replaceChildren(...found.map(toOption));
     list.hidden = found.length === 0;
     input.setAttribute("aria-expanded", String(found.length > 0));
     status.textContent = words.length === 0 ? hint : sayCount(found.length, input.value);
@@ -126,7 +125,7 @@ function sayCount(count: number, typed: string): string {
   return count === 1 ? "1 section" : `${count} sections`;
 }
 
-function toOption({ entry, excerpt }: Found, words: string[], at: number): HTMLElement {
+function toOption({ entry, heading, excerpt }: Found, at: number): HTMLElement {
   const option = element("li", {
     id: `found-${at}`,
     role: "option",
@@ -134,7 +133,7 @@ function toOption({ entry, excerpt }: Found, words: string[], at: number): HTMLE
     "data-href": `${root}/docs/${entry.href}`,
   });
   const head = element("span", { class: "found-head" });
-  head.append(...toMarks(marked(entry.heading, words)));
+  head.append(...toMarks(heading));
   const page = element("span", { class: "found-page" });
   page.textContent = entry.heading === entry.page ? "" : entry.page;
   const text = element("span", { class: "found-text" });
