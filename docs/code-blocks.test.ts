@@ -9,6 +9,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
+import { operations } from "../scripts/docs/operations.ts";
+import { samplesOf } from "../scripts/docs/samples.ts";
+import { openApi } from "../server/src/http/docs/openapi.ts";
 import { type CodeBlock, codeBlocksOf, runLanguages, shownLanguages } from "./test/code-block.ts";
 import {
   type DocumentedService,
@@ -19,11 +22,14 @@ import { missingFor, runBlock, saveBlock } from "./test/run-block.ts";
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "..");
-const pages = globSync(["README.md", "{sdk,mcp,adapters}/README.md", "docs/*.md"], { cwd: root })
+const writtenPages = globSync(["README.md", "{sdk,mcp,adapters}/README.md", "docs/*.md"], {
+  cwd: root,
+})
   // Its frameworks are installed in adapters/, where a test of its own runs it.
   .filter((path) => path !== join("docs", "adapters.md"))
   .sort()
   .map((path) => ({ path, blocks: codeBlocksOf(path, readFileSync(join(root, path), "utf8")) }));
+const pages = [...writtenPages, ...referencePages()];
 const blocks = pages.flatMap((page) => page.blocks);
 
 let folder = "";
@@ -95,6 +101,36 @@ describe("the code blocks run, in their order", { concurrency: 3 }, () => {
     });
   }
 });
+
+/** The samples of the API reference, a page for each language: both use the same idempotency key, with other bytes. */
+function referencePages() {
+  const { id } = openApi.paths["/v1/requests"].post.responses["201"].content["application/json"]
+    .example as { id: string };
+  return (["sh", "ts"] as const).map((language) => {
+    const path = `reference-${language}`;
+    const samples = operations.flatMap((operation) =>
+      samplesOf(operation).filter((sample) => sample.language === language),
+    );
+    const own = samples.map(({ code }, at): CodeBlock => {
+      const text = code.replaceAll("{{url}}", "http://localhost:3000").replaceAll(id, /redeem/.test(code) ? "approved_…" : "req_…");
+      const isDecided = text.includes("?wait=") || text.includes("waitForDecision");
+      const meanwhile = isDecided
+        ? ({ kind: "approve", edit: null } as const)
+        : ({ kind: "nothing" } as const);
+      return {
+        page: path,
+        line: at + 1,
+        language,
+        text: `${text}\n`,
+        meanwhile,
+        needs: [],
+        notRun: null,
+        fileName: null,
+      };
+    });
+    return { path, blocks: own };
+  });
+}
 
 function isRun({ language, notRun }: CodeBlock): boolean {
   return runLanguages.includes(language) && notRun === null;

@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { checkAccessibility, screenshot } from "./browser.ts";
 import { journeys } from "./journey.ts";
-import { eventually } from "./review-page.ts";
 
 const journey = journeys();
 const phone = { viewport: { width: 390, height: 844 } };
@@ -13,21 +12,10 @@ const phone = { viewport: { width: 390, height: 844 } };
 async function inspectPage(page: Page, name: string): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
-    await eventually(() => hasColours(page), "the page has followed");
     await checkAccessibility(page);
     await screenshot(page, `docs-${name}-${colorScheme}`);
   }
   await assertNoSidewaysScroll(page);
-}
-
-/** The renderer of the reference takes its colours from a class, which follows the system's a moment later. */
-async function hasColours(page: Page): Promise<boolean> {
-  return Boolean(
-    await page.evaluate(`
-      !("renderer" in document.documentElement.dataset) ||
-      document.documentElement.classList.contains("dark") === matchMedia("(prefers-color-scheme: dark)").matches
-    `),
-  );
 }
 
 async function assertNoSidewaysScroll(page: Page): Promise<void> {
@@ -71,13 +59,11 @@ journey(
     const bar = page.getByRole("navigation", { name: "Elsewhere" });
     await bar.getByRole("link", { name: "API reference" }).click();
     await page.waitForURL(/\/docs\/api$/);
-    await page.getByRole("navigation", { name: "Calls" }).waitFor();
-    await page.getByText("/v1/requests/{id}/cancel").first().waitFor();
+    await page.getByRole("link", { name: "GET /v1/requests/{id}", exact: true }).click();
+    await page.waitForURL(/\/docs\/api#get-request$/);
+    await page.getByRole("heading", { name: "Read a request" }).waitFor();
+    await page.getByRole("group", { name: "Read a request: curl" }).waitFor();
     await inspectPage(page, "api");
-    await page.getByText("/v1/requests", { exact: true }).first().click();
-    await page.getByRole("heading", { name: "Create a request" }).first().waitFor();
-    await page.getByText("Idempotency-Key").first().waitFor();
-    await screenshot(page, "docs-api-call");
   },
 );
 

@@ -34,6 +34,8 @@ const docsSources = [
   "web/src/docs/**/*.{ts,css}",
   "docs/*.{md,json}",
   "docs/images/*",
+  "server/src/http/docs/openapi*.ts",
+  "server/src/domain/**/*.ts",
   "sdk/README.md",
   "SECURITY.md",
 ];

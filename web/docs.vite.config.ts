@@ -1,5 +1,5 @@
 // How the documentation's script and style are built. Its pages are HTML already: the script adds the search and the
-// buttons that copy. The API reference has an entry of its own; its renderer is not bundled but loaded by it.
+// buttons that copy.
 
 import { defineConfig } from "vite";
 
@@ -16,6 +16,6 @@ export default defineConfig({
     // The service's Content-Security-Policy lets no data: address through.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rollupOptions: { input: { docs: "src/docs/main.ts", "docs-api": "src/docs/reference.ts" } },
+    rollupOptions: { input: { docs: "src/docs/main.ts" } },
   },
 });

@@ -41,7 +41,11 @@ test("missed targets have a section of their own, and only when there are any", 
 });
 
 test("the site renders it without a flaw, whatever names are measured", () => {
-  const { title, html, problems } = renderMarkdown(pageOf(results), (href) => ({ href }));
+  const { title, html, problems } = renderMarkdown(
+    pageOf(results),
+    (href) => ({ href }),
+    () => null,
+  );
   assert.equal(title, "Performance");
   assert.deepEqual(problems, []);
   assert.match(html, /Peer &amp; &lt;sons&gt;/);

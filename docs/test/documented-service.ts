@@ -105,6 +105,11 @@ export async function startDocumentedService(): Promise<DocumentedService> {
     const makers: Record<string, () => Promise<string>> = {
       ws: async () => workspaceId,
       req: ask,
+      approved: async () => {
+        const id = await ask();
+        await served.approve(id);
+        return id;
+      },
       key: async () => idOf(await issueKey(db, { workspaceId, name: "Old agent" })),
       grp: async () =>
         idOf(

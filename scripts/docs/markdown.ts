@@ -20,9 +20,19 @@ export type RenderedMarkdown = {
 /** The target of a link on the rendered page; null shows it as plain words. */
 export type ResolveLink = (href: string) => { href: string } | { problem: string } | null;
 
+/** The file of a picture, its size, and its twin for dark pages; null if it isn't there. */
+export type ResolvePicture = (src: string) => Picture | null;
+type Picture = { href: string; width: number; height: number; darkHref: string | null };
+
 type Token = ReturnType<typeof parser.parse>[number];
 /** The results beside the HTML. */
-type Notes = { resolve: ResolveLink; problems: string[]; codeBlocks: number; tables: number };
+type Notes = {
+  resolve: ResolveLink;
+  resolvePicture: ResolvePicture;
+  problems: string[];
+  codeBlocks: number;
+  tables: number;
+};
 
 const comment = /^\s*<!--[\s\S]*?-->\s*$/;
 /** Enough of a block of code to be found by its content. */
@@ -32,8 +42,12 @@ const searchedCodeCharactersMax = 600;
 const settings = { html: true, linkify: false, typographer: false };
 const parser = new MarkdownIt(settings);
 
-export function renderMarkdown(text: string, resolve: ResolveLink): RenderedMarkdown {
-  const notes: Notes = { resolve, problems: [], codeBlocks: 0, tables: 0 };
+export function renderMarkdown(
+  text: string,
+  resolve: ResolveLink,
+  resolvePicture: ResolvePicture,
+): RenderedMarkdown {
+  const notes: Notes = { resolve, resolvePicture, problems: [], codeBlocks: 0, tables: 0 };
   const tokens = parser.parse(text, {});
   const headings = nameHeadings(tokens);
   const titles = headings.filter(({ level }) => level === 1);
@@ -107,19 +121,31 @@ function makeRenderer(notes: Notes) {
   };
   rules.image = (tokens, at) => {
     const token = tokens[at] as Token;
-    const target = notes.resolve(String(token.attrGet("src")));
-    if (target === null || "problem" in target) {
-      notes.problems.push(target === null ? "an image is not there" : target.problem);
-      return "";
-    }
-    return `<img src="${escapeHtml(target.href)}" alt="${escapeHtml(token.content)}" loading="lazy">`;
+    const src = String(token.attrGet("src"));
+    const picture = notes.resolvePicture(src);
+    if (picture === null) notes.problems.push(`the picture ${src} is not there`);
+    if (token.content === "") notes.problems.push(`the picture ${src} has no words for it`);
+    return picture === null ? "" : pictureHtml(picture, token.content);
   };
   return renderer;
+}
+
+/** With its size, so that the text below doesn't move when the picture comes. */
+function pictureHtml({ href, width, height, darkHref }: Picture, words: string): string {
+  const image = `<img src="${escapeHtml(href)}" alt="${escapeHtml(words)}" width="${width}" height="${height}" loading="lazy" decoding="async">`;
+  if (darkHref === null) return image;
+  return `<picture><source media="(prefers-color-scheme: dark)" srcset="${escapeHtml(darkHref)}">${image}</picture>`;
 }
 
 /** The headings alone: the targets of other pages' links. */
 export function headingsOf(text: string): Heading[] {
   return nameHeadings(parser.parse(text, {}));
+}
+
+/** The sections alone: what the search looks through. */
+export function sectionsOf(text: string): Section[] {
+  const tokens = parser.parse(text, {});
+  return toSections(tokens, nameHeadings(tokens));
 }
 
 /** Gives each heading the same anchor as GitHub, so that links work here and there. */

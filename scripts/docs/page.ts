@@ -5,16 +5,14 @@ import { escapeHtml } from "../../server/src/domain/mail/html-text.ts";
 import { iconName } from "../../server/src/http/frame/assets.ts";
 import { type DocsPage, type DocsReader, readers, reference } from "../../web/src/docs/contents.ts";
 import type { Heading } from "./markdown.ts";
+import type { RenderedReference } from "./reference.ts";
 
 /** Names of built files, in the folder of assets. */
 export type SiteFiles = {
   script: string;
   styles: string[];
-  referenceScript: string;
-  referenceStyles: string[];
-  renderer: string;
   search: string;
-  /** The modules that the scripts import. */
+  /** The modules that the script imports. */
   parts: string[];
 };
 
@@ -29,7 +27,6 @@ const fromIndex = ".";
 const fromPage = "..";
 /** The service fills it in, for pages that answer to any address. */
 const basePlaceholder = "{{base}}";
-export const noncePlaceholder = "{{nonce}}";
 
 /** Fewer headings need no list. */
 const tocHeadingsMin = 3;
@@ -95,22 +92,22 @@ ${groups.join("\n")}
   });
 }
 
-export function referenceHtml(frame: Frame): string {
-  const { files } = frame;
+export function referenceHtml(frame: Frame, { html, headings }: RenderedReference): string {
+  const toc = tocOf(headings);
   return htmlOf(frame, {
     title: reference.name,
     description: reference.about,
     toRoot: fromPage,
     current: reference.slug,
     markdown: "http-api.md",
-    head: `<meta property="csp-nonce" nonce="${noncePlaceholder}">\n`,
-    script: files.referenceScript,
-    styles: files.referenceStyles,
-    renderer: files.renderer,
-    isWide: true,
-    body: `<div id="main" tabindex="-1" class="reference">
-<div id="reference"><p class="reference-wait">Drawing the reference … The same in words: <a href="http-api">HTTP API</a>. For programs: <a href="../v1/openapi.json">the OpenAPI document</a>.</p></div>
-</div>`,
+    body: `<main id="main" tabindex="-1" class="reference">
+<article class="prose">
+<p class="eyebrow">${escapeHtml(frame.readers[0]?.name ?? "")}</p>
+<h1>${escapeHtml(reference.name)}</h1>
+<details class="toc-inline"><summary>On this page</summary>${toc}</details>
+${html}</article>
+<footer class="foot"><a href="http-api.md">The API as Markdown</a><a href="../v1/openapi.json">OpenAPI document</a></footer>
+</main>`,
   });
 }
 
@@ -141,53 +138,33 @@ type HtmlParts = {
   current: string | null;
   markdown: string | null;
   body: string;
-  head?: string;
-  script?: string;
-  styles?: string[];
-  renderer?: string;
-  /** Without the list of pages beside it. */
-  isWide?: boolean;
 };
 
 function htmlOf(frame: Frame, parts: HtmlParts): string {
   const { files } = frame;
-  const {
-    title,
-    description,
-    toRoot,
-    head = "",
-    script = files.script,
-    markdown,
-    renderer,
-  } = parts;
-  const { styles = files.styles, isWide = false } = parts;
+  const { title, description, toRoot, markdown } = parts;
   const asset = (name: string) => `${toRoot}/assets/${name}`;
   const links = [
-    ...styles.map((name) => `<link rel="stylesheet" href="${asset(name)}">`),
+    ...files.styles.map((name) => `<link rel="stylesheet" href="${asset(name)}">`),
     ...(markdown === null
       ? []
       : [`<link rel="alternate" type="text/markdown" href="${markdown}" title="Markdown">`]),
-    `<script type="module" src="${asset(script)}"></script>`,
-  ];
-  const data = [
-    `data-root="${toRoot}"`,
-    `data-search="${asset(files.search)}"`,
-    ...(renderer === undefined ? [] : [`data-renderer="${asset(renderer)}"`]),
+    `<script type="module" src="${asset(files.script)}"></script>`,
   ];
   return `<!doctype html>
-<html lang="en" ${data.join(" ")}>
+<html lang="en" data-root="${toRoot}" data-search="${asset(files.search)}">
 <head>
 <meta charset="utf-8">
 <title>${escapeHtml(title)} · Countersign</title>
 <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
 <meta name="color-scheme" content="light dark">
-${description === "" ? "" : `<meta name="description" content="${escapeHtml(description)}">\n`}${head}<link rel="icon" type="image/svg+xml" href="${asset(iconName)}">
+${description === "" ? "" : `<meta name="description" content="${escapeHtml(description)}">\n`}<link rel="icon" type="image/svg+xml" href="${asset(iconName)}">
 ${links.join("\n")}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the page</a>
 ${barOf(toRoot, parts.current)}
-<div class="${isWide ? "frame frame-wide" : "frame"}">
+<div class="frame">
 ${railOf(frame, parts)}
 ${parts.body}
 </div>

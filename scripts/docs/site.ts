@@ -7,11 +7,14 @@ import { copyFile, glob, mkdir, readdir, readFile, rm, writeFile } from "node:fs
 import { basename, extname, join, posix } from "node:path";
 import { type DocsPage, pages, reference } from "../../web/src/docs/contents.ts";
 import type { SearchEntry } from "../../web/src/docs/search.ts";
+import { type ImageSize, sizeOf } from "./image-size.ts";
 import {
   headingsOf,
   type ResolveLink,
+  type ResolvePicture,
   renderMarkdown,
   type Section,
+  sectionsOf,
   servedMarkdown,
 } from "./markdown.ts";
 import {
@@ -23,11 +26,7 @@ import {
   referenceHtml,
   type SiteFiles,
 } from "./page.ts";
-
-/** Redoc, from the checker of our OpenAPI document: docs/decisions/0023 says why from there. */
-const rendererFile = "node_modules/@redocly/cli/lib/chunks/redoc.standalone.js";
-/** Redoc would fetch pictures from there, which our pages forbid. */
-const rendererPictures = /https:\/\/cdn\.redoc(?:\.ly|ly\.com)\/[^`"'\s]*/g;
+import { renderReference } from "./reference.ts";
 
 type Source = { page: DocsPage; text: string; anchors: Set<string> };
 
@@ -38,12 +37,15 @@ export async function renderSite(root: string, dist: string): Promise<void> {
   const sources = await readSources(root, problems);
   const images = await copyImages(root, assets);
   const data = await readData(root);
-  const files = await builtFiles(root, dist);
-  const rendered = sources.map((source) => ({
-    ...source,
-    ...renderMarkdown(source.text, linksFrom(source.page, { root, sources, images, data })),
-  }));
-  const search = await writeNamed(assets, "docs-search.json", searchIndex(rendered));
+  const files = await builtFiles(dist);
+  const rendered = sources.map((source) => {
+    const links = linksFrom(source.page, { root, sources, images, data });
+    const pictures = picturesFrom(source.page, images);
+    return { ...source, ...renderMarkdown(source.text, links, pictures) };
+  });
+  const drawn = renderReference(errorCodesOf(sources));
+  const entries = searchEntries([...rendered, { page: reference, ...drawn }]);
+  const search = await writeNamed(assets, "docs-search.json", JSON.stringify(entries));
   const frame: Frame = {
     files: { ...files, search },
     readers: readersWith((page) => sources.some((source) => source.page === page)),
@@ -59,14 +61,23 @@ export async function renderSite(root: string, dist: string): Promise<void> {
   }
   for (const [file, text] of data) written.set(basename(file), text);
   written.set("index.html", indexHtml(frame));
-  written.set(`${reference.slug}.html`, referenceHtml(frame));
+  written.set(`${reference.slug}.html`, referenceHtml(frame, drawn));
   written.set("not-found.html", notFoundHtml(frame));
   written.set("llms.txt", llmsText(frame));
   written.set("llms-full.txt", fullText(sources, written));
   await writePages(join(dist, "pages"), written);
   await writeFile(join(dist, "problems.json"), `${JSON.stringify(problems, null, 2)}\n`);
   for (const problem of problems) process.stderr.write(`Documentation: ${problem}\n`);
-  await dropStale(assets, [...Object.values(frame.files).flat(), ...images.values()]);
+  const pictures = [...images.values()].map(({ name }) => name);
+  await dropStale(assets, [...Object.values(frame.files).flat(), ...pictures]);
+}
+
+/** What the search looks through, read from the sources alone. */
+export async function readSearchEntries(root: string): Promise<SearchEntry[]> {
+  const sources = await readSources(root, []);
+  const rendered = sources.map(({ page, text }) => ({ page, sections: sectionsOf(text) }));
+  const { sections } = renderReference(errorCodesOf(sources));
+  return searchEntries([...rendered, { page: reference, sections }]);
 }
 
 async function readSources(root: string, problems: string[]): Promise<Source[]> {
@@ -86,7 +97,7 @@ async function readSources(root: string, problems: string[]): Promise<Source[]> 
 type Surroundings = {
   root: string;
   sources: Source[];
-  images: Map<string, string>;
+  images: Map<string, Image>;
   data: Map<string, string>;
 };
 
@@ -99,7 +110,7 @@ function linksFrom(page: DocsPage, { root, sources, images, data }: Surroundings
     if (path.startsWith("/")) return { href: `..${href}` };
     const file = path === "" ? page.file : posix.join(posix.dirname(page.file), path);
     const image = images.get(file);
-    if (image !== undefined) return { href: `../assets/${image}` };
+    if (image !== undefined) return { href: `../assets/${image.name}` };
     if (data.has(file)) return { href: basename(file) };
     const target = sources.find((source) => source.page.file === file);
     if (target === undefined) {
@@ -124,33 +135,57 @@ function markdownLinksFrom(
     if (path === "" || /^[a-z]+:/.test(path) || path.startsWith("/")) return href;
     const file = posix.join(posix.dirname(page.file), path);
     const image = images.get(file);
-    if (image !== undefined) return `../assets/${image}`;
+    if (image !== undefined) return `../assets/${image.name}`;
     const target = sources.find((source) => source.page.file === file);
     if (target === undefined) return href;
     return `${target.page.slug}.md${anchor === undefined ? "" : `#${anchor}`}`;
   };
 }
 
-function searchIndex(rendered: { page: DocsPage; sections: Section[] }[]): string {
-  const entries = rendered.flatMap(({ page, sections }): SearchEntry[] =>
+/** Pictures of a page: `name-light.webp` has its twin for the dark beside it. */
+function picturesFrom(page: DocsPage, images: Map<string, Image>): ResolvePicture {
+  return (src) => {
+    const file = posix.join(posix.dirname(page.file), src);
+    const image = images.get(file);
+    if (image === undefined) return null;
+    const dark = images.get(file.replace(/-light(?=\.\w+$)/, "-dark"));
+    const darkHref = dark === undefined || dark === image ? null : `../assets/${dark.name}`;
+    return { ...image, href: `../assets/${image.name}`, darkHref };
+  };
+}
+
+/** Each code has a heading on the page of errors. */
+function errorCodesOf(sources: Source[]): Set<string> {
+  return sources.find(({ page }) => page.slug === "errors")?.anchors ?? new Set();
+}
+
+/** Sections that name everything and explain nothing. */
+const asides: ReadonlySet<string> = new Set(["Where next", "Words"]);
+
+type Searched = { page: Pick<DocsPage, "name" | "slug">; sections: Section[] };
+
+function searchEntries(rendered: Searched[]): SearchEntry[] {
+  return rendered.flatMap(({ page, sections }) =>
     sections.map(({ id, heading, text: words }) => ({
       page: page.name,
       heading: id === "" ? page.name : heading,
       href: id === "" ? page.slug : `${page.slug}#${id}`,
       text: words,
+      ...(page.slug === "performance" || asides.has(heading) ? { isAside: true } : {}),
     })),
   );
-  return JSON.stringify(entries);
 }
 
-/** By the file's path in the repository: its name among the assets. */
-async function copyImages(root: string, assets: string): Promise<Map<string, string>> {
-  const images = new Map<string, string>();
-  for await (const file of glob("docs/images/*.{png,svg}", { cwd: root })) {
+type Image = ImageSize & { name: string };
+
+/** By the file's path in the repository: its name among the assets, and its size on the page. */
+async function copyImages(root: string, assets: string): Promise<Map<string, Image>> {
+  const images = new Map<string, Image>();
+  for await (const file of glob("docs/images/*.{png,svg,webp}", { cwd: root })) {
     const bytes = await readFile(join(root, file));
     const name = nameOf(basename(file), bytes);
     await copyFile(join(root, file), join(assets, name));
-    images.set(file, name);
+    images.set(file, { name, ...sizeOf(file, bytes) });
   }
   return images;
 }
@@ -166,40 +201,19 @@ async function readData(root: string): Promise<Map<string, string>> {
 
 type Chunk = { file: string; css?: string[]; imports?: string[] };
 
-async function builtFiles(root: string, dist: string): Promise<Omit<SiteFiles, "search">> {
+async function builtFiles(dist: string): Promise<Omit<SiteFiles, "search">> {
   const manifest: Record<string, Chunk> = JSON.parse(
     await readFile(join(dist, "manifest.json"), "utf8"),
   );
-  const named = (entry: string) => {
-    const chunk = manifest[entry];
-    if (chunk === undefined) throw new Error(`The documentation is built without ${entry}.`);
-    const shared = (chunk.imports ?? []).flatMap((name) => manifest[name] ?? []);
-    const styles = new Set([...shared, chunk].flatMap(({ css = [] }) => css));
-    return {
-      script: basename(chunk.file),
-      styles: [...styles].map((file) => basename(file)),
-      parts: shared.map(({ file }) => basename(file)),
-    };
-  };
-  const docs = named("src/docs/main.ts");
-  const api = named("src/docs/reference.ts");
+  const chunk = manifest["src/docs/main.ts"];
+  if (chunk === undefined) throw new Error("The documentation is built without its script.");
+  const shared = (chunk.imports ?? []).flatMap((name) => manifest[name] ?? []);
+  const styles = new Set([...shared, chunk].flatMap(({ css = [] }) => css));
   return {
-    script: docs.script,
-    styles: docs.styles,
-    referenceScript: api.script,
-    referenceStyles: api.styles,
-    parts: [...docs.parts, ...api.parts],
-    renderer: await writeRenderer(root, join(dist, "assets")),
+    script: basename(chunk.file),
+    styles: [...styles].map((file) => basename(file)),
+    parts: shared.map(({ file }) => basename(file)),
   };
-}
-
-async function writeRenderer(root: string, assets: string): Promise<string> {
-  const text = await readFile(join(root, rendererFile), "utf8");
-  const changed = text.replaceAll(rendererPictures, "");
-  if (changed === text) {
-    throw new Error("The API reference's renderer has changed: see scripts/docs/site.ts.");
-  }
-  return writeNamed(assets, "redoc.js", changed);
 }
 
 async function writeNamed(assets: string, name: string, text: string): Promise<string> {

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { pages, reference } from "../../web/src/docs/contents.ts";
+import { openApi } from "../src/http/docs/openapi.ts";
 import { loadAssets } from "../src/http/frame/assets.ts";
 import { startService, testPublicUrl } from "./test-service.ts";
 
@@ -66,15 +67,59 @@ test("the webhook vectors are served as they are, and the page leads to them", a
   assert.equal((await get("/docs/problems.json")).status, 404);
 });
 
-test("only the reference may have styles beside its files, under a nonce of its own each time", async () => {
-  const nonceOf = async () => {
-    const { headers, text } = await get("/docs/api");
-    const [, nonce = ""] = /'nonce-([^']+)'/.exec(headers["content-security-policy"] ?? "") ?? [];
-    assert.ok(text.includes(`nonce="${nonce}"`));
-    return nonce;
-  };
-  assert.notEqual(await nonceOf(), await nonceOf());
-  assert.ok(!(await get("/docs/quickstart")).headers["content-security-policy"]?.includes("nonce"));
+test("the reference names this service's own address in its samples", async () => {
+  const { text } = await get("/docs/api");
+  assert.ok(text.includes(`curl -s ${testPublicUrl}/v1/requests`), "no sample of a create");
+});
+
+test("every call of the reference has a sample for curl, and every call about requests one for the SDK", async () => {
+  const { text } = await get("/docs/api");
+  const calls = [
+    ...text.matchAll(/<section class="call" aria-labelledby="[^"]+">[\s\S]*?<\/section>/g),
+  ];
+  assert.equal(calls.length, Object.values(openApi.paths).flatMap(Object.keys).length);
+  for (const [call] of calls) {
+    assert.ok(call.includes("<figcaption>curl</figcaption>"), call.slice(0, 90));
+    const isAboutRequests = /<code>\/v1\/requests/.test(call);
+    assert.equal(call.includes("<figcaption>TypeScript SDK</figcaption>"), isAboutRequests);
+  }
+});
+
+test("a page weighs less than 200 KB with everything that it loads, and 40 KB on its way", async () => {
+  for (const address of addresses) {
+    const page = await get(address, { "accept-encoding": "br" });
+    const { text } = await get(address);
+    const loaded = [
+      ...text.matchAll(/<(?:script|link rel="(?:stylesheet|icon)")[^>]* (?:src|href)="([^"]+)"/g),
+    ];
+    let [decoded, sent] = [Buffer.byteLength(text), page.bytes.length];
+    for (const [, reference = ""] of loaded) {
+      const { pathname } = new URL(reference, `http://here${address}`);
+      decoded += (await get(pathname)).bytes.length;
+      sent += (await get(pathname, { "accept-encoding": "br" })).bytes.length;
+    }
+    assert.ok(loaded.length >= 3 && decoded < 200_000, `${address}: ${decoded} bytes`);
+    assert.ok(sent < 40_000, `${address}: ${sent} bytes`);
+  }
+});
+
+test("every picture has a size and words, is light, and is kept by browsers", async () => {
+  let pictures = 0;
+  for (const address of addresses) {
+    const { text } = await get(address);
+    let bytes = 0;
+    for (const [image, src = ""] of text.matchAll(/<img src="([^"]+)"[^>]*>/g)) {
+      assert.match(image, / alt="[^"]{20,}" width="\d+" height="\d+" loading="lazy"/, address);
+      const answer = await get(new URL(src, `http://here${address}`).pathname);
+      assert.equal(answer.status, 200, src);
+      assert.match(answer.headers["content-type"] ?? "", /^image\/(svg\+xml|webp|png)$/);
+      assert.match(answer.headers["cache-control"] ?? "", /immutable/);
+      bytes += answer.bytes.length;
+      pictures += 1;
+    }
+    assert.ok(bytes < 250_000, `${address}: pictures of ${bytes} bytes`);
+  }
+  assert.ok(pictures >= 8, `${pictures} pictures`);
 });
 
 test("every link of every page leads to a page, a heading, a file or an answer of the service", async () => {
@@ -106,10 +151,8 @@ test("nothing that a page loads comes from elsewhere", async () => {
     for (const [, url = ""] of loaded) assert.match(url, /^(\.|[a-z0-9-]+\.md$)/, address);
   }
   for (const [name, bytes] of loadAssets().files) {
-    if (!/^(docs|search-window|redoc)-.*\.(js|css)$/.test(name)) continue;
-    const isStyle = name.endsWith(".css");
-    const elsewhere = isStyle ? /@import|url\(/ : /cdn\.redoc|fonts\.(googleapis|gstatic)/;
-    assert.ok(!elsewhere.test(bytes.toString()), name);
+    if (!/^docs-.*\.(js|css)$/.test(name)) continue;
+    assert.ok(!/@import|url\(|https?:\/\//.test(bytes.toString()), name);
   }
 });
 

@@ -18,11 +18,11 @@ export type DocsReader = {
   pages: readonly DocsPage[];
 };
 
-/** The reference is no Markdown: it is drawn from the OpenAPI document. */
+/** The reference is no Markdown: it is rendered from the OpenAPI document. */
 export const reference = {
   slug: "api",
   name: "API reference",
-  about: "Every call, field and error, drawn from the service’s own OpenAPI document.",
+  about: "Every call, field and error, with samples for curl and the SDK.",
 } as const;
 
 export const readers: readonly DocsReader[] = [
@@ -37,9 +37,9 @@ export const readers: readonly DocsReader[] = [
         file: "sdk/README.md",
         slug: "sdk",
         name: "TypeScript SDK",
-        about: "Ask, wait and gate functions from Node, Bun, Deno and Workers.",
+        about: "Ask, wait and gate functions from Node, Bun and Deno.",
       },
-      page("docs/adapters.md", "Frameworks", "Adapters for the agent frameworks in use."),
+      page("docs/adapters.md", "Adapters", "A person before the tools of your agent framework."),
       page("docs/mcp.md", "MCP server", "Tools for models that ask for approval themselves."),
       // The name of the file is the address of the reference.
       {

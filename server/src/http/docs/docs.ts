@@ -1,12 +1,13 @@
 // Serves the documentation: pages, their Markdown, and the files agents look for. The build renders them; this file
 // only sends them, or a 304.
 
-import { hash, randomBytes } from "node:crypto";
+import { hash } from "node:crypto";
 import { extname } from "node:path";
+import { escapeHtml } from "../../domain/mail/html-text.ts";
 import { type Assets, asAccepted } from "../frame/assets.ts";
 import { type Answer, type Call, repeated } from "../frame/call.ts";
 import { acceptedEncodings, compressed } from "../frame/compression.ts";
-import { docsHeaders, referencePolicy } from "../frame/page-headers.ts";
+import { docsHeaders } from "../frame/page-headers.ts";
 import { basePathOf } from "../frame/paths.ts";
 
 export type DocsCalls = { assets: Assets; origin: { readonly publicUrl: string } };
@@ -19,7 +20,6 @@ const types: Readonly<Record<string, string>> = {
 };
 /** A browser and an agent get different answers at the same address. */
 const negotiated = { vary: "Accept, Accept-Encoding" };
-const nonceBytes = 16;
 const etagCharacters = 20;
 /** Files beside the pages without an address of this kind. */
 const isNoPage: ReadonlySet<string> = new Set(["index", "not-found"]);
@@ -40,8 +40,10 @@ export function showPage(calls: DocsCalls, call: Call): Answer | Promise<Answer>
   if (!/^[a-z0-9-]+$/.test(slug) || isNoPage.has(slug)) return showNothing(calls, call);
   const isMarkdown = name.endsWith(".md") || wantsMarkdown(call);
   if (slug !== "api") return showFile(calls, call, `${slug}${isMarkdown ? ".md" : ".html"}`);
-  // A browser draws the reference. Its words in Markdown are a page of their own.
-  return isMarkdown ? showFile(calls, call, "http-api.md") : showReference(calls, call);
+  // The reference's words in Markdown are a page of their own.
+  return isMarkdown
+    ? showFile(calls, call, "http-api.md")
+    : showText(calls, call, "api.html", { type: htmlType, headers: negotiated });
 }
 
 const plainText = { type: "text/plain; charset=utf-8", headers: { vary: "Accept-Encoding" } };
@@ -50,7 +52,7 @@ const plainText = { type: "text/plain; charset=utf-8", headers: { vary: "Accept-
 export async function showText(
   { assets, origin }: DocsCalls,
   call: Call,
-  name: "llms.txt" | "llms-full.txt",
+  name: "llms.txt" | "llms-full.txt" | "api.html",
   { type, headers }: { type: string; headers: { vary: string } } = plainText,
 ): Promise<Answer> {
   const { body, etag, forms } = textOf(assets, name, origin.publicUrl);
@@ -73,7 +75,7 @@ function textOf(assets: Assets, name: string, url: string): Text {
   texts.set(assets, known);
   const text = known.get(`${name} ${url}`);
   if (text !== undefined) return text;
-  const body = fill(assets, name, { url });
+  const body = fill(assets, name, { url: name.endsWith(".html") ? escapeHtml(url) : url });
   const made: Text = { body, etag: etagOf(body), forms: new Map() };
   known.set(`${name} ${url}`, made);
   return made;
@@ -91,21 +93,6 @@ function showFile(calls: DocsCalls, call: Call, name: string): Answer | Promise<
   });
 }
 
-/** The renderer's styles carry a nonce, so this page is written for each call. */
-function showReference({ assets }: DocsCalls, call: Call): Promise<Answer> {
-  const nonce = randomBytes(nonceBytes).toString("base64");
-  return compressed(call, {
-    status: 200,
-    headers: {
-      ...docsHeaders,
-      ...negotiated,
-      "content-security-policy": referencePolicy(nonce),
-    },
-    type: htmlType,
-    body: fill(assets, "api.html", { nonce }),
-  });
-}
-
 function showNothing({ assets, origin }: DocsCalls, call: Call): Promise<Answer> {
   const body = fill(assets, "not-found.html", { base: basePathOf(origin.publicUrl) });
   return compressed(call, { status: 404, headers: docsHeaders, type: htmlType, body });
@@ -115,7 +102,7 @@ function toIndex({ origin }: DocsCalls): Answer {
   return { status: 302, headers: { location: `${origin.publicUrl}/docs` }, body: null };
 }
 
-/** The values are ours: an address of ours or a random text. */
+/** The values are ours: addresses of the service. */
 function fill({ docs }: Assets, name: string, values: Record<string, string>): string {
   return String(docs.get(name) ?? "").replaceAll(
     /\{\{([a-z]+)\}\}/g,

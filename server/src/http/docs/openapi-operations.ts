@@ -41,41 +41,52 @@ const common = {
   ),
 };
 
-const idParameter = {
-  name: "id",
-  in: "path",
-  required: true,
-  description: "The id of the request.",
-  schema: { type: "string" },
-};
-
-const query = (name: string, schema: object, description: string) => ({
+/** Only parameters with an example are part of the samples in the reference. */
+const query = (name: string, schema: object, description: string, example?: unknown) => ({
   name,
   in: "query",
   required: false,
   description,
   schema,
+  ...(example === undefined ? {} : { example }),
 });
 
-const idempotencyKey = (description: string) => ({
+/** A redeem has no example: two runs with a copied key would both be let through. */
+const idempotencyKey = (description: string, example?: string) => ({
   name: "Idempotency-Key",
   in: "header",
   required: false,
   description,
   schema: { type: "string", minLength: 1, maxLength: idempotencyKeyCharactersMax },
+  ...(example === undefined ? {} : { example }),
 });
 
 const replayed = (description: string) => ({
   "Idempotent-Replayed": { description, schema: { type: "string", const: "true" } },
 });
 
-/** `example` is a whole request, as answers carry it. */
-export function describeOperations(example: object) {
-  const answer = (description: string, headers: object = {}) => ({
+/** Whole requests, as answers carry them. */
+export type ExampleRequests = {
+  pending: { id: string; agentName: string };
+  approved: object;
+  cancelled: object;
+  redeemed: object;
+};
+
+export function describeOperations({ pending, approved, cancelled, redeemed }: ExampleRequests) {
+  const answer = (description: string, example: object, headers: object = {}) => ({
     description,
     headers: { ...requestId, ...headers },
     content: json(ref("ApprovalRequest"), example),
   });
+  const idParameter = {
+    name: "id",
+    in: "path",
+    required: true,
+    description: "The id of the request.",
+    schema: { type: "string" },
+    example: pending.id,
+  };
   return {
     "/v1/requests": {
       post: {
@@ -87,11 +98,12 @@ export function describeOperations(example: object) {
         parameters: [
           idempotencyKey(
             "Makes a retry safe: the same key with the same body answers the original request in its current state.",
+            "refund-1042",
           ),
         ],
         requestBody: { required: true, content: json(ref("CreateRequest")) },
         responses: {
-          "201": answer("Created, or replayed under the same Idempotency-Key.", {
+          "201": answer("Created, or replayed under the same Idempotency-Key.", pending, {
             Location: { description: "The path of the request.", schema: { type: "string" } },
             ...replayed("`true` when an earlier call created it."),
           }),
@@ -113,8 +125,13 @@ export function describeOperations(example: object) {
         description:
           "Pages by cursor. A page may hold fewer than `limit` requests when they are large; `hasMore` tells whether there are more.",
         parameters: [
-          query("status", ref("Status"), "Only requests in this status."),
-          query("agentName", { type: "string" }, "Only requests of this agent, by its exact name."),
+          query("status", ref("Status"), "Only requests in this status.", "PENDING"),
+          query(
+            "agentName",
+            { type: "string" },
+            "Only requests of this agent, by its exact name.",
+            pending.agentName,
+          ),
           query("createdAfter", { type: "string" }, "Only requests created after this time."),
           query("createdBefore", { type: "string" }, "Only requests created before this time."),
           query(
@@ -128,7 +145,11 @@ export function describeOperations(example: object) {
           "200": {
             description: "One page.",
             headers: requestId,
-            content: json(ref("ApprovalRequestList")),
+            content: json(ref("ApprovalRequestList"), {
+              data: [pending],
+              hasMore: false,
+              nextCursor: null,
+            }),
           },
           "400": refusal("`validation_error`: the message names the parameter."),
           ...common,
@@ -148,6 +169,7 @@ export function describeOperations(example: object) {
             "wait",
             { type: "integer", minimum: 0, maximum: waitSecondsMax, default: 0 },
             "Seconds to wait for a decision.",
+            waitSecondsMax,
           ),
           {
             name: "If-None-Match",
@@ -158,7 +180,7 @@ export function describeOperations(example: object) {
           },
         ],
         responses: {
-          "200": answer("The request in its current state.", {
+          "200": answer("The request in its current state.", approved, {
             ETag: { description: "Changes with the status.", schema: { type: "string" } },
           }),
           "304": {
@@ -179,7 +201,7 @@ export function describeOperations(example: object) {
         description: "Emits `request.cancelled`. Nobody can decide the request afterwards.",
         parameters: [idParameter],
         responses: {
-          "200": answer("The request, now CANCELLED."),
+          "200": answer("The request, now CANCELLED.", cancelled),
           "404": refusal("`not_found`: unknown, malformed or of another workspace."),
           "409": refusal("`already_resolved`: it is final; the message says what became of it."),
           "413": refusal("`body_too_large`: this call takes no body."),
@@ -207,7 +229,7 @@ export function describeOperations(example: object) {
               ...requestId,
               ...replayed("`true` when this very call redeemed it before."),
             },
-            content: json(ref("RedeemedRequest")),
+            content: json(ref("RedeemedRequest"), redeemed),
           },
           "400": refusal("`validation_error`: the `Idempotency-Key` is malformed."),
           "404": refusal("`not_found`: unknown, malformed or of another workspace."),

@@ -31,24 +31,43 @@ const headers = [
   header("webhook-signature", "By Standard Webhooks: signed with the same secret."),
 ];
 
-export function describeWebhooks(body: object) {
+/** `approved` is a request as answers carry it: `request.approved` shows it as an example. */
+export function describeWebhooks(
+  body: object,
+  approved: { createdAt: string; resolvedAt: string },
+) {
+  const examples: Record<string, object> = {
+    "request.approved": eventOf("request.approved", approved),
+  };
   const described = [
     ...eventKinds.map((kind) => [kind, whenByKind[kind]] as const),
     [testEventKind, "Somebody wants to see whether the endpoint works"] as const,
   ];
   return Object.fromEntries(
-    described.map(([kind, summary]) => [kind, { post: describeWebhook(kind, summary, body) }]),
+    described.map(([kind, summary]) => {
+      const content = { schema: body, ...(kind in examples ? { example: examples[kind] } : {}) };
+      return [kind, { post: describeWebhook(kind, summary, content) }];
+    }),
   );
 }
 
-function describeWebhook(kind: string, summary: string, body: object) {
+function eventOf(event: EventKind, answered: { createdAt: string; resolvedAt: string }) {
+  const { object: _, createdAt, ...shared } = { object: null, ...answered };
+  return {
+    event,
+    createdAt: answered.resolvedAt,
+    data: { ...shared, createdAtRequest: createdAt },
+  };
+}
+
+function describeWebhook(kind: string, summary: string, content: object) {
   return {
     operationId: `receive.${kind}`,
     tags: ["Webhooks"],
     summary,
     security: [],
     parameters: headers,
-    requestBody: { required: true, content: { "application/json": { schema: body } } },
+    requestBody: { required: true, content: { "application/json": content } },
     responses: {
       "2XX": { description: "Delivered." },
       "410": { description: "The endpoint is disabled." },

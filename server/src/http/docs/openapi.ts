@@ -13,20 +13,30 @@ import { describeOperations, ref } from "./openapi-operations.ts";
 import { describeWebhooks, webhookEventSchema } from "./openapi-webhooks.ts";
 
 const time = (description: string) => ({ type: "string", format: "date-time", description });
-const exampleRequest = {
+const exampleSubmission = {
+  summary: "Refund order 1042 (49.00 EUR)",
+  payload: { orderId: 1042, amount: 49.0 },
+  notify: "ann@example.com",
+  agentName: "refund-agent",
+  reasoning: "The parcel was returned unopened.",
+  recentActions: ["Read the return note"],
+};
+
+const { notify, ...asSubmitted } = exampleSubmission;
+const pending = {
   id: "req_019a862d4f1b7a3e9c5d2f8061b4e7a9",
   object: "approval_request",
   status: "PENDING",
-  summary: "Refund order 1042 (49.00 EUR)",
-  payload: { orderId: 1042, amount: 49.0 },
+  summary: asSubmitted.summary,
+  payload: asSubmitted.payload,
   modifiedPayload: null,
-  effectivePayload: { orderId: 1042, amount: 49.0 },
+  effectivePayload: asSubmitted.payload,
   metadata: null,
   agentState: null,
-  reasoning: "The parcel was returned unopened.",
-  recentActions: ["Read the return note"],
-  agentName: "refund-agent",
-  approverEmail: "ann@example.com",
+  reasoning: asSubmitted.reasoning,
+  recentActions: asSubmitted.recentActions,
+  agentName: asSubmitted.agentName,
+  approverEmail: notify,
   approverGroup: null,
   resolvedAt: null,
   resolvedByEmail: null,
@@ -34,6 +44,22 @@ const exampleRequest = {
   expiresAt: "2026-02-01T12:00:00.000Z",
   createdAt: "2026-01-31T12:00:00.000Z",
 };
+const edit = { ...pending.payload, amount: 45.0 };
+const approved = {
+  ...pending,
+  status: "APPROVED",
+  modifiedPayload: edit,
+  effectivePayload: edit,
+  resolvedAt: "2026-01-31T12:04:10.512Z",
+  resolvedByEmail: notify,
+  resolutionNote: "Without the shipping.",
+};
+const redeemed = {
+  ...approved,
+  redeemedAt: "2026-01-31T12:04:11.090Z",
+  redeemedBy: { id: "key_019a862c0d3e7f52b1a4c6d8e0f21324", name: "Refund agent" },
+};
+const cancelled = { ...pending, status: "CANCELLED", resolvedAt: "2026-01-31T12:01:30.007Z" };
 
 const { summary, payload, ...submittedToo } = answeredProperties;
 
@@ -119,8 +145,8 @@ export const openApi = {
     { name: "Webhooks", description: "What the service sends to your endpoints." },
     { name: "Service", description: "The service itself." },
   ],
-  paths: describeOperations(exampleRequest),
-  webhooks: describeWebhooks(ref("WebhookEvent")),
+  paths: describeOperations({ pending, approved, cancelled, redeemed }),
+  webhooks: describeWebhooks(ref("WebhookEvent"), approved),
   components: {
     securitySchemes: {
       apiKey: { type: "http", scheme: "bearer", description: "An API key of one workspace." },
@@ -138,11 +164,7 @@ export const openApi = {
         description:
           "Unknown fields are ignored; an optional field given as null counts as not given; a duplicate key anywhere is refused. Lengths count Unicode code points.",
         properties: createProperties,
-        example: {
-          summary: "Refund order 1042 (49.00 EUR)",
-          payload: { orderId: 1042, amount: 49.0 },
-          notify: "ann@example.com",
-        },
+        example: exampleSubmission,
       },
       ApprovalRequest: {
         type: "object",

@@ -31,6 +31,7 @@ const types: Readonly<Record<string, string>> = {
   ".json": "application/json; charset=utf-8",
   ".svg": "image/svg+xml",
   ".png": "image/png",
+  ".webp": "image/webp",
   ".woff2": "font/woff2",
 };
 const suffixes: Record<Encoding, string> = { br: ".br", gzip: ".gz" };

@@ -52,13 +52,3 @@ export const docsHeaders: Record<string, string> = {
   "cache-control": "public, no-cache",
   "x-robots-tag": "all",
 };
-
-/**
- * The reference's renderer makes styles as it draws, and embeds a font. It also makes HTML, which a rule in our own
- * script allows.
- */
-export function referencePolicy(nonce: string): string {
-  return contentSecurityPolicy
-    .replace("style-src 'self'", `style-src 'self' 'nonce-${nonce}'`)
-    .concat("; font-src data:; trusted-types default");
-}
