@@ -1,4 +1,4 @@
-// The code beside the link: on whose mails it is printed, that it stays the same, and that it is nowhere else.
+// Review codes: on whose mails it is printed, that it stays the same, and that it is nowhere else.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";

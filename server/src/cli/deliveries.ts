@@ -139,7 +139,7 @@ function showText({ delivery, digest, attempts, body }: Shown): string {
     `${delivery.id}  ${delivery.state}`,
     `  event        ${delivery.event} of ${delivery.eventAt.toISOString()}`,
     `  request      ${delivery.approvalId ?? "-"}`,
-    `  destination  ${toTerminalText(addressOf(delivery.destination))}`,
+    `  to           ${toTerminalText(addressOf(delivery.destination))}`,
     ...digestText(digest),
     ...(nextAttemptAt === null ? [] : [`  next         ${nextAttemptAt.toISOString()}`]),
     "",

@@ -15,7 +15,7 @@ import { browserName } from "./browser-name.ts";
 
 const methodWords: Record<SignInMethod, string> = {
   code: "Code by mail",
-  link: "One-time link",
+  link: "Sign-in link",
   passkey: "Passkey",
   oidc: "Company sign-in",
 };
