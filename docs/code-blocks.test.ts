@@ -112,7 +112,9 @@ function referencePages() {
       samplesOf(operation).filter((sample) => sample.language === language),
     );
     const own = samples.map(({ code }, at): CodeBlock => {
-      const text = code.replaceAll("{{url}}", "http://localhost:3000").replaceAll(id, /redeem/.test(code) ? "approved_…" : "req_…");
+      const text = code
+        .replaceAll("{{url}}", "http://localhost:3000")
+        .replaceAll(id, /redeem/.test(code) ? "approved_…" : "req_…");
       const isDecided = text.includes("?wait=") || text.includes("waitForDecision");
       const meanwhile = isDecided
         ? ({ kind: "approve", edit: null } as const)

@@ -18,6 +18,17 @@ async function inspectPage(page: Page, name: string): Promise<void> {
   await assertNoSidewaysScroll(page);
 }
 
+/** Goes through the page, so that pictures that come late have come, and asserts that nothing moved for them. */
+async function seeAllPictures(page: Page): Promise<void> {
+  const height = () => page.evaluate("document.documentElement.scrollHeight");
+  const before = await height();
+  for (const picture of await page.locator("main img").all()) {
+    await picture.scrollIntoViewIfNeeded();
+    await picture.evaluate("(image) => image.decode()");
+  }
+  assert.equal(await height(), before, "a picture moved the text below it");
+}
+
 async function assertNoSidewaysScroll(page: Page): Promise<void> {
   const overflow = await page.evaluate(
     "document.documentElement.scrollWidth - document.documentElement.clientWidth",
@@ -76,9 +87,12 @@ journey("on a phone the pages open over the page, and everything fits", async ({
   await page.getByRole("link", { name: "Operating", exact: true }).first().click();
   await page.getByRole("heading", { level: 1, name: /Operating/ }).waitFor();
   await inspectPage(page, "operating-390");
-  await page.goto(`${site.url}/docs/api`);
-  await page.getByText("/v1/requests").first().waitFor();
-  await inspectPage(page, "api-390");
+  for (const slug of ["api", "approvers", "concepts", "dashboard"]) {
+    await page.goto(`${site.url}/docs/${slug}`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await seeAllPictures(page);
+    await inspectPage(page, `${slug}-390`);
+  }
 });
 
 journey(

@@ -22,8 +22,17 @@ export type RenderedReference = { html: string; headings: Heading[]; sections: S
 /** Schemas that several calls share have a place of their own. */
 const objects = [
   { name: "ApprovalRequest", id: "the-request", heading: "The request" },
+  {
+    name: "RedeemedRequest",
+    id: "the-redeemed-request",
+    heading: "The redeemed request",
+    beyond: "ApprovalRequest",
+  },
   { name: "Error", id: "the-error", heading: "The error" },
-] as const;
+] as const satisfies SharedObject[];
+
+/** `beyond` names the object whose fields it has as well. */
+type SharedObject = { name: string; id: string; heading: string; beyond?: string };
 
 /** The known codes of errors: each has a heading on their page. */
 export function renderReference(errorCodes: ReadonlySet<string>): RenderedReference {
@@ -54,14 +63,8 @@ export function renderReference(errorCodes: ReadonlySet<string>): RenderedRefere
     });
     return head + (own.length > 0 ? calls.join("\n") : eventsHtml(write));
   });
-  const shared = objects.map(({ name, id, heading }) => {
-    const schema = resolve({ $ref: `#/components/schemas/${name}` });
-    return add(
-      3,
-      id,
-      heading,
-      `${schema.description === undefined ? "" : `<p>${write(schema.description)}</p>`}${fieldsHtml(schema, write)}`,
-    );
+  const shared = objects.map((object: SharedObject) => {
+    return add(3, object.id, object.heading, objectHtml(object, write));
   });
   const objectsHtml = add(2, "objects", "Objects", "<p>What several calls answer.</p>");
   const html = `${introHtml()}${parts.join("\n")}\n${objectsHtml}${shared.join("\n")}`;
@@ -69,6 +72,15 @@ export function renderReference(errorCodes: ReadonlySet<string>): RenderedRefere
 }
 
 type Write = (text: string) => string;
+
+function objectHtml({ name, beyond }: SharedObject, write: Write): string {
+  const schema = resolve({ $ref: `#/components/schemas/${name}` });
+  if (beyond === undefined) return fieldsHtml(schema, write);
+  const known = resolve({ $ref: `#/components/schemas/${beyond}` }).properties ?? {};
+  const own = Object.entries(schema.properties ?? {}).filter(([field]) => !(field in known));
+  const base = objects.find((each) => each.name === beyond);
+  return `<p>Every field of <a href="#${base?.id}">${base?.heading.toLowerCase()}</a>, and:</p>${fieldsHtml({ ...schema, properties: Object.fromEntries(own) }, write)}`;
+}
 
 function introHtml(): string {
   const rows = operations.map(
@@ -129,14 +141,14 @@ function eventsHtml(write: Write): string {
   };
   return `<section class="call" aria-label="Events"><div class="call-about">
 <div class="table" tabindex="0" role="group" aria-label="Events"><table><thead><tr><th>event</th><th>when</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>
-${parametersHtml(first?.parameters ?? [], write)}
-<h4>Body</h4>${body === undefined ? "" : fieldsHtml(resolve(body), write)}
-<h4>Your answer</h4>${answersHtml(Object.entries(first?.responses ?? {}), write)}
+${parametersHtml(first?.parameters ?? [], write, "h3")}
+<h3>Body</h3>${body === undefined ? "" : fieldsHtml(resolve(body), write)}
+<h3>Your answer</h3>${answersHtml(Object.entries(first?.responses ?? {}), write)}
 <p>How to verify a signature, in TypeScript, Python and Go: <a href="webhooks#verify-before-you-believe">Webhooks</a>.</p>
 </div><div class="call-samples">${codeHtml(code, "An event")}</div></section>`;
 }
 
-function parametersHtml(parameters: Parameter[], write: Write): string {
+function parametersHtml(parameters: Parameter[], write: Write, level = "h4"): string {
   const places = [
     { place: "path", heading: "In the path" },
     { place: "query", heading: "In the query" },
@@ -149,7 +161,7 @@ function parametersHtml(parameters: Parameter[], write: Write): string {
       const rows = own.map(({ name, required, schema, description }) =>
         fieldHtml({ name, isRequired: required, schema: { ...schema, description } }, write),
       );
-      return `<h4>${heading}</h4><dl class="fields">${rows.join("")}</dl>`;
+      return `<${level}>${heading}</${level}><dl class="fields">${rows.join("")}</dl>`;
     })
     .join("");
 }

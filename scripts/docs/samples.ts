@@ -21,7 +21,9 @@ function curlSampleOf(operation: Operation): string {
     encodeURIComponent(String(examples.find((each) => each.name === name)?.example)),
   );
   const queried = examples.filter((each) => each.in === "query");
-  const query = new URLSearchParams(queried.map(({ name, example }): [string, string] => [name, String(example)]));
+  const query = new URLSearchParams(
+    queried.map(({ name, example }): [string, string] => [name, String(example)]),
+  );
   const url = `${urlPlaceholder}${filled}${query.size === 0 ? "" : `?${query}`}`;
   const body = exampleOf(requestBody?.content);
   const parts = [
