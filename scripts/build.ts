@@ -1,6 +1,6 @@
-// Builds the pages and the SDK when their sources have changed since they were last built. Beside each file of a page
-// it puts a compressed copy, so that the service compresses nothing that it sends twice. The service itself is not built,
-// but has Node compile it ahead of its first start.
+// Builds the pages, the SDK and the packages when their sources have changed since they were last built. Beside each
+// file of a page it puts a compressed copy, so that the service compresses nothing that it sends twice. The service
+// itself is not built, but has Node compile it ahead of its first start.
 
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { compileCacheFolder } from "../server/bin/compile-cache.mjs";
+import { packAll, packageSources } from "./packages.ts";
 
 const root = join(import.meta.dirname, "..");
 const dist = join(root, "web/dist");
@@ -42,6 +43,8 @@ const docsSources = [
 /** The SDK is built so that programs beside it can import it by its name. */
 const sdkDist = join(root, "sdk/dist");
 const sdkSources = ["package-lock.json", "tsconfig.json", "sdk/tsconfig.json", "sdk/src/**/*.ts"];
+/** The service hands them out, so that nobody has to look for them in a registry. */
+const packagesDist = join(dist, "packages");
 /** Everything that the service loads. The lock file names the Node that compiles it. */
 const serviceSources = ["package-lock.json", "{server,mcp,sdk}/{bin,src}/**/*.{ts,mjs}"];
 /** Smaller files fit one packet as they are. */
@@ -67,6 +70,8 @@ await buildWhenChanged(docsDist, docsSources, async () => {
 await buildWhenChanged(sdkDist, sdkSources, async () => {
   await promisify(execFile)(join(root, "node_modules/.bin/tsc"), ["-p", join(root, "sdk")]);
 });
+
+await buildWhenChanged(packagesDist, packageSources, () => packAll(root, packagesDist));
 
 // The service starts without it as well, only slower: if the folder can't be written, or the process ends early, the
 // start continues, and reports errors of its sources itself.

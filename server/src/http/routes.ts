@@ -10,6 +10,7 @@ import type { DashboardCalls } from "./dashboard/visit.ts";
 import * as devMails from "./dev-mail/dev-mail.ts";
 import * as docs from "./docs/docs.ts";
 import { openApiText } from "./docs/openapi.ts";
+import * as packages from "./docs/packages.ts";
 import { showAsset } from "./frame/assets.ts";
 import type { Answer, Caller } from "./frame/call.ts";
 import { reviewFault } from "./frame/problems.ts";
@@ -45,6 +46,8 @@ export function routesOf(calls: Calls): Route[] {
     { method: "GET", path: "/docs/*", access: "anyone", handle: (call) => docs.showPage(calls, call) },
     { method: "GET", path: "/llms.txt", access: "anyone", handle: (call) => docs.showText(calls, call, "llms.txt") },
     { method: "GET", path: "/llms-full.txt", access: "anyone", handle: (call) => docs.showText(calls, call, "llms-full.txt") },
+    { method: "GET", path: "/packages", access: "anyone", handle: () => packages.list(calls) },
+    { method: "GET", path: "/packages/:file", access: "anyone", handle: (call) => packages.show(calls, call) },
     { method: "GET", path: "/assets/:file", access: "anyone", handle: (call) => showAsset(calls.assets, call) },
     ...(calls.devMail === null ? [] : devMailRoutes(calls.db, calls.devMail)),
   ];

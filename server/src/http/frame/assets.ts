@@ -1,5 +1,5 @@
-// The built files of the pages, read once at the start. Their names change with their content, so browsers may keep
-// them for ever.
+// The built files, read once at the start: the pages and the packages. The names of a page's files change with their
+// content, so browsers may keep them for ever.
 
 import { hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -19,6 +19,8 @@ export type Assets = {
   dashboard: PageFiles;
   /** The documentation's pages, by name. */
   docs: ReadonlyMap<string, Buffer>;
+  /** The packed packages, and `index.json`, by name. */
+  packages: ReadonlyMap<string, Buffer>;
 };
 
 const builtFolder = join(import.meta.dirname, "..", "..", "..", "..", "web", "dist");
@@ -45,6 +47,7 @@ export function loadAssets(folder: string = builtFolder): Assets {
       new Map(files),
       manifest("dashboard-manifest.json"),
       readAll(join(folder, "docs/pages")),
+      readAll(join(folder, "packages")),
     );
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
@@ -72,12 +75,14 @@ export function toAssets(
   files: ReadonlyMap<string, Buffer>,
   dashboardManifest: string,
   docs: ReadonlyMap<string, Buffer> = new Map(),
+  packages: ReadonlyMap<string, Buffer> = new Map(),
 ): Assets {
   return {
     files: new Map([...files, [iconName, iconBytes]]),
     review: toPageFiles(reviewManifest, reviewEntry),
     dashboard: toPageFiles(dashboardManifest, dashboardEntry),
     docs,
+    packages,
   };
 }
 

@@ -1,0 +1,82 @@
+// The packages that users install, packed as `npm pack` does it in a fresh clone: from a copy of their sources, so that
+// what this clone has built is neither used nor replaced.
+
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { promisify } from "node:util";
+
+export const packageFolders = [
+  "sdk",
+  "mcp",
+  "adapters/ai-sdk",
+  "adapters/langchain",
+  "adapters/mastra",
+  "adapters/openai-agents",
+];
+
+/** One row of `index.json`, beside the packed files. */
+export type PackedPackage = {
+  name: string;
+  version: string;
+  file: string;
+  bytes: number;
+  /** As npm writes it into lock files. */
+  integrity: string;
+};
+
+/** Everything that can change a packed file. */
+export const packageSources = [
+  "LICENSE",
+  "package-lock.json",
+  "tsconfig.json",
+  "adapters/tsconfig.build.json",
+  "scripts/{packages.ts,prepack.mjs}",
+  `{${packageFolders.join(",")}}/{README.md,package.json,tsconfig*.json}`,
+  `{${packageFolders.join(",")}}/{bin,src}/**/*.{ts,mjs}`,
+];
+
+const execute = promisify(execFile);
+
+/** Writes the packed files and their index into a folder that is emptied first. */
+export async function packAll(root: string, destination: string): Promise<void> {
+  const clone = await mkdtemp(join(tmpdir(), "countersign-packages-"));
+  try {
+    await copySources(root, clone);
+    const folders = packageFolders.map((folder) => join(clone, folder));
+    const prepack = join(clone, "scripts", "prepack.mjs");
+    await Promise.all(folders.map((cwd) => execute(process.execPath, [prepack], { cwd })));
+    await rm(destination, { recursive: true, force: true });
+    await mkdir(destination, { recursive: true });
+    // Their scripts have run: a user's settings may forbid npm to run any.
+    const options = ["--ignore-scripts", "--loglevel=error", "--pack-destination", destination];
+    await execute("npm", ["pack", ...options, ...folders], { cwd: clone });
+    const index = await Promise.all(folders.map((folder) => describe(folder, destination)));
+    await writeFile(join(destination, "index.json"), JSON.stringify(index, null, 2));
+  } finally {
+    await rm(clone, { recursive: true, force: true });
+  }
+}
+
+async function copySources(root: string, clone: string): Promise<void> {
+  const made = new Set(["node_modules", "dist", "LICENSE", "test", "runtimes"]);
+  const options = { recursive: true, filter: (path: string) => !made.has(basename(path)) };
+  for (const folder of packageFolders) {
+    await cp(join(root, folder), join(clone, folder), options);
+  }
+  for (const file of ["tsconfig.json", "adapters/tsconfig.build.json", "scripts/prepack.mjs"]) {
+    await cp(join(root, file), join(clone, file));
+  }
+  await cp(join(root, "LICENSE"), join(clone, "LICENSE"));
+  await symlink(join(root, "node_modules"), join(clone, "node_modules"));
+}
+
+async function describe(folder: string, destination: string): Promise<PackedPackage> {
+  const { name, version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  const file = `${name.replace("@", "").replace("/", "-")}-${version}.tgz`;
+  const bytes = await readFile(join(destination, file));
+  const integrity = `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
+  return { name, version, file, bytes: bytes.length, integrity };
+}
