@@ -22,7 +22,7 @@ import { missingFor, runBlock, saveBlock } from "./test/run-block.ts";
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "..");
-const writtenPages = globSync(["README.md", "{sdk,mcp,adapters}/README.md", "docs/*.md"], {
+const writtenPages = globSync(["README.md", "{sdk,mcp,adapters,adapters/*}/README.md", "docs/*.md"], {
   cwd: root,
 })
   // Its frameworks are installed in adapters/, where a test of its own runs it.
@@ -170,8 +170,14 @@ async function layOut(): Promise<void> {
     ...blocks
       .filter((block) => block.language === "ts")
       .map((block) => saveBlock(folderOf(block.page), block, block.text)),
-    ...pages.map(({ path }) => mkdir(folderOf(path), { recursive: true })),
+    ...pages.map(({ path }) => layOutCommand(folderOf(path))),
   ]);
+}
+
+/** Commands on a page are for the folder of a clone, where the operator's command is. */
+async function layOutCommand(place: string): Promise<void> {
+  await mkdir(join(place, "bin"), { recursive: true });
+  await symlink(join(root, "bin", "countersign"), join(place, "bin", "countersign"));
 }
 
 /** The SDK as it is published, and whatever else of ours a page imports. */

@@ -1,7 +1,6 @@
 // What the pages speak of, really there: the service with its worker, a workspace for each page, people who decide, a
 // receiver of webhooks, and the things that stand on a page as `ws_…` or `req_…`.
 
-import { join } from "node:path";
 import { serve } from "../../sdk/test/served.ts";
 import { isRefusal, type Refusal } from "../../server/src/domain/refusal.ts";
 import { disableEndpoint } from "../../server/src/operations/deliveries/manage-endpoint.ts";
@@ -183,10 +182,9 @@ export async function startDocumentedService(): Promise<DocumentedService> {
   };
 }
 
-/** The command line as the pages call it, in the place of npx. */
+/** The Node of the clone as the pages call it, in the place of npx. */
 export const npxScript = `#!/bin/sh
 case "$1" in
-  countersign) shift; exec node "${join(import.meta.dirname, "..", "..", "server", "bin", "countersign.mjs")}" "$@" ;;
   node) shift; exec node "$@" ;;
   *) echo "npx $1: the documentation's tests do not have it" >&2; exit 1 ;;
 esac

@@ -32,8 +32,8 @@ if (secret === "") {
   say(
     "There is no signing secret. Register this worker once, and pass on the secret that is shown:",
   );
-  say("  npx countersign workspace list");
-  say(`  npx countersign webhook create --workspace ws_… --url http://localhost:${port}/`);
+  say("  bin/countersign workspace list");
+  say(`  bin/countersign webhook create --workspace ws_… --url http://localhost:${port}/`);
   process.exit(3);
 }
 const countersign = new Countersign();

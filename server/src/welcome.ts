@@ -19,10 +19,10 @@ export type WelcomeFacts = {
 };
 
 const firstCommands = [
-  'npx countersign workspace create --name "Acme"',
-  "npx countersign member add --workspace ws_… --email you@example.com --role owner",
-  'npx countersign key create --workspace ws_… --name "My agent"',
-  "npx countersign sign-in-link --email you@example.com",
+  'bin/countersign workspace create --name "Acme"',
+  "bin/countersign member add --workspace ws_… --email you@example.com --role owner",
+  'bin/countersign key create --workspace ws_… --name "My agent"',
+  "bin/countersign sign-in-link --email you@example.com",
 ];
 
 /** For a log, which must hold neither key nor link. */
@@ -62,7 +62,7 @@ function nextSteps({ isEmpty, firstKey, address, isTrial }: WelcomeFacts): strin
   const approver = isTrial ? firstOwnerEmail : "you@example.com";
   return [
     firstKey === null
-      ? "Create a request (put your key into COUNTERSIGN_API_KEY, or make one: npx countersign key create --help):"
+      ? "Create a request (put your key into COUNTERSIGN_API_KEY, or make one: bin/countersign key create --help):"
       : "Create your first request; paste this into another terminal:",
     "",
     curl(address, firstKey ?? "$COUNTERSIGN_API_KEY", approver),
