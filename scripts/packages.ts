@@ -47,7 +47,11 @@ export async function packAll(root: string, destination: string): Promise<void> 
     await copySources(root, clone);
     const folders = packageFolders.map((folder) => join(clone, folder));
     const prepack = join(clone, "scripts", "prepack.mjs");
-    await Promise.all(folders.map((cwd) => execute(process.execPath, [prepack], { cwd })));
+    const built = await Promise.allSettled(
+      folders.map((cwd) => execute(process.execPath, [prepack], { cwd })),
+    );
+    // Only now, because the others write to the folder that is removed below.
+    for (const outcome of built) if (outcome.status === "rejected") throw outcome.reason;
     await rm(destination, { recursive: true, force: true });
     await mkdir(destination, { recursive: true });
     // Their scripts have run: a user's settings may forbid npm to run any.

@@ -19,6 +19,7 @@ import {
 import { Command } from "@langchain/langgraph";
 import {
   type ActionRequest,
+  type AgentMiddleware,
   createMiddleware,
   type Decision,
   type HITLRequest,
@@ -50,7 +51,7 @@ export type ThreadState = { adapter: "langgraph"; threadId: string };
  * Tells the model, in the tool's result, what the approver changed and their note:
  * `middleware: [humanInTheLoopMiddleware({ … }), tellModel]`. The middleware of LangChain keeps both to itself.
  */
-export const tellModel = createMiddleware({
+export const tellModel: AgentMiddleware = createMiddleware({
   name: "CountersignTellModel",
   wrapToolCall: async (request, handler) => {
     const result = await handler(request);
