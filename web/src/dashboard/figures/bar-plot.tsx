@@ -1,7 +1,7 @@
 // The picture itself: upright bars from zero, stacked, with round marks at the side and names beneath. Pointing at a
 // bar selects it, and the legend then shows its numbers.
 
-import { labelledAt } from "./scale.ts";
+import { labelledAt, numberedAt } from "./scale.ts";
 import { type BarRow, partValue, type Series, totalOf } from "./series.ts";
 import { TonePatterns, ToneRect, usePatternName } from "./tone-pattern.tsx";
 
@@ -12,8 +12,8 @@ const plotHeight = height - above - below;
 /** Approximate: fonts differ, and numbers are bold. Rather too much, so that nothing at an edge is cut off. */
 const letterWidth = 8;
 const barWidthMax = 36;
-/** Below this width a bar's number would touch its neighbour's; then only the highest bar has one. */
-const roomPerNumber = 30;
+/** Between two numbers above the bars. */
+const numberGap = 6;
 
 type BarPlotProps = {
   rows: readonly BarRow[];
@@ -38,6 +38,11 @@ export function BarPlot(props: BarPlotProps) {
   const totals = rows.map(totalOf);
   const highest = Math.max(0, ...totals);
   const isEmpty = highest === 0;
+  const numbers = totals.map(format);
+  const middles = numbers.map((number, at) =>
+    inside(left + pitch * (at + 0.5), number, left, width),
+  );
+  const widths = numbers.map((number) => number.length * letterWidth + numberGap);
 
   return (
     <svg
@@ -89,14 +94,14 @@ export function BarPlot(props: BarPlotProps) {
           </g>
         );
       })}
-      {numbered(totals, pitch).map((at) => (
+      {numberedAt(totals, middles, widths).map((at) => (
         <text
           key={at}
           className="bar-plot-number"
           y={toY(totals[at] ?? 0) - 6}
-          {...placeOf(left + pitch * (at + 0.5), format(totals[at] ?? 0), left, width)}
+          {...placeOf(middles[at] ?? 0, numbers[at] ?? "", left, width)}
         >
-          {format(totals[at] ?? 0)}
+          {numbers[at]}
         </text>
       ))}
       {axisNames(rows, left, width).map(({ at, name, middle }) => (
@@ -148,13 +153,6 @@ function Stack({ row, series, name, toY, x, width }: StackProps) {
       />
     );
   });
-}
-
-function numbered(totals: readonly number[], pitch: number): number[] {
-  const filled = totals.flatMap((total, at) => (total > 0 ? [at] : []));
-  if (pitch >= roomPerNumber) return filled;
-  const highest = Math.max(0, ...totals);
-  return filled.filter((at) => totals[at] === highest).slice(-1);
 }
 
 type AxisName = { at: number; name: string; middle: number };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countTicks, durationTicks, labelledAt } from "./scale.ts";
+import { countTicks, durationTicks, labelledAt, numberedAt } from "./scale.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -42,4 +42,16 @@ test("of crowded names some are left out, never the last, and none touches the n
   assert.deepEqual(labelledAt([], []), []);
   // The last one had to move inwards, and its neighbour gives way.
   assert.deepEqual(labelledAt([0, 10, 20, 30, 40, 50, 48], widths(7, 30)), [1, 6]);
+});
+
+test("numbers above bars never touch: where they would, only the highest bar has one", () => {
+  const middles = [20, 53, 86, 119];
+  const narrow = middles.map(() => 22);
+  const wide = middles.map(() => 54);
+  assert.deepEqual(numberedAt([3, 0, 7, 5], middles, narrow), [0, 2, 3]);
+  assert.deepEqual(numberedAt([12_345, 0, 98_765, 45_678], middles, wide), [2]);
+  assert.deepEqual(numberedAt([9, 9, 1, 1], middles, wide), [1], "the last of several");
+  // Empty bars leave room for their neighbours' numbers.
+  assert.deepEqual(numberedAt([12_345, 0, 98_765, 0], middles, wide), [0, 2]);
+  assert.deepEqual(numberedAt([0, 0], [10, 20], [30, 30]), []);
 });

@@ -55,3 +55,24 @@ export function labelledAt(middles: readonly number[], widths: readonly number[]
   }
   return places;
 }
+
+/**
+ * Chooses which bars have their number above them, from the numbers' places and widths: every filled bar if no number
+ * touches the next, and otherwise only the highest, the last one of several.
+ */
+export function numberedAt(
+  totals: readonly number[],
+  middles: readonly number[],
+  widths: readonly number[],
+): number[] {
+  const filled = totals.flatMap((total, at) => (total > 0 ? [at] : []));
+  const hasRoom = filled.every((at, index) => {
+    const next = filled[index + 1];
+    if (next === undefined) return true;
+    const apart = (middles[next] ?? 0) - (middles[at] ?? 0);
+    return apart >= ((widths[at] ?? 0) + (widths[next] ?? 0)) / 2;
+  });
+  if (hasRoom) return filled;
+  const highest = Math.max(0, ...totals);
+  return filled.filter((at) => totals[at] === highest).slice(-1);
+}

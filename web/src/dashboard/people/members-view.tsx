@@ -16,12 +16,15 @@ type MembersViewProps = { workspaceId: string; role: Role };
 export function MembersView({ workspaceId, role }: MembersViewProps) {
   const list = useCall("GET /workspaces/:workspaceId/members", { params: { workspaceId } });
   return (
-    <>
-      <Answered query={list} label="Loading the members">
-        {({ members }) => <MemberTable {...{ members, workspaceId, role }} />}
-      </Answered>
-      <RoleList />
-    </>
+    <Answered query={list} label="Loading the members" lines={8}>
+      {({ members }) => (
+        <>
+          <MemberTable {...{ members, workspaceId, role }} />
+          {/* Not before: the members would push it down. */}
+          <RoleList />
+        </>
+      )}
+    </Answered>
   );
 }
 

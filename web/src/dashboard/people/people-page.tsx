@@ -22,7 +22,8 @@ export function PeoplePage() {
   const [search, change] = usePageSearch();
   const chosen = tabs.find(({ id }) => id === search.tab)?.id ?? "members";
   const workspace = useCall("GET /workspaces/:workspaceId", { params: { workspaceId } });
-  const hasGroups = workspace.data?.hasGroups ?? false;
+  // Most plans have groups. A button that appears later would push the page down.
+  const hasGroups = workspace.data?.hasGroups ?? true;
   return (
     <>
       <PageHead
