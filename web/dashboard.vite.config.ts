@@ -17,7 +17,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rollupOptions: {
-      input: { dashboard: "src/dashboard/main.tsx" },
+      input: { boot: "src/dashboard/boot.ts" },
       // "use client" tells servers that render React which files are not theirs; here all run in the browser.
       onwarn: (warning, warn) => {
         if (warning.code !== "MODULE_LEVEL_DIRECTIVE") warn(warning);

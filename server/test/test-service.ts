@@ -93,11 +93,16 @@ export const testAssets = toAssets(
       "shared-abc.js": "export {};\n",
       "editor-abc.js": "export {};\n",
       "review-abc.css": ".page {}\n",
+      "boot-abc.js": "export {};\n",
       "dashboard-abc.js": "export {};\n",
       "dashboard-abc.css": ".shell {}\n",
     }).map(([name, text]) => [name, Buffer.from(text)]),
   ),
   JSON.stringify({
+    "src/dashboard/boot.ts": {
+      file: "assets/boot-abc.js",
+      dynamicImports: ["src/dashboard/main.tsx"],
+    },
     "src/dashboard/main.tsx": {
       file: "assets/dashboard-abc.js",
       css: ["assets/dashboard-abc.css"],

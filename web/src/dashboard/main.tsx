@@ -9,6 +9,7 @@ import { router } from "./router.tsx";
 import { onSignedOut } from "./service/api.ts";
 import { queryClient } from "./service/queries.ts";
 import { leaveFor } from "./session/signing.ts";
+import { PageCodeError } from "./shell/page-code.ts";
 // The review page's styles come first: the dashboard shows a request in the same frames.
 import "../look/tokens.css";
 import "../review/review.css";
@@ -23,10 +24,15 @@ onSignedOut(() => {
   if (address !== null) router.history.replace(address);
 });
 
+/** A page whose code didn't arrive says so itself, and is no fault of ours. */
+function onCaughtError(error: unknown): void {
+  if (!(error instanceof PageCodeError)) reportError(error);
+}
+
 const root = document.getElementById("root");
 if (root !== null) {
   root.replaceChildren();
-  createRoot(root).render(
+  createRoot(root, { onCaughtError }).render(
     <StrictMode>
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />

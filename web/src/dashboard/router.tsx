@@ -1,22 +1,16 @@
 // Every address of the dashboard and the page behind it. A page's code is fetched when it is first needed.
 
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  type ErrorComponentProps,
-  lazyRouteComponent,
-  Outlet,
-} from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, Outlet } from "@tanstack/react-router";
 import { ToastProvider } from "./parts/toast.tsx";
 import { basePath } from "./service/base-path.ts";
 import { Home } from "./shell/home.tsx";
 import { NotFound, NotFoundAtAll } from "./shell/not-found.tsx";
+import { page } from "./shell/page-code.ts";
+import { PageFailed } from "./shell/page-failed.tsx";
 import { parseSearch, stringifySearch, toPageSearch } from "./shell/page-search.ts";
 import { Shell } from "./shell/shell.tsx";
 import { WorkspaceGate } from "./shell/workspace-gate.tsx";
 import { Loading } from "./states/loading.tsx";
-import { Problem } from "./states/problem.tsx";
 
 const rootRoute = createRootRoute({
   component: () => (
@@ -31,7 +25,7 @@ const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/app/sign-in",
   validateSearch: toSignInSearch,
-  component: lazyRouteComponent(() => import("./sign-in/sign-in-page.tsx"), "SignInPage"),
+  component: page(() => import("./sign-in/sign-in-page.tsx"), "SignInPage"),
 });
 
 const shellRoute = createRoute({
@@ -49,7 +43,7 @@ const homeRoute = createRoute({
 const accountRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/app/account",
-  component: lazyRouteComponent(() => import("./account/account-page.tsx"), "AccountPage"),
+  component: page(() => import("./account/account-page.tsx"), "AccountPage"),
 });
 
 const workspaceRoute = createRoute({
@@ -62,55 +56,55 @@ const workspaceRoute = createRoute({
 const overviewRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "/",
-  component: lazyRouteComponent(() => import("./figures/overview-page.tsx"), "OverviewPage"),
+  component: page(() => import("./figures/overview-page.tsx"), "OverviewPage"),
 });
 
 const requestsRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "requests",
-  component: lazyRouteComponent(() => import("./requests/requests-page.tsx"), "RequestsPage"),
+  component: page(() => import("./requests/requests-page.tsx"), "RequestsPage"),
 });
 
 const requestRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "requests/$requestId",
-  component: lazyRouteComponent(() => import("./requests/request-page.tsx"), "RequestPage"),
+  component: page(() => import("./requests/request-page.tsx"), "RequestPage"),
 });
 
 const endpointsRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "endpoints",
-  component: lazyRouteComponent(() => import("./endpoints/endpoints-page.tsx"), "EndpointsPage"),
+  component: page(() => import("./endpoints/endpoints-page.tsx"), "EndpointsPage"),
 });
 
 const endpointRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "endpoints/$endpointId",
-  component: lazyRouteComponent(() => import("./endpoints/endpoint-page.tsx"), "EndpointPage"),
+  component: page(() => import("./endpoints/endpoint-page.tsx"), "EndpointPage"),
 });
 
 const deliveryRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "deliveries/$deliveryId",
-  component: lazyRouteComponent(() => import("./deliveries/delivery-page.tsx"), "DeliveryPage"),
+  component: page(() => import("./deliveries/delivery-page.tsx"), "DeliveryPage"),
 });
 
 const keysRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "keys",
-  component: lazyRouteComponent(() => import("./keys/keys-page.tsx"), "KeysPage"),
+  component: page(() => import("./keys/keys-page.tsx"), "KeysPage"),
 });
 
 const peopleRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "people",
-  component: lazyRouteComponent(() => import("./people/people-page.tsx"), "PeoplePage"),
+  component: page(() => import("./people/people-page.tsx"), "PeoplePage"),
 });
 
 const settingsRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: "settings",
-  component: lazyRouteComponent(() => import("./settings/settings-page.tsx"), "SettingsPage"),
+  component: page(() => import("./settings/settings-page.tsx"), "SettingsPage"),
 });
 
 const routeTree = rootRoute.addChildren([
@@ -158,9 +152,4 @@ declare module "@tanstack/react-router" {
   interface Register {
     router: typeof router;
   }
-}
-
-/** Usually a page whose code is gone after an upgrade: reloading brings the new one. */
-function PageFailed({ error }: ErrorComponentProps) {
-  return <Problem error={error} onRetry={() => location.reload()} />;
 }

@@ -1,4 +1,5 @@
-// The HTML around the dashboard, and its content security policy. It holds no data of any workspace.
+// The HTML around the dashboard, and its content security policy. It holds no data of any workspace. What it shows until
+// the program has arrived needs no file: on a slow network those take long.
 
 import { randomBytes } from "node:crypto";
 import { escapeHtml } from "../../domain/mail/html-text.ts";
@@ -30,19 +31,41 @@ export function dashboardHtml({ assets, origin }: DashboardCalls): Answer {
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <meta property="csp-nonce" nonce="${nonce}">
+<style nonce="${nonce}">${bootStyle}</style>
 <link rel="icon" type="image/svg+xml" href="${at(files.icon)}">
-${styles.join("")}${parts.join("")}<script type="module" src="${at(files.script)}"></script>
+${parts.join("")}<script type="module" src="${at(files.script)}"></script>
 </head>
 <body>
-<div id="root"></div>
-<noscript><p>The dashboard needs JavaScript. Allow it for this address, or use the countersign command.</p></noscript>
+<div id="root">${bootBody}</div>
+${styles.join("")}<noscript><p>The dashboard needs JavaScript. Allow it for this address, or use the countersign command.</p></noscript>
 </body>
 </html>
 `,
   };
 }
 
-/** One library sets a style of its own while a dialog is open; the nonce is for it. */
+/** Style sheets stand behind it, because a browser draws nothing that follows a style sheet it still waits for. */
+const bootBody = `<main class="boot" id="boot">
+<svg viewBox="0 0 20 20" width="28" height="28" fill="none" stroke="currentColor" stroke-width="1.75" aria-hidden="true"><path d="M8 3H3.5v14H8M9.5 6.5h7v7h-7"/></svg>
+<p id="boot-words" role="status">Loading the dashboard …</p>
+<p class="boot-late"><span class="boot-wait">If nothing happens: </span><a href="">Load again</a></p>
+</main>`;
+
+/** The colours are those of web/src/look/tokens.css. The link appears when loading takes long or has failed. */
+const bootStyle = `
+.boot{display:grid;justify-items:center;gap:12px;max-width:30rem;margin:0 auto;padding:36vh 16px 0;font:16px/1.5 system-ui,sans-serif;text-align:center;color:oklch(46% .02 260)}
+.boot p{margin:0}
+.boot a{color:oklch(41% .13 264)}
+.boot-late{animation:boot-late 0s 10s both}
+.boot-failed .boot-late{animation:none}
+.boot-failed .boot-wait{display:none}
+@keyframes boot-late{from{visibility:hidden}}
+html{background:oklch(98.6% .003 255)}
+body{margin:0}
+@media screen and (prefers-color-scheme:dark){html{background:oklch(18.5% .016 262)}.boot{color:oklch(75% .014 258)}.boot a{color:oklch(76% .11 262)}}
+`;
+
+/** The nonce is for the style above, and for one that a library sets while a dialog is open. */
 function contentSecurityPolicy(nonce: string): string {
   return [
     "default-src 'none'",

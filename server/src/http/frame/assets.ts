@@ -25,7 +25,9 @@ export type Assets = {
 
 const builtFolder = join(import.meta.dirname, "..", "..", "..", "..", "web", "dist");
 const reviewEntry = "src/review/main.tsx";
-const dashboardEntry = "src/dashboard/main.tsx";
+const dashboardEntry = "src/dashboard/boot.ts";
+/** The dashboard's first script only begins this one. */
+const dashboardProgram = "src/dashboard/main.tsx";
 
 const types: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
@@ -79,20 +81,22 @@ export function toAssets(
 ): Assets {
   return {
     files: new Map([...files, [iconName, iconBytes]]),
-    review: toPageFiles(reviewManifest, reviewEntry),
-    dashboard: toPageFiles(dashboardManifest, dashboardEntry),
+    review: toPageFiles(reviewManifest, reviewEntry, reviewEntry),
+    dashboard: toPageFiles(dashboardManifest, dashboardEntry, dashboardProgram),
     docs,
     packages,
   };
 }
 
-function toPageFiles(manifestText: string, entryName: string): PageFiles {
+function toPageFiles(manifestText: string, entryName: string, programName: string): PageFiles {
   const manifest = new Map(Object.entries<Chunk>(JSON.parse(manifestText)));
-  const entry = manifest.get(entryName);
-  if (entry === undefined) {
-    throw new OperatorFault(`The pages are built without ${entryName}. Run npm run build.`);
-  }
-  const chunks = new Set([entry]);
+  const named = (name: string): Chunk => {
+    const chunk = manifest.get(name);
+    if (chunk !== undefined) return chunk;
+    throw new OperatorFault(`The pages are built without ${name}. Run npm run build.`);
+  };
+  const entry = named(entryName);
+  const chunks = new Set([entry, named(programName)]);
   for (const { imports = [] } of chunks) {
     for (const name of imports) chunks.add(manifest.get(name) ?? { file: name });
   }

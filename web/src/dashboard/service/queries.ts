@@ -3,6 +3,8 @@
 
 import { QueryClient, queryOptions, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { type AnswerOf, ApiError, type CallInput, type CallName, send } from "./api.ts";
+import { isPassing } from "./passing.ts";
+import { readFailedAgain, watchForReturn } from "./recovery.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 
 /** How long an answer counts as fresh when the reader comes back to a page. */
@@ -22,6 +24,13 @@ export const queryClient = new QueryClient({
     mutations: { networkMode: "always" },
   },
 });
+
+watchForReturn(queryClient, () => send("GET /me", {}, null));
+
+/** After an outage one press brings everything back that the page shows, not only the part it stands beside. */
+export function retryFailed(): void {
+  void readFailedAgain(queryClient);
+}
 
 /** For `useQuery`, `prefetchQuery` and `setQueryData`: `queryFor("GET /me")`. */
 export function queryFor<Name extends CallName>(name: Name, ...[input]: CallInput<Name>) {
@@ -54,10 +63,4 @@ export async function refresh(...names: CallName[]): Promise<void> {
       queryClient.invalidateQueries({ queryKey: [name] }),
     ),
   );
-}
-
-/** A refused call stays refused. A call that didn't reach the service, or came too often, may work in a moment. */
-function isPassing(error: Error): boolean {
-  if (!(error instanceof ApiError)) return true;
-  return error.status === 0 || error.status >= 500 || error.code === "rate_limited";
 }

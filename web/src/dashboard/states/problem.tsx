@@ -4,6 +4,7 @@ import { Visible } from "../../look/visible-text.tsx";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { ApiError } from "../service/api.ts";
+import { retryFailed } from "../service/queries.ts";
 
 type ProblemProps = { error: unknown; onRetry?: () => void };
 
@@ -19,7 +20,13 @@ export function Problem({ error, onRetry }: ProblemProps) {
         <Visible text={error instanceof ApiError ? error.message : unforeseen} />
       </p>
       {onRetry !== undefined && (
-        <Button isSmall onClick={() => onRetry()}>
+        <Button
+          isSmall
+          onClick={() => {
+            onRetry();
+            retryFailed();
+          }}
+        >
           Try again
         </Button>
       )}
