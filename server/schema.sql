@@ -271,10 +271,14 @@ create table endpoints (
   is_told boolean not null default false,
   told_at timestamp(3) with time zone,
   is_given_up boolean not null default false,
+  name text,
+  deleted_at timestamp(3) with time zone,
   constraint endpoints_pkey PRIMARY KEY (workspace_id, id),
   constraint endpoints_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint endpoints_deleted_is_disabled CHECK (((deleted_at IS NULL) OR (disabled_at IS NOT NULL))),
   constraint endpoints_disabled_with_reason CHECK (((disabled_at IS NULL) = (disabled_reason IS NULL))),
   constraint endpoints_event_kinds_check CHECK ((cardinality(event_kinds) > 0)),
+  constraint endpoints_name_check CHECK ((name <> ''::text)),
   constraint endpoints_warned_of_failing CHECK (((warned_at IS NULL) OR (failing_since IS NOT NULL)))
 );
 
@@ -318,6 +322,7 @@ create table groups (
   key text collate "C" not null,
   name text not null,
   created_at timestamp(3) with time zone not null default now_ms(),
+  deleted_at timestamp(3) with time zone,
   constraint groups_key_key UNIQUE (workspace_id, key),
   constraint groups_pkey PRIMARY KEY (workspace_id, id),
   constraint groups_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),

@@ -185,7 +185,7 @@ describe("on an external database", { concurrency: 3 }, () => {
     const listed: { id: string }[] = jsonOf(await run(...list, "--json"));
     assert.deepEqual(listed.map(({ id }) => id).sort(), [created.id, secondId].sort());
     const table = textOf(await run(...list));
-    assert.match(table, /^ID +WORKSPACE +URL +EVENTS +STATE$/m);
+    assert.match(table, /^ID +WORKSPACE +NAME +URL +EVENTS +STATE$/m);
     assert.match(
       table,
       /a\.example\/hook +request\.approved,request\.rejected +disabled: moving house$/m,
@@ -195,6 +195,18 @@ describe("on an external database", { concurrency: 3 }, () => {
 
     assert.deepEqual(jsonOf(await run("webhook", "enable", created.id, "--json")), endpoint);
     assert.match(textOf(await run("webhook", "enable", secondId)), /Enabled we_/);
+  });
+
+  test("an endpoint is named, and deleted for good", async () => {
+    const { id: workspace } = await makeWorkspace(db);
+    const create = ["webhook", "create", "--workspace", workspace, "--url", "https://a.example"];
+    const { id, name } = jsonOf(await run(...create, "--name", "Ledger", "--json"));
+    assert.equal(name, "Ledger");
+    assert.match(textOf(await run("webhook", "rename", id, "Books")), /is called Books now/);
+    assert.equal("name" in jsonOf(await run("webhook", "rename", id, "", "--json")), false);
+    assert.match(textOf(await run("webhook", "delete", id)), /Deleted we_/);
+    assert.deepEqual(jsonOf(await run("webhook", "list", "--workspace", workspace, "--json")), []);
+    assert.equal((await run("webhook", "enable", id)).code, 1);
   });
 
   test("a rotated endpoint has two live secrets, which are the printed ones", async () => {
@@ -246,6 +258,9 @@ describe("on an external database", { concurrency: 3 }, () => {
     const table = textOf(await run(...list));
     assert.match(table, /^ID +WORKSPACE +KEY +NAME +MEMBERS$/m);
     assert.match(table, / finance +Finance +cid@example\.com, dan@example\.com$/m);
+    const deleted = textOf(await run("group", "delete", created.id));
+    assert.match(deleted, /^Deleted Finance\. 0 pending request\(s\) were cancelled\.$/m);
+    assert.equal(jsonOf(await run(...list, "--json")).length, 1);
   });
 
   test("members are added with a role, given another, and listed", async () => {

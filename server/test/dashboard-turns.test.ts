@@ -152,7 +152,7 @@ test("a removal waits for a change that its member has begun, and neither is los
     await endpoints.lock(tx, endpoint);
     const change = rotateEndpointSecret(db, service.keyring, endpoint.id, admin);
     await until(waiting(1), "the change waits for its endpoint");
-    both = Promise.all([change, removeMember(db, adminId, owner)]);
+    both = Promise.all([change, removeMember(db, { id: adminId, groups: false }, owner)]);
     await until(waiting(2), "the removal waits for the change");
   });
   for (const done of await both) assert.ok(!isRefusal(done), JSON.stringify(done));

@@ -39,6 +39,8 @@ export async function makeFurnished(service: TestNode) {
 /** A body that is right for its call, as far as one can be that changes little. */
 export const bodies: Partial<Record<keyof DashboardApi, object>> = {
   "POST /workspaces/:workspaceId/settings": { expiryMinutes: 60 },
+  "POST /workspaces/:workspaceId/requests/cancel": { ids: [`req_${"0".repeat(32)}`] },
+  "POST /workspaces/:workspaceId/requests/cancel-matching": { upTo: `req_${"f".repeat(32)}` },
   "POST /workspaces/:workspaceId/endpoints": { url: "https://93.184.215.14/x", eventKinds: null },
   "POST /workspaces/:workspaceId/endpoints/:endpointId": { eventKinds: ["request.approved"] },
   "POST /workspaces/:workspaceId/endpoints/:endpointId/disable": { reason: "not wanted" },
@@ -52,6 +54,7 @@ export const bodies: Partial<Record<keyof DashboardApi, object>> = {
   "POST /workspaces/:workspaceId/groups/:groupId/members/remove": { email: "ann@example.com" },
   "POST /workspaces/:workspaceId/members": { email: "cy@example.com", role: "viewer" },
   "POST /workspaces/:workspaceId/members/:memberId/role": { role: "admin" },
+  "POST /workspaces/:workspaceId/members/:memberId/remove": { groups: true },
 };
 
 /** Everything of a workspace, to see whether anything of it has changed. It leaves out columns that a look changes. */

@@ -2,6 +2,7 @@
 
 import { Command } from "commander";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
+import { deleteGroup } from "../operations/people/delete-group.ts";
 import {
   addGroupMember,
   createGroup,
@@ -14,7 +15,7 @@ type CreateFlags = { workspace: string; key: string; name: string; member?: stri
 
 export function groupCommand(readConfig: ReadCommandConfig): Command {
   const command = new Command("group").description(
-    "create approver groups and change their members",
+    "create and delete approver groups and change their members",
   );
   command.addCommand(
     onStore(
@@ -57,6 +58,20 @@ export function groupCommand(readConfig: ReadCommandConfig): Command {
         toJson,
         toText: (group) =>
           `${toTerminalText(group.name)} now has ${group.members.length} member(s).`,
+      },
+    ),
+  );
+  command.addCommand(
+    onStore(
+      new Command("delete")
+        .description("delete a group; requests that wait for it are cancelled")
+        .argument("<group>"),
+      readConfig,
+      {
+        run: (store, id: string) => deleteGroup(store.db, id),
+        toJson: ({ group, cancelled }) => ({ ...toJson(group), cancelled }),
+        toText: ({ group, cancelled }) =>
+          `Deleted ${toTerminalText(group.name)}. ${cancelled} pending request(s) were cancelled.`,
       },
     ),
   );

@@ -33,11 +33,16 @@ export function memberCommand(readConfig: ReadCommandConfig): Command {
       new Command("remove")
         .description("remove a member or revoke an invitation: their next call is refused")
         .requiredOption("--workspace <id>", "which workspace")
-        .requiredOption("--email <address>", "who"),
+        .requiredOption("--email <address>", "who")
+        .option("--groups", "also from every approver group: they can decide for none any more"),
       readConfig,
       {
-        run: (store, flags: { workspace: string; email: string }) =>
-          removeMemberByEmail(store.db, { workspaceId: flags.workspace, email: flags.email }),
+        run: (store, flags: { workspace: string; email: string; groups?: true }) =>
+          removeMemberByEmail(store.db, {
+            workspaceId: flags.workspace,
+            email: flags.email,
+            groups: flags.groups ?? false,
+          }),
         toJson,
         toText: (member) => `${member.email} is no longer ${member.role} of ${member.workspaceId}.`,
       },

@@ -5,7 +5,10 @@ import { makeAddressPolicy } from "../domain/access/network-address.ts";
 import { eventKinds, isEventKind } from "../domain/approval/event.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { isRefusal } from "../domain/refusal.ts";
+import { toTerminalText } from "../domain/shown/text/visible-text.ts";
 import {
+  changeEndpoint,
+  deleteEndpoint,
   disableEndpoint,
   enableEndpoint,
   registerEndpoint,
@@ -18,7 +21,7 @@ import { requireSecretKeys } from "../storage/secret-keys.ts";
 import { onStore, type Printed, type ReadCommandConfig, several, table } from "./command.ts";
 import { deliveryToJson, describeLast, watchDelivery } from "./delivery-words.ts";
 
-type CreateFlags = { workspace: string; url: string; event?: string[] };
+type CreateFlags = { workspace: string; url: string; name?: string; event?: string[] };
 
 export function webhookCommand(readConfig: ReadCommandConfig): Command {
   const command = new Command("webhook").description("register and manage webhook endpoints");
@@ -28,6 +31,7 @@ export function webhookCommand(readConfig: ReadCommandConfig): Command {
         .description("register an endpoint; its secret is shown once")
         .requiredOption("--workspace <id>", "the workspace whose events it gets")
         .requiredOption("--url <url>", "where events are POSTed")
+        .option("--name <name>", "what people read beside the URL")
         .option(
           "--event <kind>",
           `only this kind; may be repeated (${eventKinds.join(", ")})`,
@@ -35,11 +39,12 @@ export function webhookCommand(readConfig: ReadCommandConfig): Command {
         ),
       readConfig,
       {
-        run: async (store, { workspace, url, event }: CreateFlags) => {
+        run: async (store, { workspace, url, name, event }: CreateFlags) => {
           await requireSecretKeys(store);
           const policy = makeAddressPolicy(store.config.webhookAllowed);
           return registerEndpoint(store.db, store.keyring, {
             workspaceId: workspace,
+            name,
             url,
             eventKinds: event === undefined ? null : event.map(toEventKind),
             examineAddress: (given) => examineWebhookUrl(given, policy),
@@ -101,6 +106,8 @@ export function webhookCommand(readConfig: ReadCommandConfig): Command {
     ),
   );
   command.addCommand(testCommand(readConfig));
+  command.addCommand(renameCommand(readConfig));
+  command.addCommand(deleteCommand(readConfig));
   return command;
 }
 
@@ -124,6 +131,39 @@ function testCommand(readConfig: ReadCommandConfig): Command {
   );
 }
 
+function renameCommand(readConfig: ReadCommandConfig): Command {
+  return onStore(
+    new Command("rename")
+      .description("give an endpoint a name, or take it away with an empty one")
+      .argument("<id>")
+      .argument("<name>"),
+    readConfig,
+    {
+      run: (store, id: string, name: string) => {
+        const given = name === "" ? null : name;
+        return changeEndpoint(store.db, { id, name: given, examineAddress: async () => null });
+      },
+      toJson,
+      toText: ({ id, name }) =>
+        name === null ? `${id} has no name now.` : `${id} is called ${toTerminalText(name)} now.`,
+    },
+  );
+}
+
+function deleteCommand(readConfig: ReadCommandConfig): Command {
+  return onStore(
+    new Command("delete")
+      .description("delete an endpoint and its secret; its deliveries stay readable")
+      .argument("<id>"),
+    readConfig,
+    {
+      run: (store, id: string) => deleteEndpoint(store.db, id),
+      toJson,
+      toText: (endpoint) => `Deleted ${endpoint.id}. Nothing more is sent to it.`,
+    },
+  );
+}
+
 function listCommand(readConfig: ReadCommandConfig): Command {
   return onStore(
     new Command("list")
@@ -136,10 +176,11 @@ function listCommand(readConfig: ReadCommandConfig): Command {
       toJson: (found) => found.map(toJson),
       toText: (found) =>
         table(
-          ["ID", "WORKSPACE", "URL", "EVENTS", "STATE"],
+          ["ID", "WORKSPACE", "NAME", "URL", "EVENTS", "STATE"],
           found.map((endpoint) => [
             endpoint.id,
             endpoint.workspaceId,
+            endpoint.name ?? "",
             endpoint.url,
             endpoint.eventKinds?.join(",") ?? "all",
             stateOf(endpoint),
@@ -161,7 +202,10 @@ function stateOf({ disabledReason, failingSince }: endpoints.Endpoint): string {
 }
 
 function toJson(endpoint: endpoints.Endpoint): Printed {
-  const { id, workspaceId, url, eventKinds: events, createdAt } = endpoint;
-  const { disabledAt, disabledReason, failingSince } = endpoint;
-  return { id, workspaceId, url, events, createdAt, disabledAt, disabledReason, failingSince };
+  const { id, workspaceId, name, url, eventKinds: events, createdAt } = endpoint;
+  const { disabledAt, disabledReason, failingSince, deletedAt } = endpoint;
+  return {
+    ...{ id, workspaceId, ...(name === null ? {} : { name }), url, events, createdAt },
+    ...{ disabledAt, disabledReason, failingSince, ...(deletedAt === null ? {} : { deletedAt }) },
+  };
 }

@@ -231,6 +231,8 @@ export const attentionCountMax = 100;
 export const attentionNamedMax = 3;
 /** The newest unsuccessful deliveries, and failed mails, that are read to count those. */
 export const attentionReadMax = 1_000;
+/** Pending approvals of one approver, or that match a filter, are counted up to here. */
+export const awaitingCountMax = 1_000;
 
 /** How often members may have one mail sent again, once a minute at most. */
 export const mailRoundsMax = 10;

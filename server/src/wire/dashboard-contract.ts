@@ -5,6 +5,15 @@ import type { ApprovalStatus, EventKind, TestEventKind } from "../../../sdk/src/
 import type { Submitted } from "../domain/shown/submitted-fields.ts";
 import type { Activity } from "./dashboard-activity.ts";
 import type { Attention } from "./dashboard-attention.ts";
+import type { Endpoint, EndpointDetail, EndpointWithSecret } from "./dashboard-endpoints.ts";
+import type {
+  Cancellable,
+  Cancellation,
+  CancelledMatching,
+  EndpointDeletion,
+  GroupDeletion,
+  MemberRemoval,
+} from "./dashboard-removals.ts";
 import type {
   Passkey,
   PasskeyAnswer,
@@ -57,6 +66,18 @@ export type DashboardApi = {
   "GET /workspaces/:workspaceId/requests": { query: RequestFilter; answer: RequestPage };
   "GET /workspaces/:workspaceId/requests/:requestId": { answer: RequestDetail };
   "POST /workspaces/:workspaceId/requests/:requestId/cancel": { answer: RequestDetail };
+  "GET /workspaces/:workspaceId/cancellable": { query: RequestFilter; answer: Cancellable };
+  /** At most `cancelledAtOnceMax` ids. */
+  "POST /workspaces/:workspaceId/requests/cancel": {
+    body: { ids: string[] };
+    answer: Cancellation;
+  };
+  /** Cancels pending requests that match, as many as one call may, from `upTo` to older ones. */
+  "POST /workspaces/:workspaceId/requests/cancel-matching": {
+    query: RequestFilter;
+    body: { upTo: string };
+    answer: CancelledMatching;
+  };
   /** Sends the mails that ask for a decision once more, to everybody who may decide. */
   "POST /workspaces/:workspaceId/requests/:requestId/mail-again": { answer: { sent: number } };
 
@@ -66,12 +87,12 @@ export type DashboardApi = {
 
   "GET /workspaces/:workspaceId/endpoints": { answer: { endpoints: Endpoint[] } };
   "POST /workspaces/:workspaceId/endpoints": {
-    body: { url: string; eventKinds: EventKind[] | null };
+    body: { name?: string | null; url: string; eventKinds: EventKind[] | null };
     answer: EndpointWithSecret;
   };
   "GET /workspaces/:workspaceId/endpoints/:endpointId": { answer: EndpointDetail };
   "POST /workspaces/:workspaceId/endpoints/:endpointId": {
-    body: { url?: string; eventKinds?: EventKind[] | null };
+    body: { name?: string | null; url?: string; eventKinds?: EventKind[] | null };
     answer: Endpoint;
   };
   "POST /workspaces/:workspaceId/endpoints/:endpointId/enable": { answer: Endpoint };
@@ -85,6 +106,9 @@ export type DashboardApi = {
     body: { since: string };
     answer: { resent: number };
   };
+
+  "GET /workspaces/:workspaceId/endpoints/:endpointId/deletion": { answer: EndpointDeletion };
+  "POST /workspaces/:workspaceId/endpoints/:endpointId/delete": { answer: Done };
 
   /** All working keys, then the keys revoked last; `isMore` when more were revoked than are listed. */
   "GET /workspaces/:workspaceId/keys": { answer: { keys: ApiKey[]; isMore: boolean } };
@@ -105,11 +129,18 @@ export type DashboardApi = {
     body: { email: string };
     answer: Group;
   };
+  "GET /workspaces/:workspaceId/groups/:groupId/deletion": { answer: GroupDeletion };
+  "POST /workspaces/:workspaceId/groups/:groupId/delete": { answer: { cancelled: number } };
 
   "GET /workspaces/:workspaceId/members": { answer: { members: Member[] } };
   "POST /workspaces/:workspaceId/members": { body: { email: string; role: Role }; answer: Member };
   "POST /workspaces/:workspaceId/members/:memberId/role": { body: { role: Role }; answer: Member };
-  "POST /workspaces/:workspaceId/members/:memberId/remove": { answer: Done };
+  "GET /workspaces/:workspaceId/members/:memberId/removal": { answer: MemberRemoval };
+  /** With `groups` from all groups of approvers, too. */
+  "POST /workspaces/:workspaceId/members/:memberId/remove": {
+    body: { groups?: boolean };
+    answer: Done;
+  };
 };
 
 export type Done = { done: true };
@@ -290,33 +321,6 @@ export type DeliveryAttempt = {
   durationMs: number | null;
   /** The beginning of the answer. */
   responseStart: string | null;
-};
-
-export type Endpoint = {
-  id: string;
-  url: string;
-  /** Null is every kind. */
-  eventKinds: EventKind[] | null;
-  createdAt: string;
-  disabledAt: string | null;
-  disabledReason: string | null;
-  failingSince: string | null;
-};
-
-/** The secret is shown this once. */
-export type EndpointWithSecret = Endpoint & { secret: string };
-
-export type EndpointDetail = Endpoint & {
-  /** The last 14 UTC days, oldest first, days without any attempt included. */
-  perDay: {
-    day: string;
-    succeeded: number;
-    failed: number;
-    medianMs: number | null;
-    p90Ms: number | null;
-  }[];
-  /** How many deliveries failed or were skipped and can be sent again, up to `unsuccessfulCountMax`. */
-  unsuccessful: { count: number; isMore: boolean; since: string | null };
 };
 
 export type ApiKey = {

@@ -19,3 +19,5 @@ export const defaultExpiryMinutes = 1_440;
 export const jsonDepthMax = 128;
 /** The review page counts other waiting requests up to here; this number means "or more". */
 export const othersWaitingMax = 100;
+/** Requests that one call cancels. A page cancels more by further calls, so that none holds many locks for long. */
+export const cancelledAtOnceMax = 200;

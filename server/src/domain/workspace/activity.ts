@@ -10,12 +10,14 @@ export const activityActions = [
   "endpoint.enabled",
   "endpoint.disabled",
   "endpoint.rotated",
+  "endpoint.deleted",
   "endpoint.tested",
   "deliveries.resent",
   "group.created",
   "group.renamed",
   "group.member_added",
   "group.member_removed",
+  "group.deleted",
   "member.invited",
   "member.joined",
   "member.declined",
@@ -23,6 +25,7 @@ export const activityActions = [
   "member.role_changed",
   "member.removed",
   "request.withdrawn",
+  "requests.cancelled",
   "request.mailed_again",
 ] as const;
 

@@ -7,6 +7,7 @@ import { endpointFigureDays, unsuccessfulCountMax } from "../../domain/limits.ts
 import { type ChangeRefusal, isRefusal } from "../../domain/refusal.ts";
 import {
   changeEndpoint,
+  deleteEndpoint,
   disableEndpoint,
   enableEndpoint,
   registerEndpoint,
@@ -16,11 +17,13 @@ import {
 import { resendUnsuccessful, sendTestEvent } from "../../operations/deliveries/resend-delivery.ts";
 import { readEndpointDays } from "../../storage/deliveries/endpoint-figures.ts";
 import * as endpoints from "../../storage/deliveries/endpoints.ts";
+import type { Done } from "../../wire/dashboard-contract.ts";
 import type {
   Endpoint,
   EndpointDetail,
   EndpointWithSecret,
-} from "../../wire/dashboard-contract.ts";
+} from "../../wire/dashboard-endpoints.ts";
+import type { EndpointDeletion } from "../../wire/dashboard-removals.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,
@@ -43,7 +46,12 @@ const kinds = z
   .array(z.enum(eventKinds, `must be among ${eventKinds.join(", ")}`))
   .max(eventKinds.length)
   .nullable();
-const newEndpoint = z.object({ url: z.string(), eventKinds: kinds });
+/** An empty name is none. */
+const name = z
+  .string()
+  .nullable()
+  .transform((text) => (text === "" ? null : text));
+const newEndpoint = z.object({ name: name.optional(), url: z.string(), eventKinds: kinds });
 
 export async function add(
   { db, keyring, examineAddress }: DashboardCalls,
@@ -61,7 +69,7 @@ export async function show(
 ): Promise<EndpointDetail | DashboardRefusal> {
   const { workspaceId } = visit;
   const endpointId = idOf(visit);
-  const endpoint = await endpoints.find(db, { workspaceId, id: endpointId });
+  const endpoint = await endpoints.findOrDeleted(db, { workspaceId, id: endpointId });
   if (endpoint === null) return tellRefusal(unknownEndpoint(endpointId, doerOf(visit)));
   const [perDay, { count, oldestAt }] = await Promise.all([
     readEndpointDays(db, { workspaceId, endpointId, days: endpointFigureDays }),
@@ -142,6 +150,27 @@ export async function resendFailed(
   return { resent: answer.resent };
 }
 
+/** What a deletion would leave unsent. */
+export async function foresee(
+  { db }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<EndpointDeletion | DashboardRefusal> {
+  const id = idOf(visit);
+  const endpoint = await endpoints.find(db, { workspaceId: visit.workspaceId, id });
+  if (endpoint === null) return tellRefusal(unknownEndpoint(id, doerOf(visit)));
+  const count = await endpoints.countDue(db, endpoint, unsuccessfulCountMax + 1);
+  const isMore = count > unsuccessfulCountMax;
+  return { due: { count: Math.min(count, unsuccessfulCountMax), isMore } };
+}
+
+export async function remove(
+  { db }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<Done | DashboardRefusal> {
+  const deleted = await deleteEndpoint(db, idOf(visit), doerOf(visit));
+  return isRefusal(deleted) ? tellRefusal(deleted) : { done: true };
+}
+
 function idOf({ call }: MemberVisit): string {
   return idIn(call, "endpointId");
 }
@@ -159,9 +188,11 @@ function tellSecret(
 function toEndpoint(endpoint: endpoints.Endpoint): Endpoint {
   return {
     id: endpoint.id,
+    ...(endpoint.name === null ? {} : { name: endpoint.name }),
     url: endpoint.url,
     eventKinds: endpoint.eventKinds,
     createdAt: endpoint.createdAt.toISOString(),
+    ...(endpoint.deletedAt === null ? {} : { deletedAt: endpoint.deletedAt.toISOString() }),
     disabledAt: endpoint.disabledAt?.toISOString() ?? null,
     disabledReason: endpoint.disabledReason,
     failingSince: endpoint.failingSince?.toISOString() ?? null,

@@ -1,15 +1,19 @@
-// Approver groups on the dashboard: list, create, rename, add and remove members.
+// Approver groups on the dashboard: list, create, rename, delete, add and remove members.
 
 import { z } from "zod";
 import { type ChangeRefusal, isRefusal } from "../../domain/refusal.ts";
+import { deleteGroup } from "../../operations/people/delete-group.ts";
 import {
   addGroupMember,
   createGroup,
   removeGroupMember,
   renameGroup,
+  unknownGroup,
 } from "../../operations/people/manage-group.ts";
+import { countAwaiting } from "../../storage/approvals/pending.ts";
 import * as groups from "../../storage/people/groups.ts";
 import type { Group } from "../../wire/dashboard-contract.ts";
+import type { GroupDeletion } from "../../wire/dashboard-removals.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,
@@ -67,6 +71,28 @@ export async function removeMember(
   const form = readForm(visit.call, groupMember);
   if (isRefusal(form)) return form;
   return tell(await removeGroupMember(db, idOf(visit), form.email, doerOf(visit)));
+}
+
+/** What a deletion would do to requests that wait for the group. */
+export async function foresee(
+  { db }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<GroupDeletion | DashboardRefusal> {
+  const { workspaceId } = visit;
+  const id = idOf(visit);
+  const isThere = (await groups.list(db, workspaceId)).some((group) => group.id === id);
+  if (!isThere) return tellRefusal(unknownGroup(id, doerOf(visit)));
+  return { pending: await countAwaiting(db, { workspaceId, approver: id }) };
+}
+
+export async function remove(
+  { db, onDue }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<{ cancelled: number } | DashboardRefusal> {
+  const deleted = await deleteGroup(db, idOf(visit), doerOf(visit));
+  if (isRefusal(deleted)) return tellRefusal(deleted);
+  if (deleted.cancelled > 0) onDue();
+  return { cancelled: deleted.cancelled };
 }
 
 function idOf({ call }: MemberVisit): string {

@@ -8,9 +8,13 @@ import {
   changeMemberRole,
   inviteMember,
   removeMember,
+  unknownMember,
 } from "../../operations/people/manage-members.ts";
+import { countAwaiting } from "../../storage/approvals/pending.ts";
+import * as groups from "../../storage/people/groups.ts";
 import * as members from "../../storage/people/members.ts";
 import type { Done, Member } from "../../wire/dashboard-contract.ts";
+import type { MemberRemoval } from "../../wire/dashboard-removals.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,
@@ -56,11 +60,37 @@ export async function changeRole(
   return isRefusal(changed) ? tellRefusal(changed) : toMember(changed, visit.person);
 }
 
+/** What a removal would leave behind: groups, and requests that only this person can decide. */
+export async function foresee(
+  { db }: DashboardCalls,
+  { call, workspaceId }: MemberVisit,
+): Promise<MemberRemoval | DashboardRefusal> {
+  const member = await members.find(db, { workspaceId, id: idIn(call, "memberId") });
+  if (member === null) return tellRefusal(unknownMember());
+  const { email } = member;
+  const [found, pending] = await Promise.all([
+    groups.listOfMember(db, { workspaceId, email }),
+    countAwaiting(db, { workspaceId, approver: email }),
+  ]);
+  return {
+    groups: found.map(({ id, name, members: { length } }) => ({
+      ...{ id, name },
+      isOnlyMember: length === 1,
+    })),
+    pending,
+  };
+}
+
+const removal = z.object({ groups: z.boolean().default(false) });
+
 export async function remove(
   { db }: DashboardCalls,
   visit: MemberVisit,
 ): Promise<Done | DashboardRefusal> {
-  const removed = await removeMember(db, idIn(visit.call, "memberId"), doerOf(visit));
+  const form = readForm(visit.call, removal);
+  if (isRefusal(form)) return form;
+  const id = idIn(visit.call, "memberId");
+  const removed = await removeMember(db, { id, groups: form.groups }, doerOf(visit));
   return isRefusal(removed) ? tellRefusal(removed) : { done: true };
 }
 

@@ -42,7 +42,7 @@ type Answers<Name extends keyof DashboardApi> = Promise<
   DashboardApi[Name]["answer"] | DashboardRefusal
 >;
 
-const listQuery = z.object({
+export const listQuery = z.object({
   status: z
     .enum(approvalStatuses, { error: `must be one of ${approvalStatuses.join(", ")}` })
     .optional(),
@@ -61,16 +61,7 @@ export async function list(
   const { workspaceId } = visit;
   const query = readQuery(visit, listQuery);
   if (isRefusal(query)) return query;
-  const filter = {
-    status: query.status ?? null,
-    agentName: query.agent ?? null,
-    approver: approverOf(query.approver ?? ""),
-    createdFrom: query.from ?? null,
-    createdBefore: query.to ?? null,
-    search: searchOf(query.search ?? ""),
-    beforeId: query.cursor ?? null,
-    limit: dashboardPageItems,
-  };
+  const filter = { ...filterOf(query), limit: dashboardPageItems };
   const [{ found, hasMore }, { count, isMore, oldestCreatedAt }, now] = await Promise.all([
     requestLists.list(db, workspaceId, filter),
     readPending(db, workspaceId),
@@ -80,6 +71,18 @@ export async function list(
     ...toPage(found, hasMore, representRow),
     pending: { count, isMore, oldestCreatedAt: oldestCreatedAt?.toISOString() ?? null },
     now: now.toISOString(),
+  };
+}
+
+export function filterOf(query: z.output<typeof listQuery>): requestLists.ListFilter {
+  return {
+    status: query.status ?? null,
+    agentName: query.agent ?? null,
+    approver: approverOf(query.approver ?? ""),
+    createdFrom: query.from ?? null,
+    createdBefore: query.to ?? null,
+    search: searchOf(query.search ?? ""),
+    beforeId: query.cursor ?? null,
   };
 }
 

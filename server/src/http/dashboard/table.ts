@@ -6,6 +6,7 @@ import type { DashboardApi } from "../../wire/dashboard-contract.ts";
 import type { Call } from "../frame/call.ts";
 import * as account from "./account.ts";
 import * as attention from "./attention.ts";
+import * as cancelling from "./cancelling.ts";
 import * as deliveries from "./deliveries.ts";
 import * as endpoints from "./endpoints.ts";
 import * as figures from "./figures.ts";
@@ -71,6 +72,9 @@ export const dashboardTable: DashboardTable = {
   "GET /workspaces/:workspaceId/requests": { who: "viewer", handle: requests.list },
   "GET /workspaces/:workspaceId/requests/:requestId": { who: "viewer", handle: requests.show },
   "POST /workspaces/:workspaceId/requests/:requestId/cancel": { who: "admin", handle: requests.cancel },
+  "GET /workspaces/:workspaceId/cancellable": { who: "admin", handle: cancelling.count },
+  "POST /workspaces/:workspaceId/requests/cancel": { who: "admin", handle: cancelling.cancelChosen },
+  "POST /workspaces/:workspaceId/requests/cancel-matching": { who: "admin", handle: cancelling.cancelMatching },
   "POST /workspaces/:workspaceId/requests/:requestId/mail-again": { who: "admin", handle: requests.mailAgain },
 
   "GET /workspaces/:workspaceId/deliveries": { who: "viewer", handle: deliveries.list },
@@ -86,6 +90,8 @@ export const dashboardTable: DashboardTable = {
   "POST /workspaces/:workspaceId/endpoints/:endpointId/rotate": { who: "admin", handle: endpoints.rotate },
   "POST /workspaces/:workspaceId/endpoints/:endpointId/test": { who: "admin", handle: endpoints.test },
   "POST /workspaces/:workspaceId/endpoints/:endpointId/resend-failed": { who: "admin", handle: endpoints.resendFailed },
+  "GET /workspaces/:workspaceId/endpoints/:endpointId/deletion": { who: "admin", handle: endpoints.foresee },
+  "POST /workspaces/:workspaceId/endpoints/:endpointId/delete": { who: "admin", handle: endpoints.remove },
 
   "GET /workspaces/:workspaceId/keys": { who: "viewer", handle: keys.list },
   "POST /workspaces/:workspaceId/keys": { who: "admin", handle: keys.issue },
@@ -96,9 +102,12 @@ export const dashboardTable: DashboardTable = {
   "POST /workspaces/:workspaceId/groups/:groupId": { who: "admin", handle: groups.rename },
   "POST /workspaces/:workspaceId/groups/:groupId/members": { who: "admin", handle: groups.addMember },
   "POST /workspaces/:workspaceId/groups/:groupId/members/remove": { who: "admin", handle: groups.removeMember },
+  "GET /workspaces/:workspaceId/groups/:groupId/deletion": { who: "admin", handle: groups.foresee },
+  "POST /workspaces/:workspaceId/groups/:groupId/delete": { who: "admin", handle: groups.remove },
 
   "GET /workspaces/:workspaceId/members": { who: "viewer", handle: members.list },
   "POST /workspaces/:workspaceId/members": { who: "admin", handle: members.invite },
   "POST /workspaces/:workspaceId/members/:memberId/role": { who: "admin", handle: members.changeRole },
+  "GET /workspaces/:workspaceId/members/:memberId/removal": { who: "admin", handle: members.foresee },
   "POST /workspaces/:workspaceId/members/:memberId/remove": { who: "admin", handle: members.remove },
 };

@@ -32,6 +32,7 @@ export type ExamineAddress = (url: string) => Promise<string | null>;
 
 export type NewEndpoint = {
   workspaceId: string;
+  name?: string | null | undefined;
   url: string;
   eventKinds: readonly EventKind[] | null;
   examineAddress: ExamineAddress;
@@ -43,12 +44,13 @@ export async function registerEndpoint(
   input: NewEndpoint,
   by: Doer = operator,
 ): Promise<EndpointWithSecret | ChangeRefusal> {
-  const { workspaceId, url, eventKinds, examineAddress } = input;
-  const refused = (await refuseUrl(url, examineAddress)) ?? refuseKinds(eventKinds);
+  const { workspaceId, name = null, url, eventKinds, examineAddress } = input;
+  const refused =
+    refuseName(name) ?? (await refuseUrl(url, examineAddress)) ?? refuseKinds(eventKinds);
   if (refused !== null) return refused;
   return inTurnBy(db, workspaceId, by, async (tx) => {
     if (await hasAllEndpoints(tx, workspaceId)) return tooManyEndpoints();
-    const endpoint = await endpoints.insert(tx, input);
+    const endpoint = await endpoints.insert(tx, { ...input, name });
     const detail = { eventKinds: tellKinds(endpoint.eventKinds) };
     await note(tx, endpoint, { actor: by.actor, action: "endpoint.added", detail });
     return { ...endpoint, secret: await insertSecret(tx, keyring, endpoint) };
@@ -57,6 +59,8 @@ export async function registerEndpoint(
 
 export type EndpointChange = {
   id: string;
+  /** Null takes the name away. */
+  name?: string | null | undefined;
   url?: string | undefined;
   eventKinds?: EventKind[] | null | undefined;
   examineAddress: ExamineAddress;
@@ -65,16 +69,18 @@ export type EndpointChange = {
 /** Deliveries that are due already go to the new address, too: a delivery knows its endpoint, not its address. */
 export async function changeEndpoint(
   db: Database,
-  { id, url, eventKinds, examineAddress }: EndpointChange,
+  { id, name, url, eventKinds, examineAddress }: EndpointChange,
   by: Doer = operator,
 ): Promise<endpoints.Endpoint | ChangeRefusal> {
   const refused =
+    refuseName(name ?? null) ??
     (url === undefined ? null : await refuseUrl(url, examineAddress)) ??
     refuseKinds(eventKinds ?? null);
   if (refused !== null) return refused;
   return changeLocked(db, id, by, async (tx, endpoint) => {
     const changed = {
       ...endpoint,
+      name: name === undefined ? endpoint.name : name,
       url: url ?? endpoint.url,
       eventKinds: eventKinds === undefined ? endpoint.eventKinds : eventKinds,
     };
@@ -110,7 +116,7 @@ export async function enableEndpoint(
   if (found === null) return unknownEndpoint(id, by);
   return inTurnBy(db, found.workspaceId, by, async (tx) => {
     const endpoint = await endpoints.lock(tx, found);
-    if (endpoint === null) throw new Error(`endpoint ${id} vanished`);
+    if (endpoint === null) return unknownEndpoint(id, by);
     if (endpoint.disabledAt === null) return endpoint;
     if (await hasAllEndpoints(tx, endpoint.workspaceId)) return tooManyEndpoints();
     await note(tx, endpoint, { actor: by.actor, action: "endpoint.enabled" });
@@ -131,6 +137,19 @@ export async function disableEndpoint(
     const detail = { reason };
     await note(tx, endpoint, { actor: by.actor, action: "endpoint.disabled", detail });
     return endpoints.setDisabled(tx, endpoint, reason);
+  });
+}
+
+/** Nothing more is sent there, and its secrets are forgotten. Its deliveries stay readable. */
+export async function deleteEndpoint(
+  db: Database,
+  id: string,
+  by: Doer = operator,
+): Promise<endpoints.Endpoint | ChangeRefusal> {
+  return changeLocked(db, id, by, async (tx, endpoint) => {
+    const detail: Record<string, string> = endpoint.name === null ? {} : { name: endpoint.name };
+    await note(tx, endpoint, { actor: by.actor, action: "endpoint.deleted", detail });
+    return endpoints.remove(tx, endpoint);
   });
 }
 
@@ -158,6 +177,9 @@ async function note(
 function changesOf(before: endpoints.Endpoint, after: endpoints.Endpoint): Record<string, string> {
   const kinds = { before: tellKinds(before.eventKinds), after: tellKinds(after.eventKinds) };
   return {
+    ...(before.name === after.name
+      ? {}
+      : { name: fromTo(before.name ?? "none", after.name ?? "none") }),
     ...(before.url === after.url ? {} : { url: fromTo(before.url, after.url) }),
     ...(kinds.before === kinds.after ? {} : { eventKinds: fromTo(kinds.before, kinds.after) }),
   };
@@ -165,6 +187,11 @@ function changesOf(before: endpoints.Endpoint, after: endpoints.Endpoint): Recor
 
 function tellKinds(kinds: readonly EventKind[] | null): string {
   return kinds === null ? "all" : kinds.toSorted().join(", ");
+}
+
+function refuseName(name: string | null): ChangeRefusal | null {
+  const flaw = name === null ? null : flawOfName(name);
+  return flaw === null ? null : refuseField("name", flaw);
 }
 
 async function refuseUrl(
@@ -186,7 +213,7 @@ async function hasAllEndpoints(tx: Transaction, workspaceId: string): Promise<bo
 function tooManyEndpoints(): ChangeRefusal {
   return refuse(
     "validation_error",
-    `a workspace may have at most ${endpointsPerWorkspaceMax} enabled endpoints; disable one first`,
+    `a workspace may have at most ${endpointsPerWorkspaceMax} enabled endpoints; disable or delete one first`,
   );
 }
 

@@ -38,16 +38,20 @@ export async function addMember(
   });
 }
 
-/** Also revokes an invitation. */
+/** Also revokes an invitation. With `groups` they can no longer decide for any group either. */
 export async function removeMemberByEmail(
   db: Database,
-  input: { workspaceId: string; email: string },
+  input: { workspaceId: string; email: string; groups?: boolean },
 ): Promise<members.Member | ChangeRefusal> {
   return inTurnBy(db, input.workspaceId, operator, async (tx) => {
     const member = await members.findByEmail(tx, input);
     return member === null
       ? noSuchMember(input)
-      : endMembership(tx, member, { actor: operator.actor, how: "be removed" });
+      : endMembership(tx, member, {
+          actor: operator.actor,
+          how: "be removed",
+          groups: input.groups ?? false,
+        });
   });
 }
 

@@ -98,6 +98,20 @@ export async function removeGroupMember(
   });
 }
 
+/** Removes a person from every group of a workspace, as part of their removal. Answers those groups. */
+export async function removeFromGroups(
+  tx: Transaction,
+  { workspaceId, email, actor }: { workspaceId: string; email: string; actor: Actor },
+): Promise<groups.Group[]> {
+  const found = await groups.lockOfMember(tx, { workspaceId, email });
+  for (const { id: groupId, name: subject } of found) {
+    await groups.removeMember(tx, { workspaceId, groupId, email });
+    const entry = { workspaceId, actor, subject, detail: { email } };
+    await activity.insert(tx, { ...entry, action: "group.member_removed" });
+  }
+  return found;
+}
+
 async function changeLocked(
   db: Database,
   id: string,
@@ -125,12 +139,11 @@ async function refusePlan(
   );
 }
 
-/** Groups are never deleted, since requests name them. */
 async function refuseMore(tx: Transaction, workspaceId: string): Promise<ChangeRefusal | null> {
   if ((await groups.count(tx, workspaceId)) < groupsPerWorkspaceMax) return null;
   return refuse(
     "conflict",
-    `a workspace may have at most ${groupsPerWorkspaceMax} groups; give one that is not asked any more another name and other members`,
+    `a workspace may have at most ${groupsPerWorkspaceMax} groups; delete one that is not asked any more`,
   );
 }
 
@@ -161,7 +174,7 @@ function isAmong(members: readonly string[], email: string): boolean {
   return members.some((each) => normaliseEmailAddress(each) === sought);
 }
 
-function unknownGroup(id: string, { workspaceId }: Doer): ChangeRefusal {
+export function unknownGroup(id: string, { workspaceId }: Doer): ChangeRefusal {
   return refuse(
     "not_found",
     workspaceId === null

@@ -13,6 +13,7 @@ import * as members from "../../storage/people/members.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
 import * as workspaces from "../../storage/workspaces/workspaces.ts";
 import { inTurnBy } from "../transaction-by.ts";
+import { removeFromGroups } from "./manage-group.ts";
 
 /** Adds a member who must still accept, with the mail that says so. */
 export async function inviteMember(
@@ -61,30 +62,36 @@ export async function changeMemberRole(
   });
 }
 
-/** Ends their access at once: rights are looked up at every call. Also revokes an invitation. */
+/**
+ * Ends their access at once: rights are looked up at every call. Also revokes an invitation. With `groups` they can no
+ * longer decide for any group either.
+ */
 export async function removeMember(
   db: Database,
-  id: string,
+  { id, groups }: { id: string; groups: boolean },
   by: MemberDoer,
 ): Promise<members.Member | ChangeRefusal> {
   return changeMember(db, id, by, async (tx, doer, member) => {
     const refused = refuseOwners(doer, member.role);
-    return refused ?? endMembership(tx, member, { actor: by.actor, how: "be removed" });
+    return refused ?? endMembership(tx, member, { actor: by.actor, how: "be removed", groups });
   });
 }
+
+type Ending = { actor: Actor; how: "be removed" | "leave"; groups?: boolean };
 
 /** Ends a membership, except the last owner's. */
 export async function endMembership(
   tx: Transaction,
   member: members.Member,
-  { actor, how }: { actor: Actor; how: "be removed" | "leave" },
+  { actor, how, groups = false }: Ending,
 ): Promise<members.Member | ChangeRefusal> {
   const refused = await refuseLastOwner(tx, member, how);
   if (refused !== null) return refused;
-  const { workspaceId, email: subject, role } = member;
-  const entry = { workspaceId, actor, subject, detail: { role } };
+  const { workspaceId, email, role } = member;
+  const entry = { workspaceId, actor, subject: email, detail: { role } };
   await activity.insert(tx, { ...entry, action: "member.removed" });
   await members.remove(tx, member);
+  if (groups) await removeFromGroups(tx, { workspaceId, email, actor });
   return member;
 }
 
@@ -186,9 +193,13 @@ async function changeMember(
 ): Promise<members.Member | ChangeRefusal> {
   return inTurnBy(db, by.workspaceId, by, async (tx, { doer }) => {
     const member = await members.find(tx, { workspaceId: by.workspaceId, id });
-    if (member === null) return refuse("not_found", "there is no such member in this workspace");
+    if (member === null) return unknownMember();
     return change(tx, doer, member);
   });
+}
+
+export function unknownMember(): ChangeRefusal {
+  return refuse("not_found", "there is no such member in this workspace");
 }
 
 async function refuseInvitation(

@@ -278,7 +278,7 @@ webhook as (
     case when ${bytesOf("i", largeSubmittedColumns)} > ${claimedReadBytesMax} then ${largeWebhookWeight} else 1 end
   from granted g
   join input i on i.n = g.n
-  join endpoints e on e.workspace_id = g.workspace_id
+  join endpoints e on e.workspace_id = g.workspace_id and e.deleted_at is null
     and (e.event_kinds is null or 'request.created' = any (e.event_kinds))
 )
 select c.workspace_id, c.plan, c.monthly_limit, known.id as known_id, known.is_same_body,

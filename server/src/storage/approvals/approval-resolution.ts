@@ -2,6 +2,7 @@
 // with it, and announces the change to waiting callers.
 
 import type { Queryable, Transaction } from "../../database/database.ts";
+import type { ApprovalStatus } from "../../domain/approval/approval.ts";
 import { eventOfStatus } from "../../domain/approval/event.ts";
 import { claimedReadBytesMax, largeWebhookWeight } from "../../domain/limits.ts";
 import type { JsonText } from "../../domain/shown/json-text.ts";
@@ -64,6 +65,58 @@ export function resolutionQuery(
       eventOfStatus(status),
     ],
   };
+}
+
+/** The approvals that one call has cancelled. */
+export type CancelledApprovals = { ids: string[]; firstSummary: string };
+
+/**
+ * Cancels those of the given approvals that are pending and in time, with their events and deliveries. Null if it was
+ * none. They are locked in the order of ids, like expiring ones, so that callers who overlap don't deadlock.
+ */
+export async function cancelMany(
+  tx: Transaction,
+  workspaceId: string,
+  ids: string[],
+): Promise<CancelledApprovals | null> {
+  const { rows } = await tx.query<{ ids: string[]; first_summary: string }>({
+    name: "approvals.cancelMany",
+    text: `
+      with open as (
+        select id
+        from approvals
+        where workspace_id = $1 and id = any($2::text[]) and status = ${pending}
+          and expires_at > now()
+        order by id
+        for update
+      ), resolved as (
+        update approvals a
+        set status = 'CANCELLED', resolved_at = now_ms()
+        where a.workspace_id = $1 and a.id = any (array(select id from open))
+        returning a.workspace_id, a.id, a.resolved_at, a.summary, ${forEvent}
+      ), ${eventAndDeliveries.replaceAll("$7", `'${eventOfStatus("CANCELLED")}'`)}
+      ${announceResolved("array_agg(id order by id) as ids, min(summary) as first_summary")}`,
+    values: [workspaceId, ids],
+  });
+  const [row] = rows;
+  return row === undefined ? null : { ids: row.ids, firstSummary: row.first_summary };
+}
+
+/** How many of the given approvals have each final status. One past its end counts as expired. */
+export async function countFinal(
+  db: Queryable,
+  workspaceId: string,
+  ids: string[],
+): Promise<{ status: ApprovalStatus; count: number }[]> {
+  const { rows } = await db.query<{ status: ApprovalStatus; count: number }>(
+    `select case when status = 'PENDING' then 'EXPIRED' else status end as status, count(*)::int as count
+     from approvals
+     where workspace_id = $1 and id = any($2::text[]) and (status <> 'PENDING' or expires_at <= now())
+     group by 1
+     order by 1`,
+    [workspaceId, ids],
+  );
+  return rows;
 }
 
 /**
@@ -171,6 +224,6 @@ const eventAndDeliveries = `
     select resolved.workspace_id, resolved.event_id, 'webhook', e.id,
       case when e.disabled_at is null then 'due' else 'skipped' end, resolved.weight
     from resolved
-    join endpoints e on e.workspace_id = resolved.workspace_id
+    join endpoints e on e.workspace_id = resolved.workspace_id and e.deleted_at is null
       and (e.event_kinds is null or $7 = any (e.event_kinds))
   )`;

@@ -1,7 +1,8 @@
-// The approvals that wait in a workspace right now: how many, and since when the oldest of them.
+// The approvals that wait right now: how many in a workspace, since when the oldest of them, and those for one approver.
 
 import type { Queryable } from "../../database/database.ts";
-import { pendingCountMax } from "../../domain/limits.ts";
+import { awaitingCountMax, pendingCountMax } from "../../domain/limits.ts";
+import { pending } from "./approvals.ts";
 
 /** `isMore` when there are more than were looked at: with that many waiting the exact number helps nobody. */
 export async function readPending(
@@ -38,4 +39,31 @@ export async function readPending(
     isMore: row.looked_at > pendingCountMax,
     oldestCreatedAt: row.oldest_created_at,
   };
+}
+
+/** A group's id, or an address. */
+type Awaited = { workspaceId: string; approver: string };
+
+/** The oldest approvals that wait for one group, or for one person who was asked by address. */
+export async function listIdsAwaiting(
+  db: Queryable,
+  { workspaceId, approver, limit }: Awaited & { limit: number },
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from approvals
+     where coalesce(group_id, lower(approver_email)) = lower($2) and status = ${pending}
+       and workspace_id = $1 and expires_at > now()
+     order by id
+     limit $3`,
+    [workspaceId, approver, limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
+export async function countAwaiting(
+  db: Queryable,
+  awaited: Awaited,
+): Promise<{ count: number; isMore: boolean }> {
+  const ids = await listIdsAwaiting(db, { ...awaited, limit: awaitingCountMax + 1 });
+  return { count: Math.min(ids.length, awaitingCountMax), isMore: ids.length > awaitingCountMax };
 }

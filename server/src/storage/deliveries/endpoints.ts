@@ -7,10 +7,14 @@ import { endpointNoticePauseMinutes, webhookSecretsMax } from "../../domain/limi
 export type Endpoint = {
   id: string;
   workspaceId: string;
+  /** The members' name for it; null when they gave none. */
+  name: string | null;
   url: string;
   /** Null is every kind. */
   eventKinds: EventKind[] | null;
   createdAt: Date;
+  /** A deleted endpoint is disabled, too. */
+  deletedAt: Date | null;
   disabledAt: Date | null;
   disabledReason: string | null;
   /** The first failed attempt since the last that succeeded, and when the owners were warned about it. */
@@ -21,9 +25,11 @@ export type Endpoint = {
 type EndpointRow = {
   id: string;
   workspace_id: string;
+  name: string | null;
   url: string;
   event_kinds: EventKind[] | null;
   created_at: Date;
+  deleted_at: Date | null;
   disabled_at: Date | null;
   disabled_reason: string | null;
   failing_since: Date | null;
@@ -31,11 +37,14 @@ type EndpointRow = {
 };
 
 const columns = `
-  id, workspace_id, url, event_kinds, created_at, disabled_at, disabled_reason, failing_since, warned_at`;
+  id, workspace_id, name, url, event_kinds, created_at, deleted_at, disabled_at, disabled_reason, failing_since,
+  warned_at`;
 
 export async function list(db: Queryable, workspaceId: string | null): Promise<Endpoint[]> {
   const { rows } = await db.query<EndpointRow>(
-    `select ${columns} from endpoints where $1::text is null or workspace_id = $1 order by id`,
+    `select ${columns} from endpoints
+     where ($1::text is null or workspace_id = $1) and deleted_at is null
+     order by id`,
     [workspaceId],
   );
   return rows.map(toEndpoint);
@@ -43,6 +52,15 @@ export async function list(db: Queryable, workspaceId: string | null): Promise<E
 
 /** Searches all workspaces when none is given. */
 export async function find(
+  db: Queryable,
+  endpoint: { workspaceId: string | null; id: string },
+): Promise<Endpoint | null> {
+  const found = await findOrDeleted(db, endpoint);
+  return found?.deletedAt === null ? found : null;
+}
+
+/** Also finds a deleted one, for readers of its history. */
+export async function findOrDeleted(
   db: Queryable,
   { workspaceId, id }: { workspaceId: string | null; id: string },
 ): Promise<Endpoint | null> {
@@ -55,12 +73,14 @@ export async function find(
 
 export async function insert(
   tx: Transaction,
-  endpoint: { workspaceId: string; url: string; eventKinds: readonly EventKind[] | null },
+  endpoint: Pick<Endpoint, "workspaceId" | "name" | "url"> & {
+    eventKinds: readonly EventKind[] | null;
+  },
 ): Promise<Endpoint> {
   const { rows } = await tx.query<EndpointRow>(
-    `insert into endpoints (workspace_id, url, event_kinds) values ($1, $2, $3)
+    `insert into endpoints (workspace_id, name, url, event_kinds) values ($1, $2, $3, $4)
      returning ${columns}`,
-    [endpoint.workspaceId, endpoint.url, endpoint.eventKinds],
+    [endpoint.workspaceId, endpoint.name, endpoint.url, endpoint.eventKinds],
   );
   return rows.map(toEndpoint)[0] as Endpoint;
 }
@@ -68,16 +88,37 @@ export async function insert(
 /** A new address starts without failures: those at the old one no longer count. */
 export async function update(
   tx: Transaction,
-  endpoint: { workspaceId: string; id: string; url: string; eventKinds: EventKind[] | null },
+  endpoint: Pick<Endpoint, "workspaceId" | "id" | "name" | "url" | "eventKinds">,
 ): Promise<Endpoint> {
   const { rows } = await tx.query<EndpointRow>(
     `update endpoints
-     set url = $3, event_kinds = $4, failing_since = case when url = $3 then failing_since end,
+     set url = $3, event_kinds = $4, name = $5,
+       failing_since = case when url = $3 then failing_since end,
        warned_at = case when url = $3 then warned_at end, is_told = is_told and url = $3,
        told_at = case when url = $3 then told_at end
      where workspace_id = $1 and id = $2
      returning ${columns}`,
-    [endpoint.workspaceId, endpoint.id, endpoint.url, endpoint.eventKinds],
+    [endpoint.workspaceId, endpoint.id, endpoint.url, endpoint.eventKinds, endpoint.name],
+  );
+  return rows.map(toEndpoint)[0] as Endpoint;
+}
+
+/** Marks an endpoint as deleted and forgets its secrets. Deliveries that are still due are skipped, as if disabled. */
+export async function remove(
+  tx: Transaction,
+  endpoint: { workspaceId: string; id: string },
+): Promise<Endpoint> {
+  const { rows } = await tx.query<EndpointRow>(
+    `with forgotten as (
+       delete from endpoint_secrets where workspace_id = $1 and endpoint_id = $2
+     )
+     update endpoints
+     set deleted_at = now_ms(), disabled_at = coalesce(disabled_at, now_ms()),
+       disabled_reason = coalesce(disabled_reason, 'deleted'), failing_since = null, warned_at = null,
+       is_told = false, told_at = null, is_given_up = false
+     where workspace_id = $1 and id = $2
+     returning ${columns}`,
+    [endpoint.workspaceId, endpoint.id],
   );
   return rows.map(toEndpoint)[0] as Endpoint;
 }
@@ -121,7 +162,8 @@ export async function lock(
 ): Promise<Endpoint | null> {
   const { rows } = await tx.query<EndpointRow>(
     `select ${columns} from endpoints
-     where id = $1 and ($2::text is null or workspace_id = $2) for no key update`,
+     where id = $1 and ($2::text is null or workspace_id = $2) and deleted_at is null
+     for no key update`,
     [id, workspaceId],
   );
   return rows.map(toEndpoint)[0] ?? null;
@@ -290,9 +332,11 @@ function toEndpoint(row: EndpointRow): Endpoint {
   return {
     id: row.id,
     workspaceId: row.workspace_id,
+    name: row.name,
     url: row.url,
     eventKinds: row.event_kinds,
     createdAt: row.created_at,
+    deletedAt: row.deleted_at,
     disabledAt: row.disabled_at,
     disabledReason: row.disabled_reason,
     failingSince: row.failing_since,

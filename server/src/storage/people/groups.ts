@@ -49,7 +49,7 @@ export async function findOfCaller(
       from api_keys k
       join workspaces w on w.id = k.workspace_id
       join plans p on p.name = w.plan
-      left join groups g on g.workspace_id = w.id and g.key = $2
+      left join groups g on g.workspace_id = w.id and g.key = $2 and g.deleted_at is null
       where k.digest = $1 and k.revoked_at is null`,
     values: [keyDigest, groupKey],
   });
@@ -78,7 +78,9 @@ export async function get(
 
 export async function list(db: Queryable, workspaceId: string | null): Promise<Group[]> {
   const { rows } = await db.query<GroupRow>(
-    `select ${columns} from groups g where $1::text is null or g.workspace_id = $1 order by g.id`,
+    `select ${columns} from groups g
+     where ($1::text is null or g.workspace_id = $1) and g.deleted_at is null
+     order by g.id`,
     [workspaceId],
   );
   return rows.map(toGroup);
@@ -86,7 +88,7 @@ export async function list(db: Queryable, workspaceId: string | null): Promise<G
 
 export async function count(db: Queryable, workspaceId: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
-    "select count(*)::int as count from groups where workspace_id = $1",
+    "select count(*)::int as count from groups where workspace_id = $1 and deleted_at is null",
     [workspaceId],
   );
   return rows[0]?.count ?? 0;
@@ -99,20 +101,26 @@ export async function lock(
 ): Promise<Group | null> {
   const { rows } = await tx.query<GroupRow>(
     `select ${columns} from groups g
-     where g.id = $1 and ($2::text is null or g.workspace_id = $2) for no key update`,
+     where g.id = $1 and ($2::text is null or g.workspace_id = $2) and g.deleted_at is null
+     for no key update`,
     [id, workspaceId],
   );
   return rows.map(toGroup)[0] ?? null;
 }
 
-/** The id of the new group, or null when the workspace has one with this key. */
+/**
+ * The id of the new group, or null when the workspace has one with this key. A deleted group with this key comes back
+ * under the new name, without members: requests are filtered by the key, and then those of both are found.
+ */
 export async function insert(
   tx: Transaction,
   group: { workspaceId: string; key: string; name: string },
 ): Promise<string | null> {
   const { rows } = await tx.query<{ id: string }>(
     `insert into groups (workspace_id, key, name) values ($1, $2, $3)
-     on conflict on constraint groups_key_key do nothing
+     on conflict on constraint groups_key_key do update
+     set name = excluded.name, created_at = now_ms(), deleted_at = null
+     where groups.deleted_at is not null
      returning id`,
     [group.workspaceId, group.key, group.name],
   );
@@ -130,6 +138,49 @@ export async function rename(
     name,
   ]);
 }
+
+/** Marks a group as deleted. It has no members any more, so nobody can decide for it. */
+export async function remove(
+  tx: Transaction,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<void> {
+  await tx.query(
+    `with gone as (
+       delete from group_members where workspace_id = $1 and group_id = $2
+     )
+     update groups set deleted_at = now_ms() where workspace_id = $1 and id = $2`,
+    [workspaceId, id],
+  );
+}
+
+/** The groups that a person is in, locked against changes by others, in one order for all. */
+export async function lockOfMember(
+  tx: Transaction,
+  member: { workspaceId: string; email: string },
+): Promise<Group[]> {
+  const { rows } = await tx.query<GroupRow>(
+    `select ${columns} from groups g where ${hasMember} order by g.id for no key update of g`,
+    [member.workspaceId, member.email],
+  );
+  return rows.map(toGroup);
+}
+
+export async function listOfMember(
+  db: Queryable,
+  member: { workspaceId: string; email: string },
+): Promise<Group[]> {
+  const { rows } = await db.query<GroupRow>(
+    `select ${columns} from groups g where ${hasMember} order by g.id`,
+    [member.workspaceId, member.email],
+  );
+  return rows.map(toGroup);
+}
+
+const hasMember = `
+  g.workspace_id = $1 and exists (
+    select from group_members m
+    where m.workspace_id = g.workspace_id and m.group_id = g.id and lower(m.email) = lower($2)
+  )`;
 
 /** Says whether it is a new member. */
 export async function insertMember(

@@ -2,11 +2,8 @@
 
 import { Link } from "@tanstack/react-router";
 import { outcomeSentence } from "../../../../server/src/domain/shown/outcome-words.ts";
-import type {
-  Delivery,
-  DeliveryState,
-  EndpointDetail,
-} from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Delivery, DeliveryState } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { EndpointDetail } from "../../../../server/src/wire/dashboard-endpoints.ts";
 import { ChoiceRow } from "../forms/choice-row.tsx";
 import { When } from "../parts/when.tsx";
 import { usePageSearch } from "../shell/page-search.ts";
@@ -15,25 +12,21 @@ import { LoadMore } from "../states/load-more.tsx";
 import { ResendButton } from "./resend-button.tsx";
 import { ResendSinceDialog } from "./resend-since-dialog.tsx";
 import { useDeliveries } from "./use-deliveries.ts";
+import { usualState, wordsForNone } from "./usual-state.ts";
 
-const states: readonly { value: DeliveryState; word: string; none: string }[] = [
-  { value: "failed", word: "Failed", none: "No delivery failed. Nothing needs to be sent again." },
-  {
-    value: "skipped",
-    word: "Skipped",
-    none: "No event was skipped while the endpoint was disabled.",
-  },
-  { value: "due", word: "On their way", none: "No delivery is on its way." },
-  { value: "delivered", word: "Delivered", none: "Nothing has been delivered yet." },
+const states: readonly { value: DeliveryState; word: string }[] = [
+  { value: "failed", word: "Failed" },
+  { value: "skipped", word: "Skipped" },
+  { value: "due", word: "On their way" },
+  { value: "delivered", word: "Delivered" },
 ];
 
 type DeliveryListProps = { workspaceId: string; endpoint: EndpointDetail; canChange: boolean };
 
 export function DeliveryList({ workspaceId, endpoint, canChange }: DeliveryListProps) {
   const [search, change] = usePageSearch();
-  const chosen = states.find(({ value }) => value === search.state) ?? states[0];
-  if (chosen === undefined) return null;
-  const { value: state, none } = chosen;
+  const usual = usualState(endpoint);
+  const state = states.find(({ value }) => value === search.state)?.value ?? usual;
   return (
     <section className="section" aria-labelledby="deliveries-title">
       <div className="section-head">
@@ -46,12 +39,12 @@ export function DeliveryList({ workspaceId, endpoint, canChange }: DeliveryListP
         label="State of the deliveries"
         choices={states}
         chosen={state}
-        onChoose={(value) => change({ state: value === "failed" ? undefined : value })}
+        onChoose={(value) => change({ state: value === usual ? undefined : value })}
       />
       <Deliveries
         key={state}
         asked={{ workspaceId, endpointId: endpoint.id, state }}
-        none={none}
+        none={wordsForNone(state, endpoint)}
         canResend={canChange && endpoint.disabledAt === null && state !== "due"}
       />
     </section>

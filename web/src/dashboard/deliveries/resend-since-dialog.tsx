@@ -2,7 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { EndpointDetail } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { EndpointDetail } from "../../../../server/src/wire/dashboard-endpoints.ts";
 import { Dialog } from "../forms/dialog.tsx";
 import { DialogForm } from "../forms/dialog-form.tsx";
 import { TextField } from "../forms/field.tsx";

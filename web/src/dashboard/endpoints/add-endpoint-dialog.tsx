@@ -41,7 +41,7 @@ export function AddEndpointDialog({ workspaceId, trigger }: AddEndpointDialogPro
     >
       {added === undefined ? (
         <EndpointForm
-          first={{ url: "", eventKinds: null }}
+          first={{ name: "", url: "", eventKinds: null }}
           sending={adding}
           submitLabel="Add endpoint"
           onCancel={close}

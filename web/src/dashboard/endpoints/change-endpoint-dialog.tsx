@@ -1,8 +1,8 @@
-// Changes an endpoint's address and events. Its secret stays the same.
+// Changes an endpoint's name, address and events. Its secret stays the same.
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Endpoint } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Endpoint } from "../../../../server/src/wire/dashboard-endpoints.ts";
 import { Dialog } from "../forms/dialog.tsx";
 import { Button } from "../parts/button.tsx";
 import { useToast } from "../parts/toast.tsx";
@@ -43,7 +43,11 @@ export function ChangeEndpointDialog({ workspaceId, endpoint }: ChangeEndpointDi
       }}
     >
       <EndpointForm
-        first={{ url: endpoint.url, eventKinds: endpoint.eventKinds }}
+        first={{
+          name: endpoint.name ?? "",
+          url: endpoint.url,
+          eventKinds: endpoint.eventKinds,
+        }}
         sending={changing}
         submitLabel="Save"
         onCancel={() => setOpen(false)}

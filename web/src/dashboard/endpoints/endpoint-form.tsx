@@ -1,4 +1,4 @@
-// The fields of an endpoint, its address and its events. Adding and changing use the same form.
+// The fields of an endpoint: its name, its address and its events. Adding and changing use the same form.
 
 import { useId, useState } from "react";
 import type { EventKind } from "../../../../sdk/src/contract.ts";
@@ -7,7 +7,7 @@ import { CheckField, TextField } from "../forms/field.tsx";
 import { fieldError } from "../service/api.ts";
 import { eventKinds } from "./event-kinds.ts";
 
-export type EndpointChoice = { url: string; eventKinds: EventKind[] | null };
+export type EndpointChoice = { name: string; url: string; eventKinds: EventKind[] | null };
 
 type EndpointFormProps = {
   first: EndpointChoice;
@@ -20,6 +20,7 @@ type EndpointFormProps = {
 export function EndpointForm(props: EndpointFormProps) {
   const { first, sending, submitLabel, onCancel, onSubmit } = props;
   const { error } = sending;
+  const [name, setName] = useState(first.name);
   const [url, setUrl] = useState(first.url);
   const [isEvery, setEvery] = useState(first.eventKinds === null);
   const [kinds, setKinds] = useState<readonly EventKind[]>(
@@ -30,13 +31,13 @@ export function EndpointForm(props: EndpointFormProps) {
   const submit = () => {
     // In the order of the list, not of the clicks.
     const chosen = eventKinds.map(({ kind }) => kind).filter((kind) => kinds.includes(kind));
-    onSubmit({ url: url.trim(), eventKinds: isEvery ? null : chosen });
+    onSubmit({ name: name.trim(), url: url.trim(), eventKinds: isEvery ? null : chosen });
   };
   const toggle = (kind: EventKind, isOn: boolean) =>
     setKinds(isOn ? [...kinds, kind] : kinds.filter((each) => each !== kind));
   return (
     <DialogForm
-      fields={["url", "eventKinds"]}
+      fields={["name", "url", "eventKinds"]}
       onSubmit={submit}
       {...{ sending, submitLabel, onCancel }}
     >
@@ -52,6 +53,14 @@ export function EndpointForm(props: EndpointFormProps) {
         autoComplete="off"
         spellCheck={false}
         autoFocus
+      />
+      <TextField
+        label="Name (optional)"
+        hint="Shown beside the URL. For example: “Ledger, production”."
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={fieldError(error, "name")}
+        autoComplete="off"
       />
       <fieldset className="choices" aria-describedby={problemId}>
         <legend>Events</legend>

@@ -1,11 +1,11 @@
 // The endpoints of a workspace: address, events and state.
 
 import { Link } from "@tanstack/react-router";
-import type { Endpoint } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Endpoint } from "../../../../server/src/wire/dashboard-endpoints.ts";
 import { When } from "../parts/when.tsx";
+import { EndpointName } from "./endpoint-name.tsx";
 import { describeKinds } from "./event-kinds.ts";
 import { HealthMark } from "./health-mark.tsx";
-import { UrlText } from "./url-text.tsx";
 
 type EndpointListProps = { endpoints: readonly Endpoint[]; workspaceId: string };
 
@@ -16,7 +16,7 @@ export function EndpointList({ endpoints, workspaceId }: EndpointListProps) {
         <caption className="sr-only">Webhook endpoints</caption>
         <thead>
           <tr>
-            <th scope="col">URL</th>
+            <th scope="col">Endpoint</th>
             <th scope="col">Events</th>
             <th scope="col">State</th>
             <th scope="col">Since</th>
@@ -31,7 +31,7 @@ export function EndpointList({ endpoints, workspaceId }: EndpointListProps) {
                   to="/app/w/$workspaceId/endpoints/$endpointId"
                   params={{ workspaceId, endpointId: endpoint.id }}
                 >
-                  <UrlText url={endpoint.url} />
+                  <EndpointName endpoint={endpoint} />
                 </Link>
               </td>
               <td data-label="Events">{describeKinds(endpoint.eventKinds)}</td>

@@ -1,7 +1,7 @@
 // One webhook endpoint: its state, events, a test, its last days, and its deliveries.
 
 import { Link, useParams } from "@tanstack/react-router";
-import type { EndpointDetail } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { EndpointDetail } from "../../../../server/src/wire/dashboard-endpoints.ts";
 import { DeliveryList } from "../deliveries/delivery-list.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { PageHead } from "../parts/page-head.tsx";
@@ -13,13 +13,14 @@ import { NotFound } from "../shell/not-found.tsx";
 import { Answered } from "../states/answered.tsx";
 import { ChangeEndpointDialog } from "./change-endpoint-dialog.tsx";
 import { DaysView } from "./days-view.tsx";
+import { DeleteEndpoint } from "./delete-endpoint.tsx";
+import { EndpointName } from "./endpoint-name.tsx";
 import { EndpointState } from "./endpoint-state.tsx";
 import { describeKinds } from "./event-kinds.ts";
 import { HealthMark } from "./health-mark.tsx";
 import { RotateSecretDialog } from "./rotate-secret-dialog.tsx";
 import { TestEvent } from "./test-event.tsx";
 import { TurnOffDialog } from "./turn-off-dialog.tsx";
-import { UrlText } from "./url-text.tsx";
 import "../parts/manage.css";
 import "./endpoints.css";
 
@@ -55,24 +56,27 @@ type StoryProps = { workspaceId: string; endpoint: EndpointDetail; canChange: bo
 
 function Story({ workspaceId, endpoint, canChange }: StoryProps) {
   const isDisabled = endpoint.disabledAt !== null;
+  // The history of a deleted endpoint is for reading.
+  const mayChange = canChange && endpoint.deletedAt === undefined;
   return (
     <>
       <PageHead
         back={<Back workspaceId={workspaceId} />}
-        title={<UrlText url={endpoint.url} />}
-        documentTitle={endpoint.url}
+        title={<EndpointName endpoint={endpoint} />}
+        documentTitle={endpoint.name ?? endpoint.url}
         subtitle={<HealthMark endpoint={endpoint} />}
         actions={
-          canChange ? (
+          mayChange ? (
             <>
               <ChangeEndpointDialog workspaceId={workspaceId} endpoint={endpoint} />
               <RotateSecretDialog workspaceId={workspaceId} endpointId={endpoint.id} />
               {!isDisabled && <TurnOffDialog workspaceId={workspaceId} endpoint={endpoint} />}
+              <DeleteEndpoint workspaceId={workspaceId} endpoint={endpoint} />
             </>
           ) : undefined
         }
       />
-      <EndpointState workspaceId={workspaceId} endpoint={endpoint} canChange={canChange} />
+      <EndpointState workspaceId={workspaceId} endpoint={endpoint} canChange={mayChange} />
       <dl className="endpoint-facts">
         <div>
           <dt>Events</dt>
@@ -91,14 +95,14 @@ function Story({ workspaceId, endpoint, canChange }: StoryProps) {
           </dd>
         </div>
       </dl>
-      {canChange && (
+      {mayChange && (
         <TestEvent workspaceId={workspaceId} endpointId={endpoint.id} isDisabled={isDisabled} />
       )}
       <section className="section" aria-labelledby="days-title">
         <h2 id="days-title">Last {endpoint.perDay.length} days</h2>
         <DaysView days={endpoint.perDay} />
       </section>
-      <DeliveryList workspaceId={workspaceId} endpoint={endpoint} canChange={canChange} />
+      <DeliveryList workspaceId={workspaceId} endpoint={endpoint} canChange={mayChange} />
     </>
   );
 }

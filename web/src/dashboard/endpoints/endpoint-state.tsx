@@ -1,6 +1,6 @@
-// Says why an endpoint fails or is disabled, and what to do. Shows nothing while it works.
+// Says why an endpoint fails, is disabled or was deleted, and what to do. Shows nothing while it works.
 
-import type { Endpoint } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Endpoint } from "../../../../server/src/wire/dashboard-endpoints.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { When } from "../parts/when.tsx";
 import { TurnOnButton } from "./turn-on-button.tsx";
@@ -8,7 +8,19 @@ import { TurnOnButton } from "./turn-on-button.tsx";
 type EndpointStateProps = { workspaceId: string; endpoint: Endpoint; canChange: boolean };
 
 export function EndpointState({ workspaceId, endpoint, canChange }: EndpointStateProps) {
-  const { id, disabledAt, disabledReason, failingSince } = endpoint;
+  const { id, deletedAt, disabledAt, disabledReason, failingSince } = endpoint;
+  if (deletedAt !== undefined) {
+    return (
+      <section className="endpoint-state" aria-label="Deleted">
+        <p>
+          <strong>
+            Deleted <When at={deletedAt} isRelative />
+          </strong>
+          . Nothing is sent here any more. Its deliveries can still be read.
+        </p>
+      </section>
+    );
+  }
   if (disabledAt !== null) {
     return (
       <section className="endpoint-state" aria-label="Disabled">
@@ -42,9 +54,8 @@ export function EndpointState({ workspaceId, endpoint, canChange }: EndpointStat
           </strong>
         </p>
         <p className="small">
-          The failed deliveries below say why. The owners get a mail when the first delivery is
-          given up. If no attempt succeeds for five days, we disable the endpoint, and warn them
-          before.
+          The deliveries below say why. The owners get a mail when the first delivery is given up.
+          If no attempt succeeds for five days, we disable the endpoint, and warn them before.
         </p>
       </div>
     </section>

@@ -1,6 +1,6 @@
 // Sums up the days of an endpoint: the share that arrived, and the response time.
 
-import type { EndpointDetail } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { EndpointDetail } from "../../../../server/src/wire/dashboard-endpoints.ts";
 
 export type EndpointDay = EndpointDetail["perDay"][number];
 

@@ -6,6 +6,7 @@ import type { Group } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { CopyBox } from "../forms/copy-box.tsx";
 import { AddGroupMember } from "./add-group-member.tsx";
+import { DeleteGroup } from "./delete-group.tsx";
 import { RemoveGroupMember } from "./remove-group-member.tsx";
 import { RenameGroupDialog } from "./rename-group-dialog.tsx";
 
@@ -14,7 +15,7 @@ type GroupCardProps = {
   group: Group;
   /** May rename it and add members: that needs a plan with groups. */
   canExtend: boolean;
-  /** May remove members, which every plan allows. */
+  /** May remove members and the group itself, which every plan allows. */
   canRemove: boolean;
 };
 
@@ -26,7 +27,10 @@ export function GroupCard({ workspaceId, group, canExtend, canRemove }: GroupCar
         <h2 id={titleId}>
           <Visible text={group.name} />
         </h2>
-        {canExtend && <RenameGroupDialog workspaceId={workspaceId} group={group} />}
+        <div className="in-line">
+          {canExtend && <RenameGroupDialog workspaceId={workspaceId} group={group} />}
+          {canRemove && <DeleteGroup workspaceId={workspaceId} group={group} />}
+        </div>
       </div>
       <CopyBox label="Agents ask this group with" text={`"notify": "group:${group.key}"`} />
       {group.members.length === 0 ? (

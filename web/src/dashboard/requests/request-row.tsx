@@ -7,12 +7,14 @@ import { Visible } from "../../look/visible-text.tsx";
 import { Status } from "../parts/status.tsx";
 import { When } from "../parts/when.tsx";
 import { ApproverName } from "./approver-name.tsx";
+import { RowSelect } from "./cancelling/row-select.tsx";
 
 type RequestRowProps = { workspaceId: string; row: Row; isNew: boolean };
 
 export const RequestRow = memo(
   ({ workspaceId, row, isNew }: RequestRowProps) => (
     <li className={isNew ? "requests-row requests-row-new" : "requests-row"}>
+      <RowSelect row={row} />
       <div className="requests-cells">
         <span className="requests-status">
           <Status status={row.status} />

@@ -8,6 +8,7 @@ import { usePageSearch } from "../shell/page-search.ts";
 import { Empty } from "../states/empty.tsx";
 import { Loading } from "../states/loading.tsx";
 import { Problem } from "../states/problem.tsx";
+import { CancelMany } from "./cancelling/cancel-many.tsx";
 import { countChosen, filterOf, rememberFilter } from "./filters/filter-state.ts";
 import { Filters } from "./filters/filters.tsx";
 import { FirstRequest } from "./first-request.tsx";
@@ -69,7 +70,11 @@ export function RequestsPage() {
           </p>
         </Empty>
       )}
-      {list.rows.length > 0 && <RequestList workspaceId={workspaceId} list={list} />}
+      {list.rows.length > 0 && (
+        <CancelMany rows={list.rows} filter={filter}>
+          <RequestList workspaceId={workspaceId} list={list} />
+        </CancelMany>
+      )}
     </div>
   );
 }

@@ -67,6 +67,8 @@ function RestValue({ name, value, workspaceId }: RestValueProps) {
           {value}
         </Link>
       );
+    case "requests":
+      return <Requests ids={value.split(" ")} workspaceId={workspaceId} />;
     case "delivery":
       return (
         <Link
@@ -81,4 +83,22 @@ function RestValue({ name, value, workspaceId }: RestValueProps) {
     default:
       return <Visible text={value} />;
   }
+}
+
+/** Folded, because there may be hundreds. */
+function Requests({ ids, workspaceId }: { ids: readonly string[]; workspaceId: string }) {
+  return (
+    <details className="fold">
+      <summary>Show all {ids.length}</summary>
+      <ul>
+        {ids.map((requestId) => (
+          <li key={requestId}>
+            <Link to="/app/w/$workspaceId/requests/$requestId" params={{ workspaceId, requestId }}>
+              {requestId}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
 }

@@ -27,6 +27,7 @@ const phrases: Record<ActivityAction, Phrase> = {
   "endpoint.enabled": "enabled the endpoint {subject}",
   "endpoint.disabled": "disabled the endpoint {subject}[: {reason}]",
   "endpoint.rotated": "rotated the secret of the endpoint {subject}",
+  "endpoint.deleted": "deleted the endpoint {subject}[, called {name}]",
   "endpoint.tested": "sent a test event to {subject}",
   "deliveries.resent": ({ detail }) =>
     detail.count === "1"
@@ -36,6 +37,7 @@ const phrases: Record<ActivityAction, Phrase> = {
   "group.renamed": "renamed a group to {subject}[, until then {from}]",
   "group.member_added": "added [{email} ]to the group {subject}",
   "group.member_removed": "removed [{email} ]from the group {subject}",
+  "group.deleted": "deleted the group {subject}",
   "member.invited": "invited {subject}[ as {=role}]",
   "member.joined": "joined[ as {=role}]",
   "member.declined": "declined the invitation[ as {=role}]",
@@ -44,6 +46,8 @@ const phrases: Record<ActivityAction, Phrase> = {
   "member.removed": ({ actorEmail, subject }) =>
     actorEmail === subject ? "left the workspace" : "removed {subject}[, who was {=role}]",
   "request.withdrawn": "cancelled the request {subject}",
+  "requests.cancelled":
+    "cancelled {=count} requests[ of the group {group}][, by the filter {filter}]",
   "request.mailed_again": "sent the mails for the request {subject} again",
 };
 
