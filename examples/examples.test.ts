@@ -522,6 +522,39 @@ describe("the Python example", skipsPython, () => {
     assert.equal(code, /Refunding/.test(asking.output) ? 0 : 3, output);
   });
 
+  test("money keeps every digit on its way out and back, and a float is refused", async () => {
+    const { key, client } = await makeUser();
+    const script = `
+import countersign
+from decimal import Decimal
+amounts = {"amount": Decimal("12.10"), "fee": Decimal("0.10000000000000000001"), "of": [9007199254740993, Decimal("1E+400")]}
+request = countersign.create("Pay", "ann@example.com", amounts)
+assert request["payload"] == amounts, request
+assert str(request["payload"]["amount"]) == "12.10", request
+print(request["id"])
+for wrong in [{"amount": 12.1}, [[0.1]], Decimal("NaN"), {1: 2}]:
+    try:
+        countersign.create("Pay", "ann@example.com", wrong)
+        print("asked with", wrong)
+    except TypeError as error:
+        pass
+`;
+    const example = start(python ?? "", ["-c", script], {
+      COUNTERSIGN_API_KEY: key,
+      PYTHONPATH: join(import.meta.dirname, "python"),
+      PYTHONDONTWRITEBYTECODE: "1",
+    });
+    assert.equal(await example.ended, 0, example.output);
+    assert.match(example.output, /^req_\w+\s*$/);
+    const sent = await fetch(`${served.url}/v1/requests/${example.output.trim()}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const text = await sent.text();
+    const payload = '{"amount":12.10,"fee":0.10000000000000000001,"of":[9007199254740993,1E+400]}';
+    assert.ok(text.includes(`"payload":${payload}`), text);
+    assert.equal(await countOf(client), 1);
+  });
+
   test("ends with 1, 2 or 3 when it may not execute, and outlives what passes", async () => {
     const { key, client } = await makeUser();
     const ask = () => startPython("ask", { COUNTERSIGN_API_KEY: key });

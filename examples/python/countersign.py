@@ -22,7 +22,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 BASE_URL = os.environ.get("COUNTERSIGN_BASE_URL", "http://localhost:3000").rstrip("/")
 BODY_BYTES_MAX = 16 * 1024 * 1024
 AGENT_NAME = "python-example"
-SUMMARY = "Refund order 1042 (49 EUR)"
+SUMMARY = "Refund order 1042 (49.00 EUR)"
 
 
 class CountersignError(Exception):
@@ -59,6 +59,23 @@ def redeem(request_id):
     """Right before you run it: of any number of callers one gets the request, the others AlreadyRedeemed."""
     # The key names this call, so that an answer that was lost can be asked for again.
     return _call("POST", f"/v1/requests/{request_id}/redeem", None, str(uuid.uuid4()))
+
+
+def to_json(value):
+    """JSON that keeps every digit: a Decimal is written as it is. A float is refused, because 0.1 + 0.2 is not 0.3."""
+    if isinstance(value, float):
+        raise TypeError(f"{value!r} is a float, which rounds: write amounts such as Decimal('49.10')")
+    if isinstance(value, Decimal):
+        if value.is_finite():
+            return str(value)
+        raise TypeError(f"{value} is no number in JSON")
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            raise TypeError("the keys of a JSON object are texts")
+        return "{" + ",".join(f"{json.dumps(key)}:{to_json(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(map(to_json, value)) + "]"
+    return json.dumps(value)
 
 
 def construct_event(raw_body, signature, secret, tolerance_seconds=300, now=None):
@@ -101,12 +118,12 @@ def _call(method, path, body=None, idempotency_key=None):
     if idempotency_key is not None:
         headers["Idempotency-Key"] = idempotency_key
         headers["Content-Type"] = "application/json"
-    data = None if body is None else json.dumps(body).encode()
+    data = None if body is None else to_json(body).encode()
     for attempt in range(6):
         call = urllib.request.Request(BASE_URL + path, data, headers, method=method)
         try:
             with _opener.open(call, timeout=80) as answer:
-                # Decimal keeps 12.10 as it is; a float would round larger numbers.
+                # Decimal keeps 12.10 as it is; a float would make it 12.1 and round longer numbers.
                 request = json.loads(answer.read(), parse_float=Decimal)
             if isinstance(request, dict) and request.get("object") == "approval_request":
                 return request
@@ -127,7 +144,7 @@ def _call(method, path, body=None, idempotency_key=None):
 def ask():
     """Ends with 0 if it was approved, 1 if rejected, 2 if not decided, 3 if something is wrong."""
     notify = os.environ.get("COUNTERSIGN_NOTIFY", "owner@localhost")
-    payload = {"orderId": 1042, "amount": 49}
+    payload = {"orderId": 1042, "amount": Decimal("49.00")}
     request = create(SUMMARY, notify, payload, agentName=AGENT_NAME)
     print(f"Asked {notify} about {request['id']}. Open the review link in {BASE_URL}/dev/mail", flush=True)
     decided = wait(request["id"])
