@@ -4,7 +4,7 @@ import type { CreateRequest } from "./contract.ts";
 import { type Action, type Describe, type Gated, type GateOptions, gate } from "./gate.ts";
 import { type CreateOptions, Requests } from "./requests.ts";
 import type { Fetch, TransportOptions } from "./transport.ts";
-import type { DecidedRequest, WaitOptions } from "./wait.ts";
+import { type DecidedRequest, refuseFlawedWait, type WaitOptions } from "./wait.ts";
 import { webhooks } from "./webhooks.ts";
 
 export type CountersignOptions = {
@@ -51,6 +51,7 @@ export class Countersign {
     input: CreateRequest<Payload, Metadata, AgentState>,
     options: CreateOptions & WaitOptions = {},
   ): Promise<DecidedRequest<Payload, Metadata, AgentState>> {
+    refuseFlawedWait(options);
     const { id } = await this.requests.create(input, options);
     return this.requests.waitForDecision<Payload, Metadata, AgentState>(id, options);
   }

@@ -12,7 +12,7 @@ import {
 import { type Codec, refuseInexact } from "./exactness.ts";
 import type { CreateOptions, Requests } from "./requests.ts";
 import { checkPayload, type StandardSchema } from "./standard-schema.ts";
-import type { WaitOptions } from "./wait.ts";
+import { refuseFlawedWait, type WaitOptions } from "./wait.ts";
 
 /** The approver, and their text beside the payload. Derived from the payload alone, so that it can be derived again. */
 export type Describe<Payload> = (payload: Payload) => Omit<CreateRequest<Payload>, "payload">;
@@ -89,8 +89,10 @@ export function gate<Payload, Result>(
   };
   const wait = (id: string, options?: WaitOptions) =>
     requests.waitForDecision<Payload>(id, options);
-  const gated = async (payload: Payload, options?: CreateOptions & WaitOptions) =>
-    run(await wait((await ask(payload, options)).id, options), options);
+  const gated = async (payload: Payload, options?: CreateOptions & WaitOptions) => {
+    refuseFlawedWait(options ?? {});
+    return run(await wait((await ask(payload, options)).id, options), options);
+  };
   const resume = async (id: string, options?: WaitOptions) => {
     const request = await wait(id, options);
     refuseAnothers(request, describe);

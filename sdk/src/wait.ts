@@ -41,9 +41,7 @@ export async function waitForDecision<Payload, Metadata, AgentState>(
   id: string,
   { timeoutMs = Number.POSITIVE_INFINITY, signal }: WaitOptions,
 ): Promise<DecidedRequest<Payload, Metadata, AgentState>> {
-  if (typeof timeoutMs !== "number" || Number.isNaN(timeoutMs)) {
-    throw new TypeError("timeoutMs must be a number");
-  }
+  refuseFlawedWait({ timeoutMs });
   const endsAt = performance.now() + timeoutMs;
   let failures = 0;
   let earlyAnswers = 0;
@@ -79,6 +77,12 @@ export async function waitForDecision<Payload, Metadata, AgentState>(
     if (leftMs <= 0) throw new WaitTimeoutError(id, timeoutMs, cause);
     await sleep(Math.min(pauseMs, leftMs), signal);
   }
+}
+
+/** Called before a person is asked, too: a wait that can't be begun must not leave a question behind. */
+export function refuseFlawedWait({ timeoutMs = 0 }: WaitOptions): void {
+  if (typeof timeoutMs === "number" && !Number.isNaN(timeoutMs)) return;
+  throw new TypeError("timeoutMs must be a number of milliseconds");
 }
 
 /** While a service restarts, whatever stands before it may answer in its place: a page, a redirect, a 404. */

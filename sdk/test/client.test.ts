@@ -227,3 +227,16 @@ test("a time limit may have a fraction, and is a number", async () => {
     );
   }
 });
+
+test("a wait whose time limit is a text is refused before anybody is asked", async () => {
+  const client = await served.client();
+  const options = { timeoutMs: "3600" as unknown as number };
+  const refusal = { name: "TypeError", message: /timeoutMs must be a number of milliseconds/ };
+  await assert.rejects(client.requestApproval(refund, options), refusal);
+  const gated = client.requireApproval(
+    () => assert.fail("it ran"),
+    () => refund,
+  );
+  await assert.rejects(gated(refund.payload, options), refusal);
+  assert.deepEqual(await listed(client), []);
+});
