@@ -115,6 +115,11 @@ journey("a key that was revoked is refused by the very next call", atTheDoor, as
     fetch(`${there.site.address}/v1/requests`, { headers: { authorization: `Bearer ${key}` } });
   assert.equal((await list()).status, 200);
   await page.getByRole("dialog").getByRole("button").last().click();
+  await button(page, "Change Refund agent").click();
+  await page.getByLabel("Default approver").fill("ann@example.com");
+  await inspectDialog(page, "dashboard-change-key");
+  await button(page, "Save").click();
+  await page.getByRole("cell", { name: "ann@example.com" }).waitFor();
   await page.getByRole("button", { name: "Revoke Refund agent" }).click();
   await inspectDialog(page, "dashboard-revoke-key");
   await button(page, "Revoke this key").click();
@@ -160,6 +165,13 @@ journey(
       .first()
       .waitFor();
     await page.getByLabel("Default expiry").fill("60");
+    await page.getByLabel("Default approver").fill("group:nobody");
+    await button(page, "Save changes").click();
+    await page
+      .getByText(/no group with the key nobody/)
+      .first()
+      .waitFor();
+    await page.getByLabel("Default approver").fill("group:finance");
     await button(page, "Save changes").click();
     await page.getByText("All changes saved.").waitFor();
     await page.goto(urlOf(there, "/settings?tab=activity"));

@@ -111,8 +111,10 @@ create table api_keys (
   created_at timestamp(3) with time zone not null default now_ms(),
   revoked_at timestamp(3) with time zone,
   last_used_at timestamp(3) with time zone,
+  default_approver text,
   constraint api_keys_pkey PRIMARY KEY (workspace_id, id),
   constraint api_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint api_keys_default_approver_check CHECK ((default_approver <> ''::text)),
   constraint api_keys_digest_check CHECK ((octet_length(digest) = 32)),
   constraint api_keys_name_check CHECK ((name <> ''::text))
 );
@@ -503,9 +505,11 @@ create table workspaces (
   created_at timestamp(3) with time zone not null default now_ms(),
   reminder_percent integer default 10,
   review_code boolean not null default false,
+  default_approver text,
   constraint workspaces_pkey PRIMARY KEY (id),
   constraint workspaces_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name),
   constraint workspaces_cap_check CHECK ((cap >= 0)),
+  constraint workspaces_default_approver_check CHECK ((default_approver <> ''::text)),
   constraint workspaces_expiry_minutes_check CHECK (((expiry_minutes >= 5) AND (expiry_minutes <= 10080))),
   constraint workspaces_included_check CHECK ((included >= 0)),
   constraint workspaces_name_check CHECK ((name <> ''::text)),

@@ -35,6 +35,19 @@ function failed(error: CountersignError): CallToolResult {
       ? error.cause
       : error;
   const call = told.requestId === null ? "" : ` (call ${told.requestId})`;
-  const text = `${told.code}: ${told.message}${call}\nNothing was approved by this: do not act.`;
-  return { content: [{ type: "text", text }], isError: true };
+  return refused(`${told.code}: ${told.message}${call}`, afterwards(told.code));
+}
+
+/** A refusal that a model can read: what was wrong, then what follows for the action. */
+export function refused(what: string, next = doNotAct): CallToolResult {
+  return { content: [{ type: "text", text: `${what}\n${next}` }], isError: true };
+}
+
+const doNotAct = "Nothing was approved by this: do not act.";
+
+/** A request that could not be cancelled may well have been approved, so its status decides. */
+function afterwards(code: string): string {
+  return code === "already_resolved"
+    ? "Nothing was cancelled, and its outcome stands. Call get_request to read it: only status APPROVED permits the action."
+    : doNotAct;
 }

@@ -18,19 +18,49 @@ const wellFormed = z
 const requestId = wellFormed.min(1).describe("The id that request_approval returned.");
 
 /** Takes any value. It is declared as an object, because many clients can't offer an argument without a type. */
-const anyJson = (description: string) =>
-  z.unknown().optional().meta({ type: "object", additionalProperties: true, description });
+const anyJson = (description: string, value: z.ZodType = z.unknown()) =>
+  value.optional().meta({ type: "object", additionalProperties: true, description });
+
+/** The approver must see and edit fields. A text with JSON in it would be one long line in quotes. */
+const shownJson = z.unknown().refine((value) => !holdsJson(value), {
+  error:
+    'is a text with JSON in it. Send the JSON value itself, such as {"orderId": 1042}, without quotes around it, so that the approver sees its fields.',
+});
+
+/** Whether a value is the text of a JSON object or array, however often it was written as a text. */
+function holdsJson(value: unknown): boolean {
+  if (typeof value !== "string" || !/^\s*["[{]/.test(value)) return false;
+  try {
+    const held: unknown = JSON.parse(value);
+    return typeof held === "string" ? holdsJson(held) : true;
+  } catch {
+    return false;
+  }
+}
+
+/** Some models write numbers as texts. Guessing what "1e3" or "1 hour" means is not ours to do. */
+const numberSuchAs = (example: number) =>
+  z.number({
+    error: ({ input }) =>
+      typeof input === "string"
+        ? `must be a number such as ${example}, not a text: send it without quotes.`
+        : undefined,
+  });
 
 export const createInput = z.strictObject({
   summary: z
     .string()
     .describe("What you want to do, in one sentence a person can judge. At most 500 characters."),
-  notify: z
-    .string()
-    .describe("Who decides: an e-mail address, or group:KEY for a group of the workspace."),
   payload: anyJson(
     "Exactly what you would execute, as a JSON value (an object, not a text with JSON in it). The approver sees it and may edit it.",
+    shownJson,
   ),
+  notify: z
+    .string()
+    .optional()
+    .describe(
+      "Leave this out: the workspace has set who decides. Give it only if you were told whom to ask: an e-mail address, or group:KEY for a group of the workspace. Never make one up.",
+    ),
   agentName: z.string().optional().describe("Your name. At most 100 characters."),
   reasoning: z
     .string()
@@ -46,8 +76,7 @@ export const createInput = z.strictObject({
   agentState: anyJson(
     "Any JSON value that you need to go on later. At most 262144 bytes. Not shown to the approver.",
   ),
-  ttlMinutes: z
-    .number()
+  ttlMinutes: numberSuchAs(60)
     .optional()
     .describe("How long somebody may decide: 5 to 10080 whole minutes. Mostly a day unless told."),
   idempotencyKey: z
@@ -60,8 +89,7 @@ export const createInput = z.strictObject({
 
 export const awaitInput = z.strictObject({
   requestId,
-  maxSeconds: z
-    .number()
+  maxSeconds: numberSuchAs(awaitSecondsMax)
     .int()
     .min(1)
     .max(awaitSecondsMax)
@@ -72,7 +100,7 @@ export const awaitInput = z.strictObject({
 export const idInput = z.strictObject({ requestId });
 
 export const listInput = z.strictObject({
-  limit: z.number().int().min(1).max(listRowsMax).default(20).describe("Rows of one page."),
+  limit: numberSuchAs(20).int().min(1).max(listRowsMax).default(20).describe("Rows of one page."),
   cursor: z.string().optional().describe("The nextCursor of the page before."),
 });
 

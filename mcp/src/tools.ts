@@ -4,7 +4,7 @@ import { McpServer } from "@modelcontextprotocol/server";
 import type { Countersign } from "../../sdk/src/index.ts";
 import { awaitDecision } from "./await-decision.ts";
 import { instructions, nextStepOf } from "./next-step.ts";
-import { answered, succeeded } from "./tool-results.ts";
+import { answered, refused, succeeded } from "./tool-results.ts";
 import {
   awaitInput,
   createInput,
@@ -53,7 +53,7 @@ function addRequestApproval(server: McpServer, client: Countersign): void {
     {
       title: "Ask a person for approval",
       description:
-        "Ask a person before a sensitive or irreversible action: they get a mail with what you want to do. Returns at once with status PENDING and an id. That is no permission: call await_decision with the id next. Only status APPROVED permits the action, and then you execute exactly effectivePayload, which the approver may have edited. Ask once for each action: never again after a rejection, and never twice for the same thing.",
+        "Ask a person before a sensitive or irreversible action: the workspace's approver gets a mail with what you want to do. Returns at once with status PENDING and an id. That is no permission: call await_decision with the id next. Only status APPROVED permits the action, and then you execute exactly effectivePayload, which the approver may have edited. Ask once for each action: never again after a rejection, and never twice for the same thing.",
       inputSchema: ignoringNulls(createInput),
       outputSchema: decisionOutput,
       annotations: {
@@ -63,10 +63,12 @@ function addRequestApproval(server: McpServer, client: Countersign): void {
         openWorldHint: true,
       },
     },
-    ({ idempotencyKey, ...input }, { mcpReq: { signal } }) =>
+    ({ idempotencyKey, notify: named, ...input }, { mcpReq: { signal } }) =>
       answered(async () => {
+        const notify = named ?? (await client.requests.defaultApprover({ signal }));
+        if (notify === null) return refused(nobodyToAsk);
         const options = { signal, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) };
-        const request = await client.requests.create(definedOf(input), options);
+        const request = await client.requests.create({ ...definedOf(input), notify }, options);
         return succeeded(toDecision(request), nextStepOf(request));
       }),
   );
@@ -141,7 +143,7 @@ function addCancelRequest(server: McpServer, client: Countersign): void {
     {
       title: "Cancel a request",
       description:
-        "Cancel a pending request when its action is no longer needed, so that nobody spends time on it. It cannot be undone. A request that is decided already stays as it was decided: the call answers with an error, code already_resolved.",
+        "Cancel a pending request when its action is no longer needed, so that nobody spends time on it. It cannot be undone. Cancelling it again changes nothing. A request that was approved, was rejected or has expired keeps that outcome: the call answers with an error, code already_resolved, and get_request tells the outcome.",
       inputSchema: idInput,
       outputSchema: decisionOutput,
       annotations: {
@@ -158,6 +160,10 @@ function addCancelRequest(server: McpServer, client: Countersign): void {
       }),
   );
 }
+
+/** A model that chose an approver itself could choose one who always agrees. */
+const nobodyToAsk =
+  "no_approver: this workspace has no default approver, and you were not told whom to ask. Tell the user who gave you the task: an owner or admin sets a default approver in the dashboard, under Settings, or for your key alone under API keys. If the user names an approver, call again with their e-mail address as notify. Do not make one up.";
 
 const readOnly = {
   readOnlyHint: true,

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, type TestContext, test } from "node:test";
 import { serve } from "../../sdk/test/served.ts";
+import { changeKey } from "../../server/src/operations/workspaces/issue-key.ts";
+import { updateWorkspace } from "../../server/src/operations/workspaces/manage-workspace.ts";
 import { until } from "../../server/test/patience.ts";
 import { makeWorkspace } from "../../server/test/test-service.ts";
 import { callTool, connect, type Way, ways } from "./conversing.ts";
@@ -16,12 +18,12 @@ const refund = {
 
 /** With a workspace of its own. */
 async function converse(context: TestContext, way: Way) {
-  const { key } = await makeWorkspace(served.service.db);
+  const { id: workspaceId, key, keyId } = await makeWorkspace(served.service.db);
   const client = await connect(way, { url: served.url, key });
   context.after(() => client.close());
   const call = (name: string, args: Record<string, unknown>, options = {}) =>
     callTool(client, name, args, options);
-  return { client, call };
+  return { client, call, workspaceId, keyId };
 }
 
 for (const way of ways) {
@@ -116,7 +118,9 @@ for (const way of ways) {
     await served.approve(ids[1]);
     const late = await call("cancel_request", { requestId: ids[1] });
     assert.equal(late.isError, true);
-    assert.match(late.text, /^already_resolved: /);
+    assert.match(late.text, /^already_resolved: .*was approved/);
+    assert.match(late.text, /its outcome stands.*get_request.*only status APPROVED permits/s);
+    assert.doesNotMatch(late.text, /Nothing was approved/, "it says that it was approved");
   });
 
   test(`a refusal is an answer with the service's code and words (${how})`, async (context) => {
@@ -139,6 +143,67 @@ for (const way of ways) {
       assert.match(text, /approved|summary/);
     }
     assert.equal((await call("await_decision", { requestId: "x", maxSeconds: 51 })).isError, true);
+  });
+
+  test(`the approver whom the workspace has set is asked, and the key's own approver first (${how})`, async (context) => {
+    const { call, workspaceId, keyId } = await converse(context, way);
+    const { notify, ...unaddressed } = refund;
+    const ask = (args: object) => call("request_approval", { ...unaddressed, ...args });
+    const nobody = await ask({});
+    assert.equal(nobody.isError, true);
+    assert.match(nobody.text, /^no_approver: .*sets a default approver.*under Settings/);
+    assert.match(nobody.text, /Do not make one up\.\n.*do not act/);
+    assert.deepEqual((await call("list_pending", {})).value.requests, []);
+
+    const { db } = served.service;
+    await updateWorkspace(db, workspaceId, { defaultApprover: "ann@example.com" });
+    const askedOf = async (args: object) => {
+      const { value } = await ask(args);
+      return (await call("get_request", { requestId: value.id })).value.approverEmail;
+    };
+    assert.equal(await askedOf({}), "ann@example.com");
+    assert.equal(await askedOf({ notify: null }), "ann@example.com", "null is as good as nothing");
+    await changeKey(db, { id: keyId, defaultApprover: "ben@example.com" });
+    assert.equal(await askedOf({}), "ben@example.com");
+    assert.equal(await askedOf({ notify: "cy@example.com" }), "cy@example.com");
+  });
+
+  test(`no text invites the model to choose who decides (${how})`, async (context) => {
+    const { client } = await converse(context, way);
+    const { tools } = await client.listTools();
+    const [ask] = tools;
+    assert.deepEqual(ask?.inputSchema.required, ["summary"]);
+    const notify = ask?.inputSchema.properties?.notify as { description: string };
+    assert.match(notify.description, /^Leave this out: .*only if you were told whom to ask/);
+  });
+
+  test(`a payload that is JSON in a text is refused, and any other text is taken (${how})`, async (context) => {
+    const { call } = await converse(context, way);
+    const fields = JSON.stringify(refund.payload);
+    for (const payload of [fields, ` ${fields}\n`, JSON.stringify(fields), "[1]", "[]"]) {
+      const { isError, text } = await call("request_approval", { ...refund, payload });
+      assert.equal(isError, true, payload);
+      assert.match(text, /payload: is a text with JSON in it\. Send the JSON value itself/);
+    }
+    for (const payload of ["drop table users", "42", "{braces}", '"quoted"', { sql: fields }]) {
+      const { value } = await call("request_approval", { ...refund, payload });
+      assert.deepEqual((await call("get_request", { requestId: value.id })).value.payload, payload);
+    }
+    assert.equal((await call("list_pending", {})).value.requests.length, 5);
+  });
+
+  test(`a number that is given as a text is refused by name, with how to send it (${how})`, async (context) => {
+    const { call } = await converse(context, way);
+    for (const [name, args, said] of [
+      ["request_approval", { ...refund, ttlMinutes: "60" }, /ttlMinutes: must be a number such as/],
+      ["await_decision", { requestId: "req_1", maxSeconds: "30" }, /maxSeconds: must be a number/],
+      ["list_pending", { limit: "5" }, /limit: must be a number such as 20, not a text: send it/],
+    ] as const) {
+      const { isError, text } = await call(name, args);
+      assert.equal(isError, true, name);
+      assert.match(text, said);
+    }
+    assert.deepEqual((await call("list_pending", {})).value.requests, [], "nobody was asked");
   });
 
   test(`a caller who stops waiting keeps nothing waiting in the service (${how})`, async (context) => {

@@ -75,6 +75,14 @@ export type ApprovalRequestList<Payload = Opaque, Metadata = Opaque, AgentState 
   nextCursor: string | null;
 };
 
+/** The answer of `GET /v1/default-approver`: whom to ask when nobody was named. */
+export type DefaultApprover = {
+  object: "default_approver";
+  /** An address or `group:<key>`, to be sent as `notify`; null when none is set. */
+  notify: string | null;
+  setFor: "key" | "workspace" | null;
+};
+
 /** The snapshot inside a webhook: a request without `object`, its creation time named `createdAtRequest`. */
 export type WebhookData<Payload = Opaque, Metadata = Opaque, AgentState = Opaque> = Omit<
   ApprovalRequest<Payload, Metadata, AgentState>,

@@ -5,6 +5,7 @@ import type {
   ApprovalRequestList,
   ApprovalStatus,
   CreateRequest,
+  DefaultApprover,
   RedeemedRequest,
 } from "./contract.ts";
 import { CountersignError, InexactPayloadError } from "./errors.ts";
@@ -102,6 +103,12 @@ export class Requests {
     const path = query.size === 0 ? "/v1/requests" : `/v1/requests?${query}`;
     const outgoing = { method: "GET", path, signal } as const;
     return call<ApprovalRequestList<Payload, Metadata, AgentState>>(this.#options, outgoing);
+  }
+
+  /** Whom the workspace has set to be asked, for this key or for all: an address or `group:<key>`; null is nobody. */
+  async defaultApprover({ signal }: CallOptions = {}): Promise<string | null> {
+    const outgoing = { method: "GET", path: "/v1/default-approver", signal } as const;
+    return (await call<DefaultApprover>(this.#options, outgoing)).notify;
   }
 
   /** Cancels a pending request. If it is decided already, this throws a `CountersignError` `already_resolved`. */

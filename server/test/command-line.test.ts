@@ -84,11 +84,11 @@ describe("on an external database", { concurrency: 3 }, () => {
     const table = textOf(await run("workspace", "list"));
     assert.match(
       table,
-      /^ID +NAME +PLAN +INCLUDED +CAP +EXPIRY +REMINDER +REVIEW CODE +THIS MONTH$/m,
+      /^ID +NAME +PLAN +INCLUDED +CAP +EXPIRY +REMINDER +REVIEW CODE +DEFAULT APPROVER +THIS MONTH$/m,
     );
     assert.match(
       table,
-      new RegExp(`^${created.id} +Acme 2 +hobby +5 +9 +5 min +10 % +off +0$`, "m"),
+      new RegExp(`^${created.id} +Acme 2 +hobby +5 +9 +5 min +10 % +off +none +0$`, "m"),
     );
   });
 
@@ -100,7 +100,7 @@ describe("on an external database", { concurrency: 3 }, () => {
     const update = ["workspace", "update", id, "--json"];
     assert.equal(jsonOf(await run(...update, "--name", "Careful 2")).reviewCode, true);
     const table = textOf(await run("workspace", "list"));
-    assert.match(table, new RegExp(`^${id} +Careful 2 .* 10 % +on +0$`, "m"));
+    assert.match(table, new RegExp(`^${id} +Careful 2 .* 10 % +on +none +0$`, "m"));
     const listed: { id: string }[] = jsonOf(await run("workspace", "list", "--json"));
     assert.deepEqual(
       listed.filter((each) => each.id === id).map((each) => pick(each, ["reviewCode"])),
@@ -141,11 +141,14 @@ describe("on an external database", { concurrency: 3 }, () => {
     );
     assert.equal(revoked.lastFour, issued.key.slice(-4));
     const table = textOf(await run("key", "list", "--workspace", workspace));
-    assert.match(table, /^ID +WORKSPACE +NAME +KEY +CREATED +LAST USED +REVOKED$/m);
+    assert.match(
+      table,
+      /^ID +WORKSPACE +NAME +KEY +DEFAULT APPROVER +CREATED +LAST USED +REVOKED$/m,
+    );
     assert.match(
       table,
       new RegExp(
-        `^${issued.id} +${workspace} +Refund agent +cs_…${revoked.lastFour} +\\S+Z +never +\\S+Z$`,
+        `^${issued.id} +${workspace} +Refund agent +cs_…${revoked.lastFour} +as workspace +\\S+Z +never +\\S+Z$`,
         "m",
       ),
     );

@@ -218,6 +218,7 @@ test("an id of another workspace is answered just as one that nothing has, and c
   type Handler = (calls: DashboardCalls, visit: MemberVisit) => Promise<object>;
   const rows: [Handler, string, string, unknown?][] = [
     [keys.revoke, "keyId", theirs.keyId],
+    [keys.change, "keyId", theirs.keyId, { defaultApprover: "eve@example.com" }],
     [endpoints.show, "endpointId", endpoint.id],
     [endpoints.change, "endpointId", endpoint.id, { eventKinds: ["request.approved"] }],
     [endpoints.enable, "endpointId", endpoint.id],

@@ -62,6 +62,7 @@ const merged = {
   "0009_channels_of_finished_mails.sql":
     "413b61f1a998fc865c6d4eb56dd038ff746cb4a366d591151fcf9427413198d0",
   "0010_redemptions.sql": "79cb9e37cbade2987346dd48147723183e806ddc8ea29ea4b1963e0a9f865943",
+  "0011_default_approvers.sql": "6f3850ec38ca74c86e4be34a29decf92509a9d1dfdaf7e1931a88b65e89871c1",
   "0012_told_in_time.sql": "a68179ec4f64e242a4b0f3798d26785b7941870a8fdaa4da97b2250968de75e7",
   "0014_names_and_deletions.sql":
     "d1aa21eefee38d5ddcb8246b57abd27f236643ace7f46302b5c42518e652ae39",

@@ -48,6 +48,7 @@ export const bodies: Partial<Record<keyof DashboardApi, object>> = {
     since: "2026-01-01T00:00:00.000Z",
   },
   "POST /workspaces/:workspaceId/keys": { name: "New" },
+  "POST /workspaces/:workspaceId/keys/:keyId": { defaultApprover: "ann@example.com" },
   "POST /workspaces/:workspaceId/groups": { key: "new", name: "New", members: [] },
   "POST /workspaces/:workspaceId/groups/:groupId": { name: "Renamed" },
   "POST /workspaces/:workspaceId/groups/:groupId/members": { email: "ben@example.com" },

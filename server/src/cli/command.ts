@@ -51,7 +51,7 @@ export function onStore<Args extends unknown[], Result>(
 }
 
 /** The same JSON to a machine. Control characters are escaped, so a terminal obeys and hides nothing. */
-function toJsonLine(value: Printed | Printed[]): string {
+export function toJsonLine(value: Printed | Printed[]): string {
   return JSON.stringify(value).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     character
       .split("")
@@ -118,6 +118,11 @@ export function table(heading: string[], rows: string[][], whenEmpty: string): s
 export function wholeNumber(text: string): number {
   if (!/^[0-9]{1,12}$/.test(text)) throw new OperatorFault(`${text} is not a whole number`);
   return Number(text);
+}
+
+/** The default approver that a flag names. Commander itself turns null into an empty text. */
+export function approverOf(flag: string): string | null {
+  return flag === "none" ? null : flag;
 }
 
 /** Commander's collector for an option that may be given several times. */

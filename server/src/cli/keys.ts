@@ -2,9 +2,11 @@
 
 import { Command } from "commander";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
-import { issueKey, revokeKey } from "../operations/workspaces/issue-key.ts";
+import { changeKey, issueKey, revokeKey } from "../operations/workspaces/issue-key.ts";
 import * as apiKeys from "../storage/workspaces/api-keys.ts";
-import { onStore, type Printed, type ReadCommandConfig, table } from "./command.ts";
+import { approverOf, onStore, type Printed, type ReadCommandConfig, table } from "./command.ts";
+
+type CreateFlags = { workspace: string; name: string; defaultApprover: string };
 
 export function keyCommand(readConfig: ReadCommandConfig): Command {
   const command = new Command("key").description("issue, revoke and list API keys");
@@ -13,13 +15,37 @@ export function keyCommand(readConfig: ReadCommandConfig): Command {
       new Command("create")
         .description("issue an API key; it is shown once")
         .requiredOption("--workspace <id>", "the workspace that the key opens")
-        .requiredOption("--name <name>", "what it is for"),
+        .requiredOption("--name <name>", "what it is for")
+        .option(
+          "--default-approver <approver>",
+          "whom MCP asks when the agent names nobody: an address, group:<key>, or `none` for the workspace's",
+          "none",
+        ),
       readConfig,
       {
-        run: (store, flags: { workspace: string; name: string }) =>
-          issueKey(store.db, { workspaceId: flags.workspace, name: flags.name }),
+        run: (store, { workspace: workspaceId, name, defaultApprover }: CreateFlags) =>
+          issueKey(store.db, { workspaceId, name, defaultApprover: approverOf(defaultApprover) }),
         toJson: (issued) => ({ id: issued.id, key: issued.key, ...toJson(issued) }),
         toText: (issued) => `${issued.key}\nThis is ${issued.id}. It is shown this once; keep it.`,
+      },
+    ),
+  );
+  command.addCommand(
+    onStore(
+      new Command("update")
+        .description("change whom MCP asks for agents with this key that name nobody")
+        .argument("<id>", "key_…, as `key list` shows")
+        .requiredOption(
+          "--default-approver <approver>",
+          "an address, group:<key>, or `none` for the workspace's",
+        ),
+      readConfig,
+      {
+        run: (store, id: string, { defaultApprover }: { defaultApprover: string }) =>
+          changeKey(store.db, { id, defaultApprover: approverOf(defaultApprover) }),
+        toJson,
+        toText: ({ id, defaultApprover }) =>
+          `Changed ${id}: ${defaultApprover === null ? "the workspace's default approver is asked" : `${toTerminalText(defaultApprover)} is asked`}.`,
       },
     ),
   );
@@ -48,12 +74,22 @@ export function keyCommand(readConfig: ReadCommandConfig): Command {
         toJson: (keys) => keys.map(toJson),
         toText: (keys) =>
           table(
-            ["ID", "WORKSPACE", "NAME", "KEY", "CREATED", "LAST USED", "REVOKED"],
+            [
+              "ID",
+              "WORKSPACE",
+              "NAME",
+              "KEY",
+              "DEFAULT APPROVER",
+              "CREATED",
+              "LAST USED",
+              "REVOKED",
+            ],
             keys.map((key) => [
               key.id,
               key.workspaceId,
               key.name,
               `cs_…${key.lastFour}`,
+              key.defaultApprover ?? "as workspace",
               key.createdAt.toISOString(),
               key.lastUsedAt?.toISOString() ?? "never",
               key.revokedAt?.toISOString() ?? "",
@@ -67,6 +103,7 @@ export function keyCommand(readConfig: ReadCommandConfig): Command {
 }
 
 function toJson(key: apiKeys.ApiKey): Printed {
-  const { id, workspaceId, name, lastFour, createdAt, lastUsedAt, revokedAt } = key;
-  return { id, workspaceId, name, lastFour, createdAt, lastUsedAt, revokedAt };
+  const { id, workspaceId, name, lastFour, defaultApprover } = key;
+  const { createdAt, lastUsedAt, revokedAt } = key;
+  return { id, workspaceId, name, lastFour, createdAt, lastUsedAt, revokedAt, defaultApprover };
 }

@@ -9,7 +9,14 @@ import {
   type WorkspaceInput,
 } from "../operations/workspaces/manage-workspace.ts";
 import * as workspaces from "../storage/workspaces/workspaces.ts";
-import { onStore, type Printed, type ReadCommandConfig, table, wholeNumber } from "./command.ts";
+import {
+  approverOf,
+  onStore,
+  type Printed,
+  type ReadCommandConfig,
+  table,
+  wholeNumber,
+} from "./command.ts";
 
 type SettingFlags = {
   name?: string;
@@ -19,6 +26,7 @@ type SettingFlags = {
   expiry?: number;
   reminder?: number | "off";
   reviewCode?: boolean;
+  defaultApprover?: string;
 };
 
 export function workspaceCommand(readConfig: ReadCommandConfig): Command {
@@ -62,6 +70,7 @@ export function workspaceCommand(readConfig: ReadCommandConfig): Command {
             "EXPIRY",
             "REMINDER",
             "REVIEW CODE",
+            "DEFAULT APPROVER",
             "THIS MONTH",
           ],
           found.map((each) => [
@@ -73,6 +82,7 @@ export function workspaceCommand(readConfig: ReadCommandConfig): Command {
             `${each.expiryMinutes} min`,
             each.reminderPercent === null ? "off" : `${each.reminderPercent} %`,
             each.reviewCode ? "on" : "off",
+            each.defaultApprover ?? "none",
             String(each.requestsThisMonth),
           ]),
           'No workspaces yet. Create one: countersign workspace create --name "Acme"',
@@ -108,6 +118,10 @@ function withSettings(command: Command, description: string, { isUpdate = false 
       "--review-code <on|off>",
       "have approvers type a code that is printed in their mail (off)",
       onOrOff,
+    )
+    .option(
+      "--default-approver <approver>",
+      "whom MCP asks when an agent names nobody: an address, group:<key>, or `none` (none)",
     );
 }
 
@@ -125,7 +139,7 @@ function onOrOff(text: string): boolean {
 }
 
 function settingsOf(flags: SettingFlags): Partial<WorkspaceInput> {
-  const { name, plan, included, cap, expiry, reminder, reviewCode } = flags;
+  const { name, plan, included, cap, expiry, reminder, reviewCode, defaultApprover } = flags;
   return {
     ...(name === undefined ? {} : { name }),
     ...(plan === undefined ? {} : { plan }),
@@ -134,12 +148,13 @@ function settingsOf(flags: SettingFlags): Partial<WorkspaceInput> {
     ...(expiry === undefined ? {} : { expiryMinutes: expiry }),
     ...(reminder === undefined ? {} : { reminderPercent: reminder === "off" ? null : reminder }),
     ...(reviewCode === undefined ? {} : { reviewCode }),
+    ...(defaultApprover === undefined ? {} : { defaultApprover: approverOf(defaultApprover) }),
   };
 }
 
 function toJson(workspace: workspaces.Workspace): Printed {
-  const { id, name, plan, included, cap, expiryMinutes, reminderPercent, reviewCode, createdAt } =
-    workspace;
+  const { id, name, plan, included, cap, expiryMinutes, reminderPercent, reviewCode } = workspace;
+  const { defaultApprover, createdAt } = workspace;
   return {
     id,
     name,
@@ -149,6 +164,7 @@ function toJson(workspace: workspaces.Workspace): Printed {
     expiryMinutes,
     reminderPercent,
     reviewCode,
+    defaultApprover,
     createdAt,
   };
 }

@@ -3,6 +3,7 @@
 import type { Database } from "../database/database.ts";
 import { mcpMessageBytesMax, tinyBodyBytesMax } from "../domain/limits.ts";
 import * as approvals from "./api/approvals.ts";
+import { showDefaultApprover } from "./api/default-approver.ts";
 import { healthz, readyz } from "./api/health.ts";
 import { type McpCalls, makeMcpEndpoint } from "./api/mcp.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
@@ -36,6 +37,7 @@ export function routesOf(calls: Calls): Route[] {
     { method: "GET", path: "/v1/requests/:id", access: "api_key", handle: (call) => approvals.read(calls, call) },
     { method: "POST", path: "/v1/requests/:id/cancel", access: "api_key", admit: admitKey, bodyBytesMax: tinyBodyBytesMax, handle: (call) => approvals.cancel(calls, call) },
     { method: "POST", path: "/v1/requests/:id/redeem", access: "api_key", admit: admitKey, bodyBytesMax: tinyBodyBytesMax, handle: (call) => approvals.redeem(calls, call) },
+    { method: "GET", path: "/v1/default-approver", access: "api_key", handle: (call) => showDefaultApprover(calls.db, call) },
     { method: "POST", path: "/mcp", access: "api_key", admit: admitKey, bodyBytesMax: mcpMessageBytesMax, handle: makeMcpEndpoint(calls) },
     { method: "GET", path: "/v1/openapi.json", access: "anyone", handle: () => openApi },
     { method: "GET", path: "/healthz", access: "anyone", handle: () => healthz() },

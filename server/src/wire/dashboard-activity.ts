@@ -14,6 +14,7 @@ export type Activity = {
 
 export type ActivityAction =
   | "key.issued"
+  | "key.changed"
   | "key.revoked"
   | "endpoint.added"
   | "endpoint.changed"

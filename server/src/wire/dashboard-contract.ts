@@ -112,7 +112,14 @@ export type DashboardApi = {
 
   /** All working keys, then the keys revoked last; `isMore` when more were revoked than are listed. */
   "GET /workspaces/:workspaceId/keys": { answer: { keys: ApiKey[]; isMore: boolean } };
-  "POST /workspaces/:workspaceId/keys": { body: { name: string }; answer: IssuedKey };
+  "POST /workspaces/:workspaceId/keys": {
+    body: { name: string; defaultApprover?: string | null };
+    answer: IssuedKey;
+  };
+  "POST /workspaces/:workspaceId/keys/:keyId": {
+    body: { defaultApprover: string | null };
+    answer: ApiKey;
+  };
   "POST /workspaces/:workspaceId/keys/:keyId/revoke": { answer: ApiKey };
 
   "GET /workspaces/:workspaceId/groups": { answer: { groups: Group[] } };
@@ -170,6 +177,8 @@ export type Settings = {
   reviewCode: boolean;
   /** The workspace's own safety cap a month; null goes by the plan. */
   cap: number | null;
+  /** Whom MCP asks when an agent names nobody: an address or group:<key>; null is nobody. */
+  defaultApprover: string | null;
 };
 
 export type Workspace = Settings & {
@@ -331,6 +340,8 @@ export type ApiKey = {
   /** To the minute; null when it was never used. */
   lastUsedAt: string | null;
   revokedAt: string | null;
+  /** Asked in place of the workspace's default approver; null goes by the workspace. */
+  defaultApprover: string | null;
 };
 
 /** The key itself is shown this once. */

@@ -5,12 +5,9 @@ import { isRefusal, type Refusal, refuse } from "../refusal.ts";
 import { ttlMinutesMax, ttlMinutesMin } from "../shown/field-limits.ts";
 import type { JsonFlaw, JsonText } from "../shown/json-text.ts";
 import { type Submitted, type SubmittedField, submittedFields } from "../shown/submitted-fields.ts";
-import { flawOfEmailAddress } from "../workspace/email-address.ts";
-import { isGroupKey } from "../workspace/group.ts";
+import { type Notify, parseNotify } from "../workspace/notify.ts";
 import { flawOfText, isBlank } from "../workspace/plain-text.ts";
 import { describeFlaw, describeType, type Members, membersOf } from "./json-body.ts";
-
-export type Notify = { kind: "address"; email: string } | { kind: "group"; key: string };
 
 export type NewApproval = Submitted<JsonText> & { notify: Notify; ttlMinutes: number | null };
 
@@ -92,26 +89,12 @@ function optionalText(members: Members, name: string, charactersMax: number): st
   return value;
 }
 
-const groupPrefix = "group:";
-
 function notify(members: Members, name: string): Notify {
   const value = parsed(opaque(members, name));
   if (value === null) fail(name, "is required: an e-mail address, or group:<key>");
   if (typeof value !== "string") fail(name, `must be a string, not ${describeType(value)}`);
-  if (isBlank(value)) fail(name, "must not be blank: give an e-mail address, or group:<key>");
-  if (!value.startsWith(groupPrefix)) {
-    const flaw = flawOfEmailAddress(value);
-    if (flaw !== null) fail(name, `${flaw}; or group:<key> for an approver group`);
-    return { kind: "address", email: value };
-  }
-  const key = value.slice(groupPrefix.length);
-  if (!isGroupKey(key)) {
-    fail(
-      name,
-      "names a group whose key is not valid: a key has 1 to 64 characters, lower-case letters, digits, _ and -, and begins with a letter or digit",
-    );
-  }
-  return { kind: "group", key };
+  const approver = parseNotify(value);
+  return "flaw" in approver ? fail(name, approver.flaw) : approver;
 }
 
 function texts(
@@ -154,7 +137,7 @@ function parsed(text: JsonText | null): unknown {
 
 function refuseSize(name: string, text: JsonText, bytesMax: number): void {
   if (!isLongerThanBytes(text, bytesMax)) return;
-  const bytes = Buffer.byteLength(text);
+  const bytes = countBytes(text);
   throw new FieldFlaw(
     refuse(
       "state_too_large",
@@ -174,5 +157,10 @@ function fail(name: string, what: string): never {
 function isLongerThanBytes(text: string, bytesMax: number): boolean {
   // UTF-8 needs one to three bytes per UTF-16 unit, so most texts need no counting.
   if (text.length > bytesMax) return true;
-  return text.length * 3 > bytesMax && Buffer.byteLength(text) > bytesMax;
+  return text.length * 3 > bytesMax && countBytes(text) > bytesMax;
+}
+
+/** Without Node's Buffer: the SDK's testing kit runs these rules in browsers, too. */
+function countBytes(text: string): number {
+  return new TextEncoder().encode(text).length;
 }

@@ -4,6 +4,7 @@ export const activityActions = [
   "workspace.created",
   "settings.changed",
   "key.issued",
+  "key.changed",
   "key.revoked",
   "endpoint.added",
   "endpoint.changed",

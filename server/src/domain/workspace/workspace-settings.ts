@@ -3,6 +3,7 @@
 import { reminderPercentMax } from "../limits.ts";
 import { ttlMinutesMax, ttlMinutesMin } from "../shown/field-limits.ts";
 import { flawOfName } from "./name.ts";
+import { parseNotify } from "./notify.ts";
 
 export type WorkspaceSettings = {
   name: string;
@@ -15,6 +16,8 @@ export type WorkspaceSettings = {
   reminderPercent: number | null;
   /** Reviewers type a code that is printed in their mail. Links made before it was turned on ask for none. */
   reviewCode: boolean;
+  /** Whom MCP asks when an agent names nobody: an address or group:<key>; null is nobody. */
+  defaultApprover: string | null;
 };
 
 const volumeMax = 2_000_000_000;
@@ -44,7 +47,18 @@ export function flawOfWorkspaceSettings(
     const message = `reminder: must be a whole number of per cent from 1 to ${reminderPercentMax}, or off`;
     return { field: "reminderPercent", message };
   }
+  const approverFlaw = flawOfDefaultApprover(settings.defaultApprover);
+  if (approverFlaw !== null) {
+    return { field: "defaultApprover", message: `defaultApprover: ${approverFlaw}` };
+  }
   return null;
+}
+
+/** Says what is wrong with the form of a default approver of a workspace or key, or null when it is fine. */
+export function flawOfDefaultApprover(approver: string | null): string | null {
+  if (approver === null) return null;
+  const named = parseNotify(approver);
+  return "flaw" in named ? named.flaw : null;
 }
 
 const volumeRule = `must be a whole number from 0 to ${volumeMax}`;

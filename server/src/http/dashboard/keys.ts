@@ -1,9 +1,9 @@
-// API keys on the dashboard: list, issue, revoke. A key itself is answered once, when it is issued.
+// API keys on the dashboard: list, issue, change, revoke. A key itself is answered once, when it is issued.
 
 import { z } from "zod";
 import { revokedKeysListed } from "../../domain/limits.ts";
 import { isRefusal } from "../../domain/refusal.ts";
-import { issueKey, revokeKey } from "../../operations/workspaces/issue-key.ts";
+import { changeKey, issueKey, revokeKey } from "../../operations/workspaces/issue-key.ts";
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
 import type { ApiKey, IssuedKey } from "../../wire/dashboard-contract.ts";
 import { tellRefusal } from "./change-refusal.ts";
@@ -25,7 +25,7 @@ export async function list(
   return { keys: (isMore ? keys.slice(0, -1) : keys).map(toApiKey), isMore };
 }
 
-const newKey = z.object({ name: z.string() });
+const newKey = z.object({ name: z.string(), defaultApprover: z.string().nullable().default(null) });
 
 export async function issue(
   { db }: DashboardCalls,
@@ -34,8 +34,21 @@ export async function issue(
   const form = readForm(visit.call, newKey);
   if (isRefusal(form)) return form;
   const { workspaceId } = visit;
-  const issued = await issueKey(db, { workspaceId, name: form.name }, doerOf(visit));
+  const issued = await issueKey(db, { ...form, workspaceId }, doerOf(visit));
   return isRefusal(issued) ? tellRefusal(issued) : { ...toApiKey(issued), key: issued.key };
+}
+
+const changedKey = z.object({ defaultApprover: z.string().nullable() });
+
+export async function change(
+  { db }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<ApiKey | DashboardRefusal> {
+  const form = readForm(visit.call, changedKey);
+  if (isRefusal(form)) return form;
+  const id = idIn(visit.call, "keyId");
+  const changed = await changeKey(db, { ...form, id }, doerOf(visit));
+  return isRefusal(changed) ? tellRefusal(changed) : toApiKey(changed);
 }
 
 export async function revoke(
@@ -53,6 +66,7 @@ function toApiKey({
   createdAt,
   lastUsedAt,
   revokedAt,
+  defaultApprover,
 }: apiKeys.ApiKey): ApiKey {
   return {
     id,
@@ -61,5 +75,6 @@ function toApiKey({
     createdAt: createdAt.toISOString(),
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
     revokedAt: revokedAt?.toISOString() ?? null,
+    defaultApprover,
   };
 }

@@ -95,6 +95,7 @@ export const dashboardTable: DashboardTable = {
 
   "GET /workspaces/:workspaceId/keys": { who: "viewer", handle: keys.list },
   "POST /workspaces/:workspaceId/keys": { who: "admin", handle: keys.issue },
+  "POST /workspaces/:workspaceId/keys/:keyId": { who: "admin", handle: keys.change },
   "POST /workspaces/:workspaceId/keys/:keyId/revoke": { who: "admin", handle: keys.revoke },
 
   "GET /workspaces/:workspaceId/groups": { who: "viewer", handle: groups.list },

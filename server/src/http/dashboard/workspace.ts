@@ -31,6 +31,7 @@ export async function show(
     expiryMinutes: workspace.expiryMinutes,
     reminderPercent: workspace.reminderPercent,
     reviewCode: workspace.reviewCode,
+    defaultApprover: workspace.defaultApprover,
     cap: workspace.cap,
     role,
     createdAt: workspace.createdAt.toISOString(),
@@ -46,6 +47,7 @@ const settings = z.object({
   reminderPercent: z.number().nullable().optional(),
   reviewCode: z.boolean().optional(),
   cap: z.number().nullable().optional(),
+  defaultApprover: z.string().nullable().optional(),
 });
 
 export async function changeSettings(
@@ -66,6 +68,7 @@ function given({
   reminderPercent,
   reviewCode,
   cap,
+  defaultApprover,
 }: z.infer<typeof settings>) {
   return {
     ...(name === undefined ? {} : { name }),
@@ -73,6 +76,7 @@ function given({
     ...(reminderPercent === undefined ? {} : { reminderPercent }),
     ...(reviewCode === undefined ? {} : { reviewCode }),
     ...(cap === undefined ? {} : { cap }),
+    ...(defaultApprover === undefined ? {} : { defaultApprover }),
   };
 }
 

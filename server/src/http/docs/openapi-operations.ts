@@ -244,6 +244,27 @@ export function describeOperations({ pending, approved, cancelled, redeemed }: E
         },
       },
     },
+    "/v1/default-approver": {
+      get: {
+        operationId: "getDefaultApprover",
+        tags: ["Requests"],
+        summary: "Read the default approver",
+        description:
+          "Whom to name as `notify` when nobody was named. The default of the API key wins over the workspace's. The MCP tools ask this; a create itself always needs `notify`.",
+        responses: {
+          "200": {
+            description: "The default approver, or null when none is set.",
+            headers: requestId,
+            content: json(ref("DefaultApprover"), {
+              object: "default_approver",
+              notify: "ann@example.com",
+              setFor: "workspace",
+            }),
+          },
+          ...common,
+        },
+      },
+    },
     "/v1/openapi.json": {
       get: {
         operationId: "getOpenApi",

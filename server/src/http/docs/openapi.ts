@@ -188,6 +188,19 @@ export const openApi = {
         },
         additionalProperties: false,
       },
+      DefaultApprover: {
+        type: "object",
+        required: ["object", "notify", "setFor"],
+        properties: {
+          object: { type: "string", const: "default_approver" },
+          notify: nullable("string", "An address or `group:<key>`; null when none is set."),
+          setFor: {
+            oneOf: [{ type: "string", enum: ["key", "workspace"] }, { type: "null" }],
+            description: "Whether it is this key's own or the workspace's.",
+          },
+        },
+        additionalProperties: false,
+      },
       WebhookEvent: webhookEventSchema(requestFields),
       Error: errorSchema(),
       RedeemError: errorSchema(redemptionFields),

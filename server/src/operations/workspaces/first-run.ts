@@ -48,6 +48,7 @@ async function insertFirstWorkspace(tx: Transaction, key: string): Promise<void>
     expiryMinutes: defaultExpiryMinutes,
     reminderPercent: defaultReminderPercent,
     reviewCode: false,
+    defaultApprover: null,
   });
   const entry = { workspaceId, actor: null };
   await activity.insert(tx, { ...entry, action: "workspace.created", subject: name });

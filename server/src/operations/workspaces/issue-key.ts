@@ -10,36 +10,43 @@ import {
 } from "../../domain/access/api-key.ts";
 import { keysPerWorkspaceMax } from "../../domain/limits.ts";
 import { type ChangeRefusal, refuse, refuseField } from "../../domain/refusal.ts";
-import { type Actor, type Doer, operator } from "../../domain/workspace/activity.ts";
+import { type Actor, type Doer, fromTo, operator } from "../../domain/workspace/activity.ts";
 import { flawOfName } from "../../domain/workspace/name.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
+import { refuseDefaultApprover } from "../people/default-approvers.ts";
 import { inTransactionBy, inTurnBy } from "../transaction-by.ts";
 
 export type IssuedKey = apiKeys.ApiKey & { key: string };
 
+export type KeyInput = { workspaceId: string; name: string; defaultApprover?: string | null };
+
 export async function issueKey(
   db: Database,
-  input: { workspaceId: string; name: string },
+  input: KeyInput,
   by: Doer = operator,
 ): Promise<IssuedKey | ChangeRefusal> {
   const flaw = flawOfName(input.name);
   if (flaw !== null) return refuseField("name", flaw);
   return inTurnBy(db, input.workspaceId, by, async (tx) => {
     const count = await apiKeys.countInUse(tx, input.workspaceId);
-    return count < keysPerWorkspaceMax ? insertKey(tx, input, by.actor) : tooManyKeys();
+    if (count >= keysPerWorkspaceMax) return tooManyKeys();
+    const { workspaceId, defaultApprover = null } = input;
+    const refused = await refuseDefaultApprover(tx, workspaceId, defaultApprover);
+    return refused ?? insertKey(tx, input, by.actor);
   });
 }
 
 export async function insertKey(
   tx: Transaction,
-  { workspaceId, name, key = newKey() }: { workspaceId: string; name: string; key?: string },
+  { workspaceId, name, defaultApprover = null, key = newKey() }: KeyInput & { key?: string },
   actor: Actor = null,
 ): Promise<IssuedKey> {
   const digest = digestOfApiKey(key);
   const lastFour = lastFourOfApiKey(key);
-  const issued = await apiKeys.insert(tx, { workspaceId, name, digest, lastFour });
-  const entry = { workspaceId, actor, subject: name, detail: { lastFour } };
+  const issued = await apiKeys.insert(tx, { workspaceId, name, digest, lastFour, defaultApprover });
+  const detail = { lastFour, ...(defaultApprover === null ? {} : { defaultApprover }) };
+  const entry = { workspaceId, actor, subject: name, detail };
   await activity.insert(tx, { ...entry, action: "key.issued" });
   return { ...issued, key };
 }
@@ -62,6 +69,30 @@ export async function revokeKey(
     const entry = { workspaceId, actor: by.actor, subject, detail: { lastFour } };
     await activity.insert(tx, { ...entry, action: "key.revoked" });
     return apiKeys.revoke(tx, key);
+  });
+}
+
+/** A key with a default approver of its own asks them; null goes back to the workspace's. */
+export async function changeKey(
+  db: Database,
+  { id, defaultApprover }: { id: string; defaultApprover: string | null },
+  by: Doer = operator,
+): Promise<apiKeys.ApiKey | ChangeRefusal> {
+  const found = await apiKeys.find(db, { workspaceId: by.workspaceId, id });
+  if (found === null) return unknownKey(id, by);
+  return inTurnBy(db, found.workspaceId, by, async (tx) => {
+    const key = await apiKeys.lock(tx, found);
+    if (key === null) throw new Error(`key ${id} vanished`);
+    if (key.revokedAt !== null) return refuse("conflict", "this key was revoked");
+    const refused = await refuseDefaultApprover(tx, key.workspaceId, defaultApprover);
+    if (refused !== null || key.defaultApprover === defaultApprover) return refused ?? key;
+    const { workspaceId, name: subject, lastFour } = key;
+    const told = (approver: string | null) => approver ?? "as workspace";
+    const change = fromTo(told(key.defaultApprover), told(defaultApprover));
+    const entry = { workspaceId, actor: by.actor, subject };
+    const detail = { lastFour, defaultApprover: change };
+    await activity.insert(tx, { ...entry, action: "key.changed", detail });
+    return apiKeys.setDefaultApprover(tx, key, defaultApprover);
   });
 }
 

@@ -12,6 +12,7 @@ import {
 } from "../../domain/workspace/workspace-settings.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
 import * as workspaces from "../../storage/workspaces/workspaces.ts";
+import { refuseDefaultApprover } from "../people/default-approvers.ts";
 import { inTurnBy } from "../transaction-by.ts";
 
 export type WorkspaceInput = Pick<WorkspaceSettings, "name"> & Partial<WorkspaceSettings>;
@@ -27,11 +28,15 @@ export async function createWorkspace(
     expiryMinutes: defaultExpiryMinutes,
     reminderPercent: defaultReminderPercent,
     reviewCode: false,
+    defaultApprover: null,
     ...input,
   };
   return inTransaction(db, async (tx) => {
     const flaw = flawOfWorkspaceSettings(settings, await workspaces.listPlanNames(tx));
     if (flaw !== null) return refuseSetting(flaw);
+    // It has no groups yet, as no workspace has that does not exist.
+    const refused = await refuseDefaultApprover(tx, "", settings.defaultApprover);
+    if (refused !== null) return refused;
     const workspace = await workspaces.insert(tx, settings);
     await activity.insert(tx, {
       workspaceId: workspace.id,
@@ -56,6 +61,10 @@ export async function updateWorkspace(
     if (flaw !== null) return refuseSetting(flaw);
     const detail = changesOf(workspace, settings);
     if (Object.keys(detail).length === 0) return workspace;
+    if (settings.defaultApprover !== workspace.defaultApprover) {
+      const refused = await refuseDefaultApprover(tx, id, settings.defaultApprover);
+      if (refused !== null) return refused;
+    }
     const entry = { workspaceId: id, actor: by.actor, subject: settings.name, detail };
     await activity.insert(tx, { ...entry, action: "settings.changed" });
     return workspaces.update(tx, id, settings);
@@ -82,6 +91,7 @@ function tellSettings(settings: WorkspaceSettings): Record<keyof WorkspaceSettin
     expiryMinutes: String(settings.expiryMinutes),
     reminderPercent: settings.reminderPercent === null ? "off" : String(settings.reminderPercent),
     reviewCode: settings.reviewCode ? "on" : "off",
+    defaultApprover: settings.defaultApprover ?? "none",
   };
 }
 

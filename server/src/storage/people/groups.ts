@@ -86,6 +86,18 @@ export async function list(db: Queryable, workspaceId: string | null): Promise<G
   return rows.map(toGroup);
 }
 
+/** Whether there is a group with this key. If so, nobody deletes it until the transaction ends. */
+export async function lockByKey(
+  tx: Transaction,
+  { workspaceId, key }: { workspaceId: string; key: string },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    "select from groups where workspace_id = $1 and key = $2 for share",
+    [workspaceId, key],
+  );
+  return rowCount === 1;
+}
+
 export async function count(db: Queryable, workspaceId: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     "select count(*)::int as count from groups where workspace_id = $1 and deleted_at is null",

@@ -11,6 +11,8 @@ export type ApiKey = {
   /** To the minute; null when it was never used. */
   lastUsedAt: Date | null;
   revokedAt: Date | null;
+  /** Whom MCP asks for agents with this key that name nobody; null goes by the workspace. */
+  defaultApprover: string | null;
 };
 
 type ApiKeyRow = {
@@ -21,9 +23,11 @@ type ApiKeyRow = {
   created_at: Date;
   last_used_at: Date | null;
   revoked_at: Date | null;
+  default_approver: string | null;
 };
 
-const columns = "id, workspace_id, name, last_four, created_at, last_used_at, revoked_at";
+const columns =
+  "id, workspace_id, name, last_four, created_at, last_used_at, revoked_at, default_approver";
 
 /** The workspace that a key opens, or null when the key is unknown or revoked. */
 export async function findWorkspaceId(db: Queryable, digest: Buffer): Promise<string | null> {
@@ -35,16 +39,79 @@ export async function findWorkspaceId(db: Queryable, digest: Buffer): Promise<st
   return rows[0]?.workspace_id ?? null;
 }
 
+/** Whom to ask for a caller who names nobody. The key's own default wins over the workspace's. */
+export type DefaultApprover = { workspaceId: string; approver: string | null; isOfKey: boolean };
+
+/** Null when the key is unknown or revoked. */
+export async function findDefaultApprover(
+  db: Queryable,
+  digest: Buffer,
+): Promise<DefaultApprover | null> {
+  type Row = { workspace_id: string; approver: string | null; is_of_key: boolean };
+  const { rows } = await db.query<Row>({
+    name: "apiKeys.findDefaultApprover",
+    text: `
+      select k.workspace_id, coalesce(k.default_approver, w.default_approver) as approver,
+        k.default_approver is not null as is_of_key
+      from api_keys k
+      join workspaces w on w.id = k.workspace_id
+      where k.digest = $1 and k.revoked_at is null`,
+    values: [digest],
+  });
+  return (
+    rows.map(({ workspace_id, approver, is_of_key }) => ({
+      workspaceId: workspace_id,
+      approver,
+      isOfKey: is_of_key,
+    }))[0] ?? null
+  );
+}
+
 export async function insert(
   tx: Transaction,
-  key: { workspaceId: string; name: string; digest: Buffer; lastFour: string },
+  key: {
+    workspaceId: string;
+    name: string;
+    digest: Buffer;
+    lastFour: string;
+    defaultApprover: string | null;
+  },
 ): Promise<ApiKey> {
   const { rows } = await tx.query<ApiKeyRow>(
-    `insert into api_keys (workspace_id, name, digest, last_four) values ($1, $2, $3, $4)
+    `insert into api_keys (workspace_id, name, digest, last_four, default_approver)
+     values ($1, $2, $3, $4, $5)
      returning ${columns}`,
-    [key.workspaceId, key.name, key.digest, key.lastFour],
+    [key.workspaceId, key.name, key.digest, key.lastFour, key.defaultApprover],
   );
   return rows.map(toApiKey)[0] as ApiKey;
+}
+
+export async function setDefaultApprover(
+  tx: Transaction,
+  key: { workspaceId: string; id: string },
+  approver: string | null,
+): Promise<ApiKey> {
+  const { rows } = await tx.query<ApiKeyRow>(
+    `update api_keys set default_approver = $3 where workspace_id = $1 and id = $2
+     returning ${columns}`,
+    [key.workspaceId, key.id, approver],
+  );
+  return rows.map(toApiKey)[0] as ApiKey;
+}
+
+/** The keys in use whose own default is this approver. */
+export async function listNamesByDefaultApprover(
+  db: Queryable,
+  workspaceId: string,
+  approver: string,
+): Promise<string[]> {
+  const { rows } = await db.query<{ name: string }>(
+    `select name from api_keys
+     where workspace_id = $1 and default_approver = $2 and revoked_at is null
+     order by id`,
+    [workspaceId, approver],
+  );
+  return rows.map(({ name }) => name);
 }
 
 export async function countInUse(db: Queryable, workspaceId: string): Promise<number> {
@@ -53,6 +120,18 @@ export async function countInUse(db: Queryable, workspaceId: string): Promise<nu
     [workspaceId],
   );
   return rows[0]?.count ?? 0;
+}
+
+/** Searches all workspaces when none is given. */
+export async function find(
+  db: Queryable,
+  { workspaceId, id }: { workspaceId: string | null; id: string },
+): Promise<ApiKey | null> {
+  const { rows } = await db.query<ApiKeyRow>(
+    `select ${columns} from api_keys where id = $1 and ($2::text is null or workspace_id = $2)`,
+    [id, workspaceId],
+  );
+  return rows.map(toApiKey)[0] ?? null;
 }
 
 /** Locks a key against changes by others until the transaction ends. Searches all workspaces when none is given. */
@@ -130,5 +209,6 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at,
     revokedAt: row.revoked_at,
+    defaultApprover: row.default_approver,
   };
 }

@@ -19,11 +19,12 @@ type WorkspaceRow = {
   expiry_minutes: number;
   reminder_percent: number | null;
   review_code: boolean;
+  default_approver: string | null;
   created_at: Date;
 };
 
-const columns =
-  "id, name, plan, included, cap, expiry_minutes, reminder_percent, review_code, created_at";
+const columns = `
+  id, name, plan, included, cap, expiry_minutes, reminder_percent, review_code, default_approver, created_at`;
 
 export async function exists(db: Queryable): Promise<boolean> {
   const { rows } = await db.query("select 1 from workspaces limit 1");
@@ -87,8 +88,10 @@ export async function listPlanNames(db: Queryable): Promise<string[]> {
 
 export async function insert(tx: Transaction, settings: WorkspaceSettings): Promise<Workspace> {
   const { rows } = await tx.query<WorkspaceRow>(
-    `insert into workspaces (name, plan, included, cap, expiry_minutes, reminder_percent, review_code)
-     values ($1, $2, $3, $4, $5, $6, $7)
+    `insert into workspaces (
+       name, plan, included, cap, expiry_minutes, reminder_percent, review_code, default_approver
+     )
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
      returning ${columns}`,
     toValues(settings),
   );
@@ -103,7 +106,7 @@ export async function update(
   const { rows } = await tx.query<WorkspaceRow>(
     `update workspaces
      set name = $2, plan = $3, included = $4, cap = $5, expiry_minutes = $6, reminder_percent = $7,
-       review_code = $8
+       review_code = $8, default_approver = $9
      where id = $1
      returning ${columns}`,
     [id, ...toValues(settings)],
@@ -122,7 +125,16 @@ export async function lock(tx: Transaction, id: string): Promise<Workspace | nul
 
 function toValues(settings: WorkspaceSettings): unknown[] {
   const { name, plan, included, cap, expiryMinutes, reminderPercent, reviewCode } = settings;
-  return [name, plan, included, cap, expiryMinutes, reminderPercent, reviewCode];
+  return [
+    name,
+    plan,
+    included,
+    cap,
+    expiryMinutes,
+    reminderPercent,
+    reviewCode,
+    settings.defaultApprover,
+  ];
 }
 
 function toWorkspace(row: WorkspaceRow): Workspace {
@@ -135,6 +147,7 @@ function toWorkspace(row: WorkspaceRow): Workspace {
     expiryMinutes: row.expiry_minutes,
     reminderPercent: row.reminder_percent,
     reviewCode: row.review_code,
+    defaultApprover: row.default_approver,
     createdAt: row.created_at,
   };
 }

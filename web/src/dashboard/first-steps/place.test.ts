@@ -10,6 +10,7 @@ const key: ApiKey = {
   createdAt: "2026-11-15T10:00:00.000Z",
   lastUsedAt: null,
   revokedAt: null,
+  defaultApprover: null,
 };
 
 function row(status: RequestRow["status"], id = "req_1"): RequestRow {

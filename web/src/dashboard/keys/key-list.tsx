@@ -3,6 +3,7 @@
 import type { ApiKey } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { When } from "../parts/when.tsx";
+import { ChangeKeyDialog } from "./change-key-dialog.tsx";
 import { RevokeKey } from "./revoke-key.tsx";
 
 type KeyListProps = {
@@ -27,10 +28,11 @@ export function KeyList({ keys, isMore, workspaceId, canChange }: KeyListProps) 
                 <th scope="col">Name</th>
                 <th scope="col">Key</th>
                 <th scope="col">Last used</th>
+                <th scope="col">Default approver</th>
                 <th scope="col">Created</th>
                 {canChange && (
                   <th scope="col">
-                    <span className="sr-only">Revoke</span>
+                    <span className="sr-only">Change or revoke</span>
                   </th>
                 )}
               </tr>
@@ -39,11 +41,19 @@ export function KeyList({ keys, isMore, workspaceId, canChange }: KeyListProps) 
               {live.map((key) => (
                 <tr key={key.id}>
                   <KeyCells apiKey={key} />
+                  <td data-label="Default approver">
+                    {key.defaultApprover === null ? (
+                      <span className="quiet">As in the settings</span>
+                    ) : (
+                      <Visible text={key.defaultApprover} />
+                    )}
+                  </td>
                   <td data-label="Created">
                     <When at={key.createdAt} isRelative />
                   </td>
                   {canChange && (
                     <td className="cell-actions">
+                      <ChangeKeyDialog apiKey={key} workspaceId={workspaceId} />
                       <RevokeKey apiKey={key} workspaceId={workspaceId} />
                     </td>
                   )}

@@ -9,6 +9,7 @@ import { DialogForm } from "../forms/dialog-form.tsx";
 import { TextField } from "../forms/field.tsx";
 import { call, fieldError } from "../service/api.ts";
 import { refresh } from "../service/queries.ts";
+import { ApproverField } from "./approver-field.tsx";
 import { IssuedKeyView } from "./issued-key-view.tsx";
 
 type NewKeyDialogProps = { workspaceId: string; trigger: ReactElement };
@@ -16,14 +17,19 @@ type NewKeyDialogProps = { workspaceId: string; trigger: ReactElement };
 export function NewKeyDialog({ workspaceId, trigger }: NewKeyDialogProps) {
   const [isOpen, setOpen] = useState(false);
   const [name, setName] = useState("");
+  const [approver, setApprover] = useState("");
   const issuing = useMutation({
     mutationFn: () =>
-      call("POST /workspaces/:workspaceId/keys", { params: { workspaceId }, body: { name } }),
+      call("POST /workspaces/:workspaceId/keys", {
+        params: { workspaceId },
+        body: { name, defaultApprover: approver.trim() || null },
+      }),
     onSuccess: () => refresh("GET /workspaces/:workspaceId/keys"),
   });
   const close = () => {
     setOpen(false);
     setName("");
+    setApprover("");
     issuing.reset();
   };
   const issued = issuing.data;
@@ -55,7 +61,7 @@ export function NewKeyDialog({ workspaceId, trigger }: NewKeyDialogProps) {
       {issued === undefined ? (
         <DialogForm
           sending={issuing}
-          fields={["name"]}
+          fields={["name", "defaultApprover"]}
           submitLabel="Create key"
           onSubmit={() => issuing.mutate()}
           onCancel={close}
@@ -67,6 +73,11 @@ export function NewKeyDialog({ workspaceId, trigger }: NewKeyDialogProps) {
             onChange={(event) => setName(event.currentTarget.value)}
             error={fieldError(issuing.error, "name")}
             autoFocus
+          />
+          <ApproverField
+            value={approver}
+            onChange={setApprover}
+            error={fieldError(issuing.error, "defaultApprover")}
           />
         </DialogForm>
       ) : (

@@ -21,6 +21,7 @@ const phrases: Record<ActivityAction, Phrase> = {
   "workspace.created": "created the workspace {subject}",
   "settings.changed": "changed the settings of {subject}",
   "key.issued": "created the key {subject}[ (…{=lastFour})]",
+  "key.changed": "changed the key {subject}[ (…{=lastFour})]",
   "key.revoked": "revoked the key {subject}[ (…{=lastFour})]",
   "endpoint.added": "added the endpoint {subject}",
   "endpoint.changed": "changed the endpoint {subject}",

@@ -8,6 +8,7 @@ const saved = {
   reminderPercent: 10,
   reviewCode: false,
   cap: null,
+  defaultApprover: null,
 };
 
 test("only what was typed is sent, as numbers where numbers are meant", () => {
@@ -17,6 +18,15 @@ test("only what was typed is sent, as numbers where numbers are meant", () => {
     reminderPercent: null,
     cap: 5_000,
   });
+});
+
+test("a default approver that is emptied is none", () => {
+  const ann = { ...saved, defaultApprover: "ann@example.com" };
+  assert.deepEqual(changesOf(ann, { defaultApprover: " " }), { defaultApprover: null });
+  assert.deepEqual(changesOf(saved, { defaultApprover: " group:people " }), {
+    defaultApprover: "group:people",
+  });
+  assert.deepEqual(changedFields(saved, { defaultApprover: "" }), []);
 });
 
 test("a value that was typed and taken back is no change", () => {

@@ -10,6 +10,8 @@ export type SettingsForm = {
   reminderPercent: string | null;
   reviewCode: boolean;
   cap: string | null;
+  /** Empty is nobody. */
+  defaultApprover: string;
 };
 
 export type SettingsDraft = Partial<SettingsForm>;
@@ -23,6 +25,7 @@ export function formOf(saved: Settings): SettingsForm {
     reminderPercent: saved.reminderPercent === null ? null : String(saved.reminderPercent),
     reviewCode: saved.reviewCode,
     cap: saved.cap === null ? null : String(saved.cap),
+    defaultApprover: saved.defaultApprover ?? "",
   };
 }
 
@@ -45,6 +48,9 @@ export function changesOf(saved: Settings, draft: SettingsDraft): Partial<Settin
         break;
       case "reviewCode":
         changes.reviewCode = form.reviewCode;
+        break;
+      case "defaultApprover":
+        changes.defaultApprover = form.defaultApprover.trim() || null;
         break;
       default: {
         const number = numberOf(form[field]);
@@ -74,6 +80,7 @@ export const settingsFields: readonly SettingsField[] = [
   "reminderPercent",
   "reviewCode",
   "cap",
+  "defaultApprover",
 ];
 
 function fieldsOf(form: SettingsForm): SettingsField[] {

@@ -6,7 +6,7 @@ import { Visible } from "../../look/visible-text.tsx";
 import { describeMinutes } from "./time-span.ts";
 
 export function SettingsFacts({ workspace }: { workspace: Workspace }) {
-  const { name, expiryMinutes, reminderPercent, reviewCode, cap } = workspace;
+  const { name, expiryMinutes, reminderPercent, reviewCode, cap, defaultApprover } = workspace;
   const facts: [label: string, value: string, sentence: string][] = [
     ["Name", name, "Approvers read it in every mail and on the review page."],
     [
@@ -23,6 +23,11 @@ export function SettingsFacts({ workspace }: { workspace: Workspace }) {
       "Review code",
       reviewCode ? "On" : "Off",
       "Approvers type six characters from the mail before the review page opens.",
+    ],
+    [
+      "Default approver",
+      defaultApprover ?? "Nobody",
+      "Who is asked when an agent that uses the MCP tools names nobody.",
     ],
     [
       "Safety cap",

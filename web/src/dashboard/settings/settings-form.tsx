@@ -114,6 +114,16 @@ export function SettingsForm({ workspace }: { workspace: Workspace }) {
         onChange={(event) => change({ reviewCode: event.currentTarget.checked })}
         error={errorAt("reviewCode")}
       />
+      <TextField
+        label="Default approver"
+        hint="Asked when an agent that uses the MCP tools names nobody. An e-mail address, or a group such as group:finance. A key can have its own, under API keys. Without one, such an agent is refused."
+        value={form.defaultApprover}
+        onChange={(event) => change({ defaultApprover: event.currentTarget.value })}
+        error={errorAt("defaultApprover")}
+        placeholder="Nobody"
+        autoComplete="off"
+        spellCheck={false}
+      />
       <OptionalNumber
         label="Safety cap"
         hint="The most requests a month. Further ones are refused with quota_exceeded. It protects you from an agent that runs wild. When off, the plan decides."
