@@ -22,9 +22,12 @@ import { missingFor, runBlock, saveBlock } from "./test/run-block.ts";
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "..");
-const writtenPages = globSync(["README.md", "{sdk,mcp,adapters,adapters/*}/README.md", "docs/*.md"], {
-  cwd: root,
-})
+const writtenPages = globSync(
+  ["README.md", "{sdk,mcp,adapters,adapters/*}/README.md", "docs/*.md"],
+  {
+    cwd: root,
+  },
+)
   // Its frameworks are installed in adapters/, where a test of its own runs it.
   .filter((path) => path !== join("docs", "adapters.md"))
   .sort()

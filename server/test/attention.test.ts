@@ -3,7 +3,11 @@ import { after, test } from "node:test";
 import { attentionCountMax, attentionNamedMax } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { type Role, roles } from "../src/domain/workspace/role.ts";
-import { disableEndpoint, enableEndpoint } from "../src/operations/deliveries/manage-endpoint.ts";
+import {
+  deleteEndpoint,
+  disableEndpoint,
+  enableEndpoint,
+} from "../src/operations/deliveries/manage-endpoint.ts";
 import { noteEndpointGone } from "../src/operations/deliveries/note-endpoint-health.ts";
 import { resendDelivery } from "../src/operations/deliveries/resend-delivery.ts";
 import { createGroup, removeGroupMember } from "../src/operations/people/manage-group.ts";
@@ -178,6 +182,16 @@ test("an endpoint that the service disabled stays in sight until it is enabled; 
   assert.ok(isCalm(await look()));
   await noteEndpointGone(db, endpoint);
   assert.ok(!isRefusal(await disableEndpoint(db, endpoint.id, "not needed any more")));
+  assert.ok(isCalm(await look()));
+});
+
+test("an endpoint that the service disabled and a person deleted needs nobody", async () => {
+  const { workspaceId, create, look } = await setUp();
+  const endpoint = await makeEndpoint(db, workspaceId, "https://hook.example/gone");
+  await noteEndpointGone(db, endpoint);
+  await create();
+  assert.equal((await look()).endpoints.count, 1);
+  assert.ok(!isRefusal(await deleteEndpoint(db, endpoint.id)));
   assert.ok(isCalm(await look()));
 });
 
