@@ -29,7 +29,8 @@ after(async () => {
 
 /** Beside the framework, whatever the program of the project imports. */
 const besides = ["zod@4.6.7"];
-const outOfReach = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH/;
+const outOfReach =
+  /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT|FETCH_ERROR|E50[234]/;
 const edit = { orderId: 1042, amount: 12.5 };
 const note = "Half of it: the parcel was damaged on the way";
 
