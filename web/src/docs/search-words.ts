@@ -55,12 +55,14 @@ const synonyms: readonly string[][] = [
   "benchmark performance throughput latency fast speed",
 ].map((line) => line.split(" "));
 
+/** By the stem of a word: the stems of the others. */
 const synonymsOf = new Map<string, Set<string>>();
 for (const line of synonyms) {
-  for (const word of line) {
-    const known = synonymsOf.get(stemOf(word)) ?? new Set();
-    for (const other of line) if (other !== word) known.add(other);
-    synonymsOf.set(stemOf(word), known);
+  const stems = line.map(stemOf);
+  for (const stem of stems) {
+    const known = synonymsOf.get(stem) ?? new Set();
+    for (const other of stems) if (other !== stem) known.add(other);
+    synonymsOf.set(stem, known);
   }
 }
 
@@ -97,25 +99,31 @@ export function fold(text: string): string {
   return text.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase();
 }
 
+/** A word with its stem, which is asked for often. */
+export type Stemmed = { word: string; stem: string };
+
+export function stemmed(word: string): Stemmed {
+  return { word, stem: stemOf(word) };
+}
+
 /** How well a term answers to a word that was typed: 1 is the very word, 0 something else. */
-export function kinshipOf(term: string, word: string): number {
-  if (term === word) return 1;
-  if (stemOf(term) === stemOf(word)) return 0.9;
-  if (word.length >= beginningMin && term.startsWith(word)) return 0.75;
-  if (word.length >= withinMin && term.includes(word)) return 0.35;
+export function kinshipOf(term: Stemmed, typed: Stemmed): number {
+  const { word } = typed;
+  if (term.word === word) return 1;
+  if (term.stem === typed.stem) return 0.9;
+  if (word.length >= beginningMin && term.word.startsWith(word)) return 0.75;
+  if (word.length >= withinMin && term.word.includes(word)) return 0.35;
   return 0;
 }
 
 /** Whether the term means the same as the word. */
-export function isSynonym(term: string, word: string): boolean {
-  const others = synonymsOf.get(stemOf(word));
-  if (others === undefined) return false;
-  return others.has(term) || [...others].some((other) => stemOf(other) === stemOf(term));
+export function isSynonym(term: Stemmed, typed: Stemmed): boolean {
+  return synonymsOf.get(typed.stem)?.has(term.stem) ?? false;
 }
 
 /** Whether the word is the term but for one slip of the hand, in this form or another. */
-export function isSlip(term: string, word: string): boolean {
-  return isOneSlipApart(term, word) || isOneSlipApart(stemOf(term), stemOf(word));
+export function isSlip(term: Stemmed, typed: Stemmed): boolean {
+  return isOneSlipApart(term.word, typed.word) || isOneSlipApart(term.stem, typed.stem);
 }
 
 /** One letter too many, too few, another, or two exchanged. The first letter is rarely the wrong one. */

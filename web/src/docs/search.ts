@@ -1,7 +1,16 @@
 // Finds the sections of the documentation that answer a question, best first. It forgives: any of the words will do,
 // their beginnings, one slip in each, and other names for the same thing. Small enough to search at every key.
 
-import { fold, isSlip, isSynonym, kinshipOf, termsOf, wordsOf } from "./search-words.ts";
+import {
+  fold,
+  isSlip,
+  isSynonym,
+  kinshipOf,
+  type Stemmed,
+  stemmed,
+  termsOf,
+  wordsOf,
+} from "./search-words.ts";
 
 /** One section, as the build writes it. */
 export type SearchEntry = {
@@ -39,7 +48,7 @@ const asideShare = 0.5;
 const scoreShareMin = 0.12;
 
 export function search(entries: readonly SearchEntry[], typed: string): Found[] {
-  const words = wordsOf(typed);
+  const words = wordsOf(typed).map(stemmed);
   if (words.length === 0) return [];
   const index = indexOf(entries);
   const wanted = words.map((word) => kinOf(word, words, index)).filter(isAnswered);
@@ -62,7 +71,7 @@ type Indexed = {
   text: ReadonlyMap<string, number>;
   length: number;
 };
-type Index = { sections: Indexed[]; vocabulary: ReadonlySet<string>; lengthMean: number };
+type Index = { sections: Indexed[]; vocabulary: readonly Stemmed[]; lengthMean: number };
 /** The terms that answer to a typed word, each by how well, and how much the word tells. */
 type Kin = { terms: Map<string, number>; weight: number };
 
@@ -78,7 +87,8 @@ function indexOf(entries: readonly SearchEntry[]): Index {
       for (const term of terms) vocabulary.add(term);
   }
   const lengths = sections.reduce((sum, { length }) => sum + length, 0);
-  const made = { sections, vocabulary, lengthMean: lengths / Math.max(1, sections.length) };
+  const terms = [...vocabulary].map(stemmed);
+  const made = { sections, vocabulary: terms, lengthMean: lengths / Math.max(1, sections.length) };
   for (const section of sections) section.length /= Math.max(1, made.lengthMean);
   indexes.set(entries, made);
   return made;
@@ -97,17 +107,17 @@ function isAnswered({ terms }: Kin): boolean {
 }
 
 /** Slips are looked for only if nothing else answers to the word. A synonym that was typed itself counts for itself. */
-function kinOf(word: string, typed: readonly string[], { sections, vocabulary }: Index): Kin {
+function kinOf(word: Stemmed, typed: readonly Stemmed[], { sections, vocabulary }: Index): Kin {
   const terms = new Map<string, number>();
   for (const term of vocabulary) {
     const kinship = kinshipOf(term, word);
-    if (kinship > 0) terms.set(term, kinship);
+    if (kinship > 0) terms.set(term.word, kinship);
     else if (isSynonym(term, word) && !typed.some((other) => kinshipOf(term, other) > 0)) {
-      terms.set(term, synonymShare);
+      terms.set(term.word, synonymShare);
     }
   }
   if (terms.size === 0) {
-    for (const term of vocabulary) if (isSlip(term, word)) terms.set(term, slipShare);
+    for (const term of vocabulary) if (isSlip(term, word)) terms.set(term.word, slipShare);
   }
   const having = sections.filter((section) => strengthOf(section, terms) > 0).length;
   return { terms, weight: Math.log(1 + sections.length / (1 + having)) };
