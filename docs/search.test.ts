@@ -13,7 +13,7 @@ const entries: SearchEntry[] = await readSearchEntries(root);
 /** What somebody types, and the page on which they should land; with #, the section. */
 const questions: readonly [typed: string, page: string][] = [
   ["how do I start", "quickstart"],
-  ["install", "quickstart"],
+  ["install the sdk", "sdk#install"],
   ["cancel a request", "api#cancel-request"],
   ["withdraw request", "api#cancel-request"],
   ["revoke api key", "concepts#workspaces-and-keys"],
