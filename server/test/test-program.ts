@@ -113,9 +113,9 @@ export type Program = {
   ended: Promise<{ code: number | null; signal: string | null }>;
 };
 
-/** `countersign serve` on a port that the system chooses. */
-export function startProgram(environment: Environment): Program {
-  const child = spawn(process.execPath, [program, "serve"], {
+/** `countersign serve` on a port that the system chooses, or another command that goes on until it is told to end. */
+export function startProgram(environment: Environment, words: string[] = ["serve"]): Program {
+  const child = spawn(process.execPath, [program, ...words], {
     cwd: folder,
     env: { PORT: "0", ...withPath(environment) },
     stdio: ["ignore", "pipe", "pipe"],

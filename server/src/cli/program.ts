@@ -3,10 +3,12 @@
 import { Command, CommanderError } from "commander";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
 import type { ReadCommandConfig } from "./command.ts";
+import { decideCommand } from "./decide.ts";
 import { deliveryCommand } from "./deliveries.ts";
 import { doctorCommand } from "./doctor.ts";
 import { groupCommand } from "./groups.ts";
 import { keyCommand } from "./keys.ts";
+import { listenCommand } from "./listen.ts";
 import { memberCommand } from "./members.ts";
 import { migrateCommand } from "./migrate.ts";
 import { signInLinkCommand } from "./sign-in-link.ts";
@@ -74,6 +76,8 @@ and works whether or not the server is running.`,
   program.addCommand(groupCommand(readConfig));
   program.addCommand(memberCommand(readConfig));
   program.addCommand(signInLinkCommand(readConfig));
+  program.addCommand(decideCommand(readConfig));
+  program.addCommand(listenCommand(readConfig));
   program.addCommand(doctorCommand(readConfig));
   for (const command of program.commands) inherit(command, program);
   return program;

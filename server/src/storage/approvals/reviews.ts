@@ -193,6 +193,24 @@ export async function findLink(
   return rows.map(toLink)[0] ?? null;
 }
 
+/** The makings of a reviewer's link, as their mail is made of them. */
+export type LinkSeed = { email: string; secretKeyId: string; tokenNonce: Buffer };
+
+/** Everybody who was asked about an approval, in the order of their addresses. */
+export async function listLinkSeeds(db: Queryable, approvalId: string): Promise<LinkSeed[]> {
+  type Row = { email: string; secret_key_id: string; token_nonce: Buffer };
+  const { rows } = await db.query<Row>(
+    `select email, secret_key_id, token_nonce from reviewers
+     where approval_id = $1 order by lower(email), id`,
+    [approvalId],
+  );
+  return rows.map(({ email, secret_key_id, token_nonce }) => ({
+    email,
+    secretKeyId: secret_key_id,
+    tokenNonce: token_nonce,
+  }));
+}
+
 /** Notes the first time only; later calls change nothing. */
 export async function noteOpened(
   tx: Transaction,

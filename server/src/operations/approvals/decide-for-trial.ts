@@ -1,0 +1,96 @@
+// Decides in place of a reviewer, for a developer who tries things out on one machine. It opens the reviewer's own link and
+// goes the way of every decision, so the same rules hold. Where a service was ever public, it refuses.
+
+import { hash } from "node:crypto";
+import type { Database } from "../../database/database.ts";
+import { findSecretKey, type Keyring } from "../../domain/access/keyring.ts";
+import { deriveReviewCode } from "../../domain/access/review-code.ts";
+import { deriveReviewToken, digestOfReviewToken } from "../../domain/access/review-link.ts";
+import { issueReviewTicket } from "../../domain/access/review-ticket.ts";
+import { parseReviewDecision } from "../../domain/approval/review-decision.ts";
+import { type ChangeRefusal, isRefusal, type Refusal, refuse } from "../../domain/refusal.ts";
+import type { JsonText } from "../../domain/shown/json-text.ts";
+import { shownText } from "../../domain/shown/shown-text.ts";
+import * as reviews from "../../storage/approvals/reviews.ts";
+import * as members from "../../storage/people/members.ts";
+import { firstOwnerEmail } from "../workspaces/first-run.ts";
+import { makeDecideApproval } from "./decide-approval.ts";
+import { findReview, noteReviewOpened, unknownLink } from "./open-review.ts";
+
+export type TrialDecision = {
+  id: string;
+  verdict: "approve" | "reject";
+  note: string | null;
+  edit: JsonText | null;
+  /** One of several who were asked; null is the first. */
+  email: string | null;
+};
+
+export type TrialParts = { db: Database; keyring: Keyring; onDue: () => void };
+
+export async function decideForTrial(
+  { db, keyring, onDue }: TrialParts,
+  choice: TrialDecision,
+): Promise<reviews.ReviewLink | Refusal | ChangeRefusal> {
+  if (!(await isTrial(db))) return notTried();
+  const seed = await findSeed(db, choice);
+  if (isRefusal(seed)) return seed;
+  const key = findSecretKey(keyring, seed.secretKeyId);
+  if (key === null) return deadLink();
+  const tokenDigest = digestOfReviewToken(deriveReviewToken(key, seed.tokenNonce));
+  const review = await findReview(db, tokenDigest);
+  if (review === null) return deadLink();
+  const decision = parseReviewDecision(
+    bodyOf(choice, {
+      digest: hash("sha256", shownText({ ...review, id: review.approvalId }), "hex"),
+      ticket: issueReviewTicket(keyring, review.reviewer.id, review.now),
+      code: review.reviewer.needsCode ? deriveReviewCode(key, seed.tokenNonce) : null,
+    }),
+  );
+  if (isRefusal(decision)) return decision;
+  await noteReviewOpened(db, review);
+  const result = await makeDecideApproval(db, keyring, onDue)(tokenDigest, review, decision);
+  return "decided" in result ? result.decided : refuse("conflict", result.message);
+}
+
+/** The first owner lives until the service first starts under a public address, and never comes back by itself. */
+async function isTrial(db: Database): Promise<boolean> {
+  return (await members.listByEmail(db, firstOwnerEmail)).length > 0;
+}
+
+function deadLink(): ChangeRefusal {
+  return refuse("not_found", unknownLink().message);
+}
+
+function notTried(): ChangeRefusal {
+  return refuse(
+    "forbidden",
+    `this database is not one that is only tried out: ${firstOwnerEmail} is a member of no workspace, so it may have served a public address. People decide through the link in their mail`,
+  );
+}
+
+async function findSeed(
+  db: Database,
+  { id, email }: TrialDecision,
+): Promise<reviews.LinkSeed | ChangeRefusal> {
+  const seeds = await reviews.listLinkSeeds(db, id);
+  const sought = email?.toLowerCase();
+  const seed = seeds.find((each) => sought === undefined || each.email.toLowerCase() === sought);
+  if (seed !== undefined) return seed;
+  const asked = seeds.map((each) => each.email).join(", ");
+  return refuse(
+    "not_found",
+    asked === ""
+      ? `there is no request ${id}`
+      : `${email} was not asked about ${id}, but ${asked} was`,
+  );
+}
+
+/** As the page sends it. The edit is a valid JSON text and goes in as it is. */
+function bodyOf(
+  { verdict, note, edit }: TrialDecision,
+  shown: { digest: string; ticket: string; code: string | null },
+): Buffer {
+  const fields = JSON.stringify({ verdict, note, ...shown });
+  return Buffer.from(edit === null ? fields : `${fields.slice(0, -1)},"edit":${edit}}`);
+}
