@@ -2,6 +2,7 @@
 
 import { isRefusal, type Refusal, refuse } from "../refusal.ts";
 import { resolutionNoteCharactersMax } from "../shown/field-limits.ts";
+import { isSameJson } from "../shown/json-diff.ts";
 import type { JsonText } from "../shown/json-text.ts";
 import { flawOfText, isBlank } from "../workspace/plain-text.ts";
 import { describeFlaw, describeType, type Members, membersOf } from "./json-body.ts";
@@ -39,6 +40,12 @@ export function parseReviewDecision(body: Uint8Array): ReviewDecision | Refusal 
   const edit = editOf(members, verdict);
   if (isRefusal(edit)) return edit;
   return firstFlaw(members) ?? { verdict, digest, ticket, note, code, edit };
+}
+
+/** Other white space, or another spelling of the same value, is no edit. */
+export function realEdit(payload: JsonText | null, edit: JsonText | null): JsonText | null {
+  if (edit === null || payload === null) return edit;
+  return isSameJson(payload, edit) ? null : edit;
 }
 
 /** The body of the calls that ask how things stand: at most a code. */

@@ -4,6 +4,7 @@ import { type Database, DatabaseBusy } from "../../database/database.ts";
 import { asHolder, currentHolder } from "../../database/holder.ts";
 import type { Turnstile } from "../../database/turnstile.ts";
 import type { Approval } from "../../domain/approval/approval.ts";
+import { filterOf, toCursor, waitSecondsOf } from "../../domain/approval/call-parameters.ts";
 import { parseNewApproval } from "../../domain/approval/new-approval.ts";
 import {
   gatheredCreateBytesMax,
@@ -23,14 +24,7 @@ import type { ResolutionWatch } from "../../storage/approvals/resolution-watch.t
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
 import type { Answer, Call, Caller } from "../frame/call.ts";
 import type { FairBudget } from "../frame/fair-budget.ts";
-import {
-  filterOf,
-  hasEntityTag,
-  idempotencyKeyOf,
-  idOf,
-  toCursor,
-  waitSecondsOf,
-} from "../frame/parameters.ts";
+import { hasEntityTag, idempotencyKeyOf, idOf } from "../frame/parameters.ts";
 import { alreadyRedeemed, problemOfRefusal, tooManyReads } from "../frame/problems.ts";
 import type { Admission } from "../frame/route.ts";
 import { inTurn } from "../frame/turns.ts";

@@ -1,8 +1,8 @@
 // Parses the query of a dashboard list. A refusal names the first field that is wrong, as forms do.
 
 import { z } from "zod";
+import { toCursor } from "../../domain/approval/call-parameters.ts";
 import { filterCharactersMax } from "../../domain/limits.ts";
-import { toCursor } from "../frame/parameters.ts";
 import type { DashboardRefusal, MemberVisit } from "./visit.ts";
 
 /** The parsed query, or a refusal that names the first wrong field. */

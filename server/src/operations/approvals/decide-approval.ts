@@ -5,9 +5,7 @@ import { type Database, inOneStatement } from "../../database/database.ts";
 import type { Keyring } from "../../domain/access/keyring.ts";
 import { isValidReviewTicket } from "../../domain/access/review-ticket.ts";
 import { type ApprovalState, describeResolution } from "../../domain/approval/approval.ts";
-import type { ReviewDecision } from "../../domain/approval/review-decision.ts";
-import { isSameJson } from "../../domain/shown/json-diff.ts";
-import type { JsonText } from "../../domain/shown/json-text.ts";
+import { type ReviewDecision, realEdit } from "../../domain/approval/review-decision.ts";
 import { shownText } from "../../domain/shown/shown-text.ts";
 import * as approvalResolution from "../../storage/approvals/approval-resolution.ts";
 import type { Review, ReviewLink } from "../../storage/approvals/reviews.ts";
@@ -63,12 +61,6 @@ function resolutionOf(
   return verdict === "reject"
     ? { status: "REJECTED", byEmail, note }
     : { status: "APPROVED", byEmail, note, edit: realEdit(payload, edit) };
-}
-
-/** Other white space, or another spelling of the same value, is no edit. */
-function realEdit(payload: JsonText | null, edit: JsonText | null): JsonText | null {
-  if (edit === null || payload === null) return edit;
-  return isSameJson(payload, edit) ? null : edit;
 }
 
 function stateOf(resolution: DecidedResolution, at: Date): ApprovalState {
