@@ -195,12 +195,12 @@ async function installPackages(): Promise<void> {
   await symlink(join(root, "node_modules", "fastify"), join(modules, "fastify"));
   // Installed beside the frameworks that there are adapters for, because nothing of ours needs it.
   await symlink(join(root, "adapters", "node_modules", "express"), join(modules, "express"));
-  const outDir = join(sdk, "dist");
-  await execute(join(root, "node_modules", ".bin", "tsc"), [
-    "-p",
-    join(root, "sdk", "tsconfig.json"),
-    "--outDir",
-    outDir,
+  const tsc = join(root, "node_modules", ".bin", "tsc");
+  const build = (project: string, outDir: string) =>
+    execute(tsc, ["-p", join(root, "sdk", project), "--outDir", join(sdk, outDir)]);
+  await Promise.all([
+    build("tsconfig.json", "dist"),
+    build("tsconfig.testing.json", join("dist", "testing")),
   ]);
 }
 

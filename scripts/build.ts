@@ -42,7 +42,14 @@ const docsSources = [
 ];
 /** The SDK is built so that programs beside it can import it by its name. */
 const sdkDist = join(root, "sdk/dist");
-const sdkSources = ["package-lock.json", "tsconfig.json", "sdk/tsconfig.json", "sdk/src/**/*.ts"];
+const sdkSources = [
+  "package-lock.json",
+  "tsconfig.json",
+  "sdk/tsconfig*.json",
+  "sdk/src/**/*.ts",
+  // The testing kit follows the service's own rules.
+  "server/src/domain/**/*.ts",
+];
 /** The service hands them out, so that nobody has to look for them in a registry. */
 const packagesDist = join(dist, "packages");
 /** Everything that the service loads. The lock file names the Node that compiles it. */
@@ -68,7 +75,12 @@ await buildWhenChanged(docsDist, docsSources, async () => {
 });
 
 await buildWhenChanged(sdkDist, sdkSources, async () => {
-  await promisify(execFile)(join(root, "node_modules/.bin/tsc"), ["-p", join(root, "sdk")]);
+  for (const project of ["tsconfig.json", "tsconfig.testing.json"]) {
+    await promisify(execFile)(join(root, "node_modules/.bin/tsc"), [
+      "-p",
+      join(root, "sdk", project),
+    ]);
+  }
 });
 
 await buildWhenChanged(packagesDist, packageSources, () => packAll(root, packagesDist));

@@ -36,6 +36,8 @@ export const packageSources = [
   "scripts/{packages.ts,prepack.mjs}",
   `{${packageFolders.join(",")}}/{README.md,package.json,tsconfig*.json}`,
   `{${packageFolders.join(",")}}/{bin,src}/**/*.{ts,mjs}`,
+  // The SDK's testing kit follows the service's own rules.
+  "server/src/domain/**/*.ts",
 ];
 
 const execute = promisify(execFile);
@@ -70,7 +72,14 @@ async function copySources(root: string, clone: string): Promise<void> {
   for (const folder of packageFolders) {
     await cp(join(root, folder), join(clone, folder), options);
   }
-  for (const file of ["tsconfig.json", "adapters/tsconfig.build.json", "scripts/prepack.mjs"]) {
+  await cp(join(root, "server/src/domain"), join(clone, "server/src/domain"), options);
+  const files = [
+    "tsconfig.json",
+    "adapters/tsconfig.build.json",
+    "scripts/prepack.mjs",
+    "server/package.json",
+  ];
+  for (const file of files) {
     await cp(join(root, file), join(clone, file));
   }
   await cp(join(root, "LICENSE"), join(clone, "LICENSE"));

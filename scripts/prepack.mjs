@@ -12,6 +12,8 @@ if (!existsSync(compiler)) run(process.execPath, [join(root, "scripts", "setup.m
 // A file whose source is gone must not be published.
 rmSync("dist", { recursive: true, force: true });
 run(compiler, ["-p", existsSync("tsconfig.build.json") ? "tsconfig.build.json" : "tsconfig.json"]);
+// The SDK's testing kit.
+if (existsSync("tsconfig.testing.json")) run(compiler, ["-p", "tsconfig.testing.json"]);
 copyFileSync(join(root, "LICENSE"), "LICENSE");
 
 /** Writes to standard error alone: `npm pack --json` writes the other for programs. */

@@ -30,7 +30,11 @@ before(async () => {
   installed = join(folder, "node_modules", "@countersign", "sdk");
   await mkdir(installed, { recursive: true });
   const tsc = join(root, "node_modules", ".bin", "tsc");
-  await run(tsc, ["-p", sdk, "--outDir", join(installed, "dist")]);
+  const kit = ["-p", join(sdk, "tsconfig.testing.json")];
+  await Promise.all([
+    run(tsc, ["-p", sdk, "--outDir", join(installed, "dist")]),
+    run(tsc, [...kit, "--outDir", join(installed, "dist", "testing")]),
+  ]);
   await writeFile(
     join(installed, "package.json"),
     await readFile(join(sdk, "package.json"), "utf8"),
@@ -68,8 +72,19 @@ test(`all of it is at most ${gzippedBytesMax} bytes, minified and gzipped, and i
   assert.ok(verifier.length < whole / 2, `the verifier alone has ${verifier.length} of ${whole}`);
 });
 
+test("the testing kit is a package of its own that runs in a browser, and no agent carries it along", async () => {
+  const kit = await bundle('export * from "@countersign/sdk/testing";');
+  assert.doesNotMatch(kit, /\bBuffer\b|"node:|\bprocess\./);
+  assert.match(kit, /was redeemed at/);
+  const agent = await bundle('export * from "@countersign/sdk";');
+  assert.doesNotMatch(agent, /countersign\.test/);
+});
+
 const user = `
 import { Countersign, constructEvent, type ApprovalRequest } from "@countersign/sdk";
+import { FakeService } from "@countersign/sdk/testing";
+const service = new FakeService({ onRequest: ({ id }, fake) => fake.approve(id) });
+export const faked = new Countersign(service.options);
 type Refund = { orderId: number; amount: number };
 const countersign = new Countersign({ apiKey: "k" });
 const refund = countersign.requireApproval(

@@ -22,7 +22,7 @@ import {
   source,
 } from "./source-tree.ts";
 
-test("the sdk imports nothing, and only http, domain, wire and tests import the sdk, and its types alone", () => {
+test("the sdk imports nothing but the pure rules for its testing kit, and only http, domain, wire and tests import the sdk, and its types alone", () => {
   holds(keepsSdkApart);
   breaks(keepsSdkApart, {
     path: "sdk/src/a.ts",
@@ -39,6 +39,14 @@ test("the sdk imports nothing, and only http, domain, wire and tests import the 
   allows(keepsSdkApart, source("domain/a.ts", type));
   allows(keepsSdkApart, source("domain/a.test.ts", type));
   allows(keepsSdkApart, { path: "sdk/src/a.ts", text: `import { b } from "./b.ts";` });
+  const kit = (text: string) => ({ path: "sdk/src/testing/a.ts", text });
+  allows(keepsSdkApart, kit(`import { x } from "../../../server/src/domain/approval/x.ts";`));
+  breaks(keepsSdkApart, kit(`import { x } from "../../../server/src/storage/x.ts";`));
+  breaks(keepsSdkApart, kit(`import { hash } from "node:crypto";`));
+  breaks(keepsSdkApart, {
+    path: "sdk/src/a.ts",
+    text: `import { FakeService } from "./testing/fake-service.ts";`,
+  });
 });
 
 test("the tools see the sdk alone, and only their own route sees the tools", () => {
@@ -101,7 +109,7 @@ function keepsSdkApart(files: SourceFile[]): string[] {
   const inside = files.filter(({ path }) => isInSdk(path) && !isTest(path));
   const strangers = inside.flatMap((file) =>
     importsOf(file)
-      .filter((each) => !isInSdk(targetOf(file, each) ?? ""))
+      .filter((each) => !maySdkSee(file.path, targetOf(file, each) ?? ""))
       .map(({ specifier }) => `${file.path} imports ${specifier}, but the sdk imports nothing`),
   );
   const users = files.filter(
@@ -117,6 +125,13 @@ function keepsSdkApart(files: SourceFile[]): string[] {
       ),
   );
   return [...strangers, ...uses];
+}
+
+/** The testing kit follows the service's pure rules. It is packed by itself, so that no agent carries it along. */
+function maySdkSee(path: string, target: string): boolean {
+  const kit = "sdk/src/testing/";
+  if (path.startsWith(kit) && target.startsWith(`${serverSource}domain/`)) return true;
+  return isInSdk(target) && (path.startsWith(kit) || !target.startsWith(kit));
 }
 
 /** The library of the tools is large: it is loaded when somebody first calls them. */

@@ -1,0 +1,125 @@
+// The webhooks of a fake service: signed as the service signs them, handed to a test's own handler, and kept.
+
+import type { Approval } from "../../../server/src/domain/approval/approval.ts";
+import { eventText, testEventText } from "../../../server/src/domain/approval/event-text.ts";
+import type { EventKind, TestEventKind } from "../contract.ts";
+
+export type OutboxOptions = {
+  /** Gets each webhook, as your server would. Up to three attempts are made until it answers 2xx. */
+  onWebhook?: (request: Request) => Response | Promise<Response>;
+  /** The endpoint's signing secret. */
+  webhookSecret?: string;
+};
+
+export type SentWebhook = {
+  readonly id: string;
+  readonly event: EventKind | TestEventKind;
+  /** Exactly the bytes that are signed, as text. */
+  readonly body: string;
+  /** The statuses that `onWebhook` answered with; 0 if it threw. */
+  readonly attempts: readonly number[];
+  /** A request as the service sends it, signed now. */
+  toRequest(): Promise<Request>;
+};
+
+export type Outbox = {
+  readonly secret: string;
+  readonly sent: readonly SentWebhook[];
+  send(kind: EventKind, approval: Approval, at: Date): void;
+  sendTest(now: number): void;
+  resend(webhook: SentWebhook): Promise<void>;
+  settled(): Promise<void>;
+};
+
+const attemptsMax = 3;
+const hookUrl = "https://your-server.test/hook";
+
+export function openOutbox({
+  onWebhook,
+  webhookSecret: secret = "whsec_dGVzdGluZyBzZWNyZXQgb2YgYSBmYWtl",
+}: OutboxOptions): Outbox {
+  const sent: (SentWebhook & { attempts: number[] })[] = [];
+  let underWay: Promise<void> = Promise.resolve();
+  const attempt = async (webhook: (typeof sent)[number]): Promise<boolean> => {
+    const status = await statusOf(onWebhook, await webhook.toRequest());
+    webhook.attempts.push(status);
+    return status >= 200 && status < 300;
+  };
+  const deliver = async (webhook: (typeof sent)[number]) => {
+    if (onWebhook === undefined) return;
+    for (let left = attemptsMax; left > 0; left -= 1) if (await attempt(webhook)) return;
+  };
+  const add = (event: SentWebhook["event"], body: string) => {
+    const id = `dlv_${String(sent.length + 1).padStart(32, "0")}`;
+    const toRequest = () => signed({ id, event, body, secret });
+    const webhook = { id, event, body, attempts: [], toRequest };
+    sent.push(webhook);
+    underWay = underWay.then(() => deliver(webhook));
+  };
+  return {
+    secret,
+    sent,
+    // Made at once: the approval may change before it is delivered.
+    send: (kind, approval, at) => add(kind, eventText(kind, at, approval)),
+    sendTest: (now) => add("webhook.test", testEventText(new Date(now))),
+    resend: async (webhook) => {
+      const known = sent.find((each) => each.id === webhook.id);
+      if (known === undefined) throw new Error("this service has not sent that webhook");
+      await underWay;
+      await attempt(known);
+    },
+    settled: async () => {
+      for (let seen: Promise<void> | null = null; seen !== underWay; ) {
+        seen = underWay;
+        await seen;
+      }
+    },
+  };
+}
+
+async function statusOf(onWebhook: OutboxOptions["onWebhook"], request: Request): Promise<number> {
+  try {
+    return (await onWebhook?.(request))?.status ?? 0;
+  } catch {
+    return 0;
+  }
+}
+
+type Unsigned = { id: string; event: string; body: string; secret: string };
+
+/** By the real clock, so that a verifier accepts it wherever the test has moved its own. */
+async function signed({ id, event, body, secret }: Unsigned): Promise<Request> {
+  const timestamp = String(Math.floor(Date.now() / 1_000));
+  const v1 = await hmac(encoder.encode(secret), `${timestamp}.${body}`);
+  const standard = await hmac(bytesOfSecret(secret), `${id}.${timestamp}.${body}`);
+  const headers = {
+    "content-type": "application/json",
+    "user-agent": "Countersign-Webhooks/1",
+    "x-service-event": event,
+    "x-service-delivery-id": id,
+    "x-service-signature": `t=${timestamp},v1=${hexOf(v1)}`,
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": `v1,${btoa(String.fromCharCode(...standard))}`,
+  };
+  return new Request(hookUrl, { method: "POST", headers, body });
+}
+
+const encoder = new TextEncoder();
+
+/** Standard Webhooks is keyed with the bytes that the secret encodes, the contract with its text. */
+function bytesOfSecret(secret: string): Uint8Array<ArrayBuffer> {
+  const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
+  if (encoded === undefined) throw new TypeError("webhookSecret must be whsec_ and base64");
+  return Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0));
+}
+
+async function hmac(secret: Uint8Array<ArrayBuffer>, text: string): Promise<Uint8Array> {
+  const algorithm = { name: "HMAC", hash: "SHA-256" };
+  const key = await crypto.subtle.importKey("raw", secret, algorithm, false, ["sign"]);
+  return new Uint8Array(await crypto.subtle.sign("HMAC", key, encoder.encode(text)));
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,157 @@
+// The testing kit as an agent's own tests use it: the real client on a service in memory, in milliseconds.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  ApprovalExpiredError,
+  ApprovalRejectedError,
+  Countersign,
+  constructEvent,
+  WaitTimeoutError,
+} from "../src/index.ts";
+import { FakeService } from "../src/testing/fake-service.ts";
+
+type Refund = { orderId: number; amount: number };
+
+/** An agent under test: what it paid, and the way to make it pay. */
+function makeAgent(service: FakeService) {
+  const paid: Refund[] = [];
+  const countersign = new Countersign(service.options);
+  const refund = countersign.requireApproval(
+    async (payload: Refund) => void paid.push(payload),
+    ({ orderId }) => ({ summary: `Refund order ${orderId}`, notify: "ann@example.com" }),
+  );
+  return { countersign, refund, paid };
+}
+
+const refundOf49 = { orderId: 1042, amount: 49 };
+
+test("a test approves with an edit, and the agent pays the edit", async () => {
+  const service = new FakeService();
+  const { refund, paid } = makeAgent(service);
+  const done = refund(refundOf49);
+  const { id, summary, status } = await service.nextRequest();
+  assert.deepEqual([summary, status], ["Refund order 1042", "PENDING"]);
+  service.approve(id, { edit: { orderId: 1042, amount: 45 }, note: "less" });
+  await done;
+  assert.deepEqual(paid, [{ orderId: 1042, amount: 45 }]);
+  const { resolvedByEmail, resolutionNote } = service.request(id);
+  assert.deepEqual([resolvedByEmail, resolutionNote], ["ann@example.com", "less"]);
+});
+
+test("a rejection, an expiry and a wait that is given up are told apart", async () => {
+  const service = new FakeService();
+  const { refund, countersign, paid } = makeAgent(service);
+  const rejected = refund(refundOf49);
+  service.reject((await service.nextRequest()).id, { note: "no" });
+  await assert.rejects(rejected, ApprovalRejectedError);
+  const expired = refund(refundOf49);
+  await service.nextRequest();
+  service.advance({ minutes: 24 * 60 });
+  await assert.rejects(expired, ApprovalExpiredError);
+  const { id } = await countersign.requests.create({ summary: "a", notify: "a@b.c" });
+  await assert.rejects(
+    countersign.requests.waitForDecision(id, { timeoutMs: 5 }),
+    WaitTimeoutError,
+  );
+  assert.deepEqual(paid, []);
+});
+
+test("the clock moves only when it is told to, and takes exactly the requests whose time is over", async () => {
+  const service = new FakeService({ now: new Date("2026-01-31T12:00:00Z"), expiryMinutes: 60 });
+  const { countersign } = makeAgent(service);
+  const ask = (ttlMinutes: number | null) =>
+    countersign.requests.create({ summary: "a", notify: "a@b.c", ttlMinutes });
+  const [short, long] = [await ask(5), await ask(null)];
+  assert.equal(short.expiresAt, "2026-01-31T12:05:00.000Z");
+  assert.equal(long.expiresAt, "2026-01-31T13:00:00.000Z");
+  service.advance({ minutes: 5 });
+  assert.equal(service.now.toISOString(), "2026-01-31T12:05:00.000Z");
+  const statuses = service.requests.map(({ status, resolvedAt }) => [status, resolvedAt]);
+  assert.deepEqual(statuses, [
+    ["EXPIRED", short.expiresAt],
+    ["PENDING", null],
+  ]);
+  assert.throws(() => service.advance({ seconds: -1 }), /forward only/);
+});
+
+test("a callback decides each request as it is asked", async () => {
+  const service = new FakeService({
+    onRequest: ({ id, payload }, fake) =>
+      (payload as Refund).amount < 50 ? fake.approve(id) : fake.reject(id),
+  });
+  const { refund, paid } = makeAgent(service);
+  await refund(refundOf49);
+  await assert.rejects(refund({ orderId: 7, amount: 50 }), ApprovalRejectedError);
+  assert.deepEqual(paid, [refundOf49]);
+});
+
+test("webhooks verify, are tried three times, and may come twice, with one id", async () => {
+  const events: string[] = [];
+  const ids: (string | null)[] = [];
+  const answers = [500, 503, 204];
+  const service = new FakeService({
+    onWebhook: async (request) => {
+      ids.push(request.headers.get("x-service-delivery-id"));
+      const event = await constructEvent(
+        await request.text(),
+        request.headers,
+        service.webhookSecret,
+      );
+      events.push(`${event.event} ${event.data.status}`);
+      return new Response(null, { status: answers.shift() ?? 204 });
+    },
+  });
+  const { countersign } = makeAgent(service);
+  const { id } = await countersign.requests.create({ summary: "a", notify: "a@b.c" });
+  service.advance({ minutes: 60 });
+  service.approve(id);
+  await service.delivered();
+  const [created, approved] = service.webhooks;
+  assert.ok(created !== undefined && approved !== undefined);
+  assert.deepEqual([created.attempts, approved.attempts], [[500, 503, 204], [204]]);
+  await service.redeliver(approved);
+  await service.sendTestEvent();
+  assert.deepEqual(events, [
+    ...Array(3).fill("request.created PENDING"),
+    ...Array(2).fill("request.approved APPROVED"),
+    "webhook.test PENDING",
+  ]);
+  assert.equal(new Set(ids).size, 3);
+  await assert.rejects(
+    async () =>
+      constructEvent(approved.body, (await approved.toRequest()).headers, "whsec_b3RoZXI="),
+    { code: "signature_mismatch" },
+  );
+});
+
+test("a test that decides wrongly reads the sentence of the review page", async () => {
+  const service = new FakeService();
+  const { countersign } = makeAgent(service);
+  const { id } = await countersign.requests.create({ summary: "a", notify: "ann@example.com" });
+  assert.throws(() => service.approve("req_1"), /no request with this id/);
+  assert.throws(() => service.approve(id, { by: "eve@example.com" }), /eve@example\.com was not/);
+  assert.throws(() => service.approve(id, { edit: null }), /edit: cannot be null/);
+  assert.throws(() => service.approve(id, { editText: "{" }), /the edit is not JSON/);
+  service.reject(id);
+  assert.throws(() => service.approve(id), /was rejected by ann@example\.com/);
+  assert.throws(() => service.expire(id), /was rejected/);
+});
+
+test("a caller who stops waiting is let go", async () => {
+  const service = new FakeService();
+  const { countersign } = makeAgent(service);
+  const { id } = await countersign.requests.create({ summary: "a", notify: "a@b.c" });
+  const stop = new AbortController();
+  const waiting = countersign.requests.waitForDecision(id, { signal: stop.signal });
+  stop.abort(new Error("stopped"));
+  await assert.rejects(waiting, /stopped/);
+});
+
+test("a hundred approved actions take less time than one round of a person", async () => {
+  const service = new FakeService({ onRequest: ({ id }, fake) => fake.approve(id) });
+  const { refund, paid } = makeAgent(service);
+  const orders = Array.from({ length: 100 }, (_, orderId) => ({ orderId, amount: 1 }));
+  await Promise.all(orders.map((order) => refund(order)));
+  assert.equal(paid.length, 100);
+});
