@@ -6,6 +6,7 @@ import { inTransaction } from "../src/database/database.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { refuseWhileDefault } from "../src/operations/people/default-approvers.ts";
 import { createGroup } from "../src/operations/people/manage-group.ts";
+import { endTrial } from "../src/operations/workspaces/first-run.ts";
 import { changeKey, issueKey, revokeKey } from "../src/operations/workspaces/issue-key.ts";
 import { createWorkspace, updateWorkspace } from "../src/operations/workspaces/manage-workspace.ts";
 import { callDashboard, makeMember, signIn } from "./test-dashboard.ts";
@@ -122,6 +123,23 @@ test("a group that is a default approver is not deleted, and the refusal names i
   assert.match((await refusal()) ?? "", /of the key “Test key”;/);
   accepted(await revokeKey(db, keyId));
   assert.equal(await refusal(), null, "a revoked key asks nobody");
+});
+
+test("the owner of a trial is nobody's default approver once the service goes public", async () => {
+  const { id, key, keyId } = await makeWorkspace(db, { defaultApprover: "Owner@localhost" });
+  const other = await issueKey(db, {
+    workspaceId: id,
+    name: "Other",
+    defaultApprover: "ann@x.example",
+  });
+  accepted(await changeKey(db, { id: keyId, defaultApprover: "owner@localhost" }));
+  await makeMember(db, { workspaceId: id, email: "owner@localhost", role: "owner" });
+  await endTrial(db);
+  assert.deepEqual(await defaultOf(key), { notify: null, setFor: null });
+  assert.equal((await defaultOf(accepted(other).key)).notify, "ann@x.example");
+  const changes = (await activityOf(id)).map(({ detail }) => detail.defaultApprover);
+  assert.ok(changes.includes("from Owner@localhost to none"));
+  assert.ok(changes.includes("from owner@localhost to as workspace"));
 });
 
 test("a default whose group is gone is told as it was set, and the create that names it says what is wrong", async () => {

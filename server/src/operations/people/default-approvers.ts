@@ -43,10 +43,10 @@ export async function refuseWhileDefault(
 ): Promise<ChangeRefusal | null> {
   const approver = nameOfGroup(key);
   const workspace = await workspaces.find(tx, workspaceId);
-  const keys = await apiKeys.listNamesByDefaultApprover(tx, workspaceId, approver);
+  const keys = await apiKeys.listByDefaultApprover(tx, workspaceId, approver);
   const users = [
     ...(workspace?.defaultApprover === approver ? ["this workspace"] : []),
-    ...keys.map((name) => `the key “${name}”`),
+    ...keys.map(({ name }) => `the key “${name}”`),
   ];
   if (users.length === 0) return null;
   return refuse(

@@ -12,7 +12,8 @@ import * as apiKeys from "../../storage/workspaces/api-keys.ts";
 import * as workspaces from "../../storage/workspaces/workspaces.ts";
 import { insertMember } from "../people/add-member.ts";
 import { insertSignInLink } from "../people/sign-in.ts";
-import { insertKey } from "./issue-key.ts";
+import { insertKey, setDefaultApprover } from "./issue-key.ts";
+import { applySettings } from "./manage-workspace.ts";
 
 export const firstOwnerEmail = "owner@localhost";
 
@@ -67,7 +68,8 @@ export async function endTrial(db: Database): Promise<EndedTrial[]> {
   return inTransaction(db, async (tx) => {
     const ended: EndedTrial[] = [];
     for (const { workspaceId } of await members.listByEmail(tx, firstOwnerEmail)) {
-      await workspaces.lock(tx, workspaceId);
+      const workspace = await workspaces.lock(tx, workspaceId);
+      if (workspace !== null) await forgetAsApprover(tx, workspace);
       const member = await members.findByEmail(tx, { workspaceId, email: firstOwnerEmail });
       if (member === null) continue;
       const { email: subject, role } = member;
@@ -78,4 +80,15 @@ export async function endTrial(db: Database): Promise<EndedTrial[]> {
     }
     return ended;
   });
+}
+
+/** As a default approver the address would go on deciding, or rather the stranger who has that mailbox. */
+async function forgetAsApprover(tx: Transaction, workspace: workspaces.Workspace): Promise<void> {
+  const { id, defaultApprover } = workspace;
+  if (defaultApprover?.toLowerCase() === firstOwnerEmail) {
+    await applySettings(tx, workspace, { ...workspace, defaultApprover: null });
+  }
+  for (const key of await apiKeys.listByDefaultApprover(tx, id, firstOwnerEmail)) {
+    await setDefaultApprover(tx, key, null);
+  }
 }

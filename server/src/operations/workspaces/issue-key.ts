@@ -86,14 +86,22 @@ export async function changeKey(
     if (key.revokedAt !== null) return refuse("conflict", "this key was revoked");
     const refused = await refuseDefaultApprover(tx, key.workspaceId, defaultApprover);
     if (refused !== null || key.defaultApprover === defaultApprover) return refused ?? key;
-    const { workspaceId, name: subject, lastFour } = key;
-    const told = (approver: string | null) => approver ?? "as workspace";
-    const change = fromTo(told(key.defaultApprover), told(defaultApprover));
-    const entry = { workspaceId, actor: by.actor, subject };
-    const detail = { lastFour, defaultApprover: change };
-    await activity.insert(tx, { ...entry, action: "key.changed", detail });
-    return apiKeys.setDefaultApprover(tx, key, defaultApprover);
+    return setDefaultApprover(tx, key, defaultApprover, by.actor);
   });
+}
+
+/** Writes it with its entry in the activity. */
+export async function setDefaultApprover(
+  tx: Transaction,
+  key: apiKeys.ApiKey,
+  approver: string | null,
+  actor: Actor = null,
+): Promise<apiKeys.ApiKey> {
+  const { workspaceId, name: subject, lastFour } = key;
+  const [was, is] = [key.defaultApprover, approver].map((each) => each ?? "as workspace");
+  const detail = { lastFour, defaultApprover: fromTo(was ?? "", is ?? "") };
+  await activity.insert(tx, { workspaceId, actor, subject, action: "key.changed", detail });
+  return apiKeys.setDefaultApprover(tx, key, approver);
 }
 
 function tooManyKeys(): ChangeRefusal {

@@ -1,10 +1,10 @@
 // Creates workspaces and changes their settings.
 
-import { type Database, inTransaction } from "../../database/database.ts";
+import { type Database, inTransaction, type Transaction } from "../../database/database.ts";
 import { defaultReminderPercent } from "../../domain/limits.ts";
 import { type ChangeRefusal, refuse } from "../../domain/refusal.ts";
 import { defaultExpiryMinutes } from "../../domain/shown/field-limits.ts";
-import { type Doer, fromTo, operator } from "../../domain/workspace/activity.ts";
+import { type Actor, type Doer, fromTo, operator } from "../../domain/workspace/activity.ts";
 import {
   flawOfWorkspaceSettings,
   type SettingFlaw,
@@ -59,16 +59,26 @@ export async function updateWorkspace(
     const settings = { ...workspace, ...changes };
     const flaw = flawOfWorkspaceSettings(settings, await workspaces.listPlanNames(tx));
     if (flaw !== null) return refuseSetting(flaw);
-    const detail = changesOf(workspace, settings);
-    if (Object.keys(detail).length === 0) return workspace;
     if (settings.defaultApprover !== workspace.defaultApprover) {
       const refused = await refuseDefaultApprover(tx, id, settings.defaultApprover);
       if (refused !== null) return refused;
     }
-    const entry = { workspaceId: id, actor: by.actor, subject: settings.name, detail };
-    await activity.insert(tx, { ...entry, action: "settings.changed" });
-    return workspaces.update(tx, id, settings);
+    return applySettings(tx, workspace, settings, by.actor);
   });
+}
+
+/** Writes settings that were checked, with an entry in the activity if they differ. */
+export async function applySettings(
+  tx: Transaction,
+  workspace: workspaces.Workspace,
+  settings: WorkspaceSettings,
+  actor: Actor = null,
+): Promise<workspaces.Workspace> {
+  const detail = changesOf(workspace, settings);
+  if (Object.keys(detail).length === 0) return workspace;
+  const entry = { workspaceId: workspace.id, actor, subject: settings.name, detail };
+  await activity.insert(tx, { ...entry, action: "settings.changed" });
+  return workspaces.update(tx, workspace.id, settings);
 }
 
 function changesOf(before: WorkspaceSettings, after: WorkspaceSettings): Record<string, string> {

@@ -99,19 +99,19 @@ export async function setDefaultApprover(
   return rows.map(toApiKey)[0] as ApiKey;
 }
 
-/** The keys in use whose own default is this approver. */
-export async function listNamesByDefaultApprover(
+/** The keys in use whose own default is this approver, in whatever spelling. */
+export async function listByDefaultApprover(
   db: Queryable,
   workspaceId: string,
   approver: string,
-): Promise<string[]> {
-  const { rows } = await db.query<{ name: string }>(
-    `select name from api_keys
-     where workspace_id = $1 and default_approver = $2 and revoked_at is null
+): Promise<ApiKey[]> {
+  const { rows } = await db.query<ApiKeyRow>(
+    `select ${columns} from api_keys
+     where workspace_id = $1 and lower(default_approver) = lower($2) and revoked_at is null
      order by id`,
     [workspaceId, approver],
   );
-  return rows.map(({ name }) => name);
+  return rows.map(toApiKey);
 }
 
 export async function countInUse(db: Queryable, workspaceId: string): Promise<number> {
