@@ -2,9 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { inTransaction } from "../src/database/database.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
-import { refuseWhileDefault } from "../src/operations/people/default-approvers.ts";
+import { deleteGroup } from "../src/operations/people/delete-group.ts";
 import { createGroup } from "../src/operations/people/manage-group.ts";
 import { endTrial } from "../src/operations/workspaces/first-run.ts";
 import { changeKey, issueKey, revokeKey } from "../src/operations/workspaces/issue-key.ts";
@@ -109,10 +108,11 @@ test("a default approver is an address, or a group that exists and that the plan
 
 test("a group that is a default approver is not deleted, and the refusal names its users", async () => {
   const { id: workspaceId, keyId } = await makeWorkspace(db);
-  const group = await makePeople(workspaceId);
-  const refusal = async () =>
-    (await inTransaction(db, (tx) => refuseWhileDefault(tx, group)))?.message ?? null;
-  assert.equal(await refusal(), null);
+  const { id } = await makePeople(workspaceId);
+  const refusal = async () => {
+    const deleted = await deleteGroup(db, id);
+    return isRefusal(deleted) ? deleted.message : null;
+  };
   accepted(await updateWorkspace(db, workspaceId, { defaultApprover: "group:people" }));
   accepted(await changeKey(db, { id: keyId, defaultApprover: "group:people" }));
   assert.equal(
@@ -123,6 +123,9 @@ test("a group that is a default approver is not deleted, and the refusal names i
   assert.match((await refusal()) ?? "", /of the key “Test key”;/);
   accepted(await revokeKey(db, keyId));
   assert.equal(await refusal(), null, "a revoked key asks nobody");
+  const late = await updateWorkspace(db, workspaceId, { defaultApprover: "group:people" });
+  assert.ok(isRefusal(late));
+  assert.match(late.message, /no group with the key people/);
 });
 
 test("the owner of a trial is nobody's default approver once the service goes public", async () => {

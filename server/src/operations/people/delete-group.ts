@@ -11,6 +11,7 @@ import * as groups from "../../storage/people/groups.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
 import { cancelIn } from "../approvals/cancel-many.ts";
 import { inTransactionBy } from "../transaction-by.ts";
+import { refuseWhileDefault } from "./default-approvers.ts";
 import { unknownGroup } from "./manage-group.ts";
 
 /**
@@ -25,7 +26,8 @@ export async function deleteGroup(
   for (let cancelled = 0; ; ) {
     const step = await inTransactionBy(db, by, async (tx) => {
       const group = await groups.lock(tx, { workspaceId: by.workspaceId, id });
-      return group === null ? unknownGroup(id, by) : deleteSome(tx, group, by.actor);
+      if (group === null) return unknownGroup(id, by);
+      return (await refuseWhileDefault(tx, group)) ?? deleteSome(tx, group, by.actor);
     });
     if (isRefusal(step)) return step;
     cancelled += step.cancelled;

@@ -92,7 +92,7 @@ export async function lockByKey(
   { workspaceId, key }: { workspaceId: string; key: string },
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
-    "select from groups where workspace_id = $1 and key = $2 for share",
+    "select from groups where workspace_id = $1 and key = $2 and deleted_at is null for share",
     [workspaceId, key],
   );
   return rowCount === 1;
