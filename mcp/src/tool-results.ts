@@ -47,7 +47,12 @@ const doNotAct = "Nothing was approved by this: do not act.";
 
 /** A request that could not be cancelled may well have been approved, so its status decides. */
 function afterwards(code: string): string {
-  return code === "already_resolved"
-    ? "Nothing was cancelled, and its outcome stands. Call get_request to read it: only status APPROVED permits the action."
-    : doNotAct;
+  switch (code) {
+    case "already_resolved":
+      return "Nothing was cancelled, and its outcome stands. Call get_request to read it: only status APPROVED permits the action.";
+    case "already_redeemed":
+      return "An earlier call, maybe one of yours, has taken this action in hand: do not act. Tell the user who gave you the task if you cannot see whether it was carried out.";
+    default:
+      return doNotAct;
+  }
 }

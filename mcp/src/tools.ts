@@ -1,9 +1,9 @@
-// The five tools, over a client of the service. None decides: an agent cannot approve itself.
+// The six tools, over a client of the service. None decides: an agent cannot approve itself.
 
 import { McpServer } from "@modelcontextprotocol/server";
 import type { Countersign } from "../../sdk/src/index.ts";
 import { awaitDecision } from "./await-decision.ts";
-import { instructions, nextStepOf } from "./next-step.ts";
+import { instructions, nextStepOf, redeemedStep } from "./next-step.ts";
 import { answered, refused, succeeded } from "./tool-results.ts";
 import {
   awaitInput,
@@ -41,6 +41,7 @@ export function makeMcpServer({
   );
   addRequestApproval(server, client);
   addAwaitDecision(server, { client, stopping, progressIntervalMs });
+  addRedeemRequest(server, client);
   addGetRequest(server, client);
   addListPending(server, client);
   addCancelRequest(server, client);
@@ -53,7 +54,7 @@ function addRequestApproval(server: McpServer, client: Countersign): void {
     {
       title: "Ask a person for approval",
       description:
-        "Ask a person before a sensitive or irreversible action: the workspace's approver gets a mail with what you want to do. Returns at once with status PENDING and an id. That is no permission: call await_decision with the id next. Only status APPROVED permits the action, and then you execute exactly effectivePayload, which the approver may have edited. Ask once for each action: never again after a rejection, and never twice for the same thing.",
+        "Ask a person before a sensitive or irreversible action: the workspace's approver gets a mail with what you want to do. Returns at once with status PENDING and an id. That is no permission: call await_decision with the id next. Only status APPROVED permits the action: then call redeem_request, and execute exactly its effectivePayload, which the approver may have edited. Ask once for each action: never again after a rejection, and never twice for the same thing.",
       inputSchema: ignoringNulls(createInput),
       outputSchema: decisionOutput,
       annotations: {
@@ -80,7 +81,7 @@ function addAwaitDecision(server: McpServer, waiting: Parameters<typeof awaitDec
     {
       title: "Wait for the decision",
       description:
-        "Wait until a person has decided about a request, for at most 50 seconds in one call. If the status is still PENDING, call again: that is normal, not an error, and no reason to ask anew. Only status APPROVED permits the action; execute exactly effectivePayload, once. REJECTED means that a person said no: do not act, do not ask again, read resolutionNote. EXPIRED means that nobody decided in time, which is neither a yes nor a no: do not act. CANCELLED means that the agent or a member cancelled it: do not act.",
+        "Wait until a person has decided about a request, for at most 50 seconds in one call. If the status is still PENDING, call again: that is normal, not an error, and no reason to ask anew. Only status APPROVED permits the action: call redeem_request right before you act. REJECTED means that a person said no: do not act, do not ask again, read resolutionNote. EXPIRED means that nobody decided in time, which is neither a yes nor a no: do not act. CANCELLED means that the agent or a member cancelled it: do not act.",
       inputSchema: ignoringNulls(awaitInput),
       outputSchema: decisionOutput,
       annotations: readOnly,
@@ -93,13 +94,38 @@ function addAwaitDecision(server: McpServer, waiting: Parameters<typeof awaitDec
   );
 }
 
+function addRedeemRequest(server: McpServer, client: Countersign): void {
+  server.registerTool(
+    "redeem_request",
+    {
+      title: "Take an approved action in hand",
+      description:
+        "Call this once, right before you execute an approved request. Of all agents and runs that know of the approval, the first call gets effectivePayload: execute exactly that, once. Every later call gets an error, code already_redeemed, which says when it was redeemed and with which API key: the action is in hand or done already, so do not act. It cannot be undone, so do not call it to look at a request.",
+      inputSchema: idInput,
+      outputSchema: decisionOutput,
+      annotations: {
+        readOnlyHint: false,
+        destructiveHint: true,
+        idempotentHint: false,
+        openWorldHint: false,
+      },
+    },
+    ({ requestId }, { mcpReq: { signal } }) =>
+      answered(async () => {
+        const request = await client.requests.redeem(requestId, { signal });
+        const nextStep = redeemedStep(request);
+        return succeeded({ ...toDecision(request), nextStep }, nextStep);
+      }),
+  );
+}
+
 function addGetRequest(server: McpServer, client: Countersign): void {
   server.registerTool(
     "get_request",
     {
       title: "Read a request",
       description:
-        "Read everything about one request without waiting: its status, payload, metadata and agentState. To wait for a decision use await_decision, and do not poll this. Only status APPROVED permits the action; then execute exactly effectivePayload.",
+        "Read everything about one request without waiting: its status, payload, metadata and agentState. To wait for a decision use await_decision, and do not poll this. Only status APPROVED permits the action: call redeem_request right before you act.",
       inputSchema: idInput,
       outputSchema: requestOutput,
       annotations: readOnly,

@@ -29,10 +29,11 @@ async function converse(context: TestContext, way: Way) {
 for (const way of ways) {
   const how = `${way.transport}, ${way.mode}`;
 
-  test(`there are five tools, none of which decides, each with schemas and hints (${how})`, async (context) => {
+  test(`there are six tools, none of which decides, each with schemas and hints (${how})`, async (context) => {
     const { client } = await converse(context, way);
     const { tools } = await client.listTools();
-    const names = "request_approval await_decision get_request list_pending cancel_request";
+    const names =
+      "request_approval await_decision redeem_request get_request list_pending cancel_request";
     assert.deepEqual(
       tools.map(({ name }) => name),
       names.split(" "),
@@ -76,7 +77,13 @@ for (const way of ways) {
       value.effectivePayload,
       JSON.parse('{"orderId":1042,"amount":9007199254740993}'),
     );
-    assert.match(text, /Execute exactly effectivePayload, once, and not what you asked for/);
+    assert.match(text, /^Approved with changes.*call redeem_request with requestId req_/);
+    const redeemed = await call("redeem_request", { requestId: id });
+    assert.deepEqual(redeemed.value.effectivePayload, value.effectivePayload);
+    assert.match(redeemed.text, /exactly effectivePayload, once, and not what you asked for/);
+    const again = await call("redeem_request", { requestId: id });
+    assert.equal(again.isError, true);
+    assert.match(again.text, /^already_redeemed: .*redeemed at .*do not act/s);
 
     const read = await call("get_request", { requestId: id });
     assert.deepEqual(read.value.payload, refund.payload);
@@ -93,6 +100,9 @@ for (const way of ways) {
     assert.equal(value.resolutionNote, "Already refunded");
     assert.equal("effectivePayload" in value, false);
     assert.match(text, /do not ask again/);
+    const redeemed = await call("redeem_request", { requestId: id });
+    assert.equal(redeemed.isError, true);
+    assert.match(redeemed.text, /^not_approved: .*was rejected.*do not act/s);
   });
 
   test(`pending requests are listed in pages without payloads, and can be cancelled (${how})`, async (context) => {
@@ -238,7 +248,7 @@ for (const way of ways) {
     const mine = await converse(context, way);
     const theirs = await converse(context, way);
     const { id } = (await mine.call("request_approval", refund)).value;
-    for (const tool of ["get_request", "await_decision", "cancel_request"]) {
+    for (const tool of ["get_request", "await_decision", "redeem_request", "cancel_request"]) {
       assert.match((await theirs.call(tool, { requestId: id })).text, /^not_found: /, tool);
     }
     assert.deepEqual((await theirs.call("list_pending", {})).value.requests, []);
