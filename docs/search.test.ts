@@ -40,7 +40,7 @@ const questions: readonly [typed: string, page: string][] = [
   ["resume in another process", "recipes#ask-now-go-on-in-another-process"],
   ["github actions deploy gate", "recipes#a-deploy-gate-in-shell"],
   ["wait_timeout", "errors#wait_timeout"],
-  ["ttl", "concepts#time"],
+  ["ttl", "recipes#three-kinds-of-time"],
   ["what do the states mean", "concepts#states"],
   ["approver group", "concepts#groups"],
   ["agentState", "concepts#agentstate"],
@@ -69,7 +69,10 @@ for (const [typed, page] of questions) {
     const found = search(entries, typed).map(({ entry }) => entry.href);
     const [first = "nothing"] = found;
     const isThere = page.includes("#") ? first === page : first.split("#")[0] === page;
-    assert.ok(isThere, `first is ${first}, then ${found.slice(1, 5).join(", ")}`);
+    assert.ok(
+      isThere,
+      `first is ${first}, then ${found.slice(1, 5).join(", ")}. If that answers it better, name it here.`,
+    );
   });
 }
 

@@ -76,11 +76,15 @@ const pairs: readonly [RegExp, string][] = [
   [/\btime[ -]?s? out\b/g, "timeout"],
 ];
 
+export function isFiller(word: string): boolean {
+  return fillers.has(word);
+}
+
 /** The words of what somebody typed, without fillers, unless there is nothing else. */
 export function wordsOf(typed: string): string[] {
   const lower = pairs.reduce((text, [pair, word]) => text.replaceAll(pair, word), fold(typed));
   const words = [...new Set(lower.split(/[^\p{L}\p{N}_]+/u).filter(Boolean))];
-  const telling = words.filter((word) => !fillers.has(word));
+  const telling = words.filter((word) => !isFiller(word));
   return telling.length > 0 ? telling : words;
 }
 

@@ -3,6 +3,7 @@
 
 import {
   fold,
+  isFiller,
   isSlip,
   isSynonym,
   kinshipOf,
@@ -68,6 +69,8 @@ type Indexed = {
   entry: SearchEntry;
   heading: ReadonlySet<string>;
   page: ReadonlySet<string>;
+  /** How many of its words say something. */
+  headingWords: number;
   text: ReadonlyMap<string, number>;
   length: number;
 };
@@ -99,7 +102,9 @@ function toIndexed(entry: SearchEntry): Indexed {
   const terms = termsOf(entry.text);
   for (const term of terms) text.set(term, (text.get(term) ?? 0) + 1);
   const heading = new Set(termsOf(entry.heading));
-  return { entry, heading, page: new Set(termsOf(entry.page)), text, length: terms.length };
+  const headingWords = [...heading].filter((term) => !isFiller(term)).length;
+  const page = new Set(termsOf(entry.page));
+  return { entry, heading, headingWords, page, text, length: terms.length };
 }
 
 function isAnswered({ terms }: Kin): boolean {
@@ -136,7 +141,8 @@ function scoreOf(section: Indexed, wanted: readonly Kin[], typedWords: number): 
   return share * score * (covered / typedWords) ** coveragePower;
 }
 
-function strengthOf({ heading, page, text, length }: Indexed, terms: Map<string, number>): number {
+function strengthOf(section: Indexed, terms: Map<string, number>): number {
+  const { heading, headingWords, page, text, length } = section;
   const best = { heading: 0, page: 0, text: 0 };
   for (const [term, share] of terms) {
     if (heading.has(term)) best.heading = Math.max(best.heading, share);
@@ -147,7 +153,7 @@ function strengthOf({ heading, page, text, length }: Indexed, terms: Map<string,
     best.text = Math.max(best.text, share * (0.5 + often));
   }
   // A short heading is about its words; a long one only has them.
-  const brevity = 1 / Math.sqrt(Math.max(1, heading.size / 3));
+  const brevity = 1 / Math.sqrt(Math.max(1, headingWords / 3));
   return (
     best.heading * weights.heading * brevity + best.page * weights.page + best.text * weights.text
   );
