@@ -140,7 +140,7 @@ journey(
     await page.getByText("Refund order 1042").first().waitFor();
     await there.createRequest({ summary: "Delete stale rows", notify: "ann@example.com" });
     await page.getByText("Delete stale rows").first().waitFor();
-    await page.getByPlaceholder("Search summary or id").fill("ref");
+    await page.getByRole("textbox", { name: "Search requests" }).fill("ref");
     await page.getByText("Delete stale rows").first().waitFor({ state: "detached" });
     assert.match(page.url(), /search=ref/);
     await page.reload();

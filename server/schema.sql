@@ -24,6 +24,28 @@ CREATE OR REPLACE FUNCTION public.now_ms()
 RETURN date_trunc('milliseconds'::text, now())
 ;
 
+CREATE OR REPLACE FUNCTION public.queue_created_for_search()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into search_queue (workspace_id, approval_id) select workspace_id, id from created;
+  return null;
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.queue_decided_for_search()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into search_queue (workspace_id, approval_id) values (new.workspace_id, new.id);
+  return null;
+end;
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.refuse_change_of_final_approval()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -62,34 +84,6 @@ end;
 $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.search_words(workspace_id text, id text, summary text)
- RETURNS tsvector
- LANGUAGE plpgsql
- IMMUTABLE STRICT COST 500
-AS $function$
-begin
-  return array_to_tsvector(string_to_array(ltrim(regexp_replace(
-    ' ' || lower(summary collate "default") collate "C",
-    '[\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00bf\u2000-\u206f\u3000-\u3003]+',
-    ' ' || replace(workspace_id, '_', '') || substr(id, 5, 4),
-    'g'
-  )), ' '));
-end;
-$function$
-;
-
-CREATE OR REPLACE FUNCTION public.write_approval_words()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into approval_words (workspace_id, approval_id, summary)
-  select workspace_id, id, summary from created;
-  return null;
-end;
-$function$
-;
-
 create table activity (
   workspace_id text collate "C" not null,
   id text collate "C" not null default new_id('act_'::text),
@@ -123,9 +117,11 @@ CREATE UNIQUE INDEX api_keys_digest_key ON public.api_keys USING btree (digest);
 create table approval_words (
   workspace_id text collate "C" not null,
   approval_id text collate "C" not null,
-  summary text not null
+  words tsvector not null storage e,
+  constraint approval_words_pkey PRIMARY KEY (workspace_id, approval_id),
+  constraint approval_words_workspace_id_approval_id_fkey FOREIGN KEY (workspace_id, approval_id) REFERENCES approvals(workspace_id, id) ON DELETE CASCADE
 );
-CREATE INDEX approval_words_search ON public.approval_words USING gin (search_words(workspace_id, approval_id, summary));
+CREATE INDEX approval_words_search ON public.approval_words USING gin (words) WITH (fastupdate=off);
 
 create table approvals (
   workspace_id text collate "C" not null,
@@ -166,11 +162,13 @@ create table approvals (
 CREATE INDEX approvals_agent ON public.approvals USING btree (COALESCE(agent_name, ''::text), status, workspace_id, id);
 CREATE INDEX approvals_approver ON public.approvals USING btree (COALESCE(group_id, lower(approver_email)), status, workspace_id, id);
 CREATE INDEX approvals_expiring ON public.approvals USING btree (expires_at) WHERE (status = 'PENDING'::text);
+CREATE INDEX approvals_expiring_in_workspace ON public.approvals USING btree (workspace_id, expires_at, id) WHERE (status = 'PENDING'::text);
 CREATE UNIQUE INDEX approvals_idempotency_key ON public.approvals USING btree (workspace_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX approvals_reminding ON public.approvals USING btree (remind_at) WHERE ((status = 'PENDING'::text) AND (remind_at IS NOT NULL));
 CREATE INDEX approvals_status ON public.approvals USING btree (status, workspace_id, id);
+CREATE TRIGGER approvals_created_are_searchable AFTER INSERT ON public.approvals REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION queue_created_for_search();
+CREATE TRIGGER approvals_decided_are_searchable AFTER UPDATE ON public.approvals FOR EACH ROW WHEN ((new.resolved_by_email IS NOT NULL)) EXECUTE FUNCTION queue_decided_for_search();
 CREATE TRIGGER approvals_final_is_final BEFORE UPDATE ON public.approvals FOR EACH ROW WHEN ((old.status <> 'PENDING'::text)) EXECUTE FUNCTION refuse_change_of_final_approval();
-CREATE TRIGGER approvals_words_follow AFTER INSERT ON public.approvals REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION write_approval_words();
 
 create table attempts (
   workspace_id text collate "C" not null,
@@ -442,6 +440,29 @@ create table reviewers (
 );
 CREATE UNIQUE INDEX reviewers_email_key ON public.reviewers USING btree (approval_id, lower(email), workspace_id);
 CREATE UNIQUE INDEX reviewers_token_digest_key ON public.reviewers USING btree (token_digest);
+
+create table search_backlog (
+  workspace_id text collate "C" not null,
+  before_id text collate "C" not null,
+  constraint search_backlog_pkey PRIMARY KEY (workspace_id),
+  constraint search_backlog_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
+create table search_queue (
+  workspace_id text collate "C" not null,
+  approval_id text collate "C" not null
+);
+CREATE INDEX search_queue_order ON public.search_queue USING btree (approval_id, workspace_id);
+
+create table search_seasons (
+  workspace_id text collate "C" not null,
+  season text collate "C" not null,
+  number integer not null,
+  indexed integer not null default 0,
+  constraint search_seasons_pkey PRIMARY KEY (workspace_id, season),
+  constraint search_seasons_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE UNIQUE INDEX search_seasons_number_key ON public.search_seasons USING btree (number);
 
 create table sessions (
   id text collate "C" not null default new_id('ses_'::text),

@@ -15,6 +15,7 @@ import type { RequestDetail, RequestPage } from "../src/wire/dashboard-contract.
 import { until } from "./patience.ts";
 import { makeMember } from "./test-dashboard.ts";
 import { decide, findReviewer, getReview, listReviewers, postReview } from "./test-review.ts";
+import { indexEverything } from "./test-search.ts";
 import {
   makeWorkspace,
   minimalBody,
@@ -207,7 +208,7 @@ test("a search finds words by their beginnings, in any case and between any sign
     "urgent",
     "c:\\te",
     "  refund!  ",
-    "example's",
+    "example.com's",
   ]) {
     assert.deepEqual(await summaries(workspaceId, { search }), [summary], search);
   }
@@ -252,6 +253,7 @@ test("a search finds what is older than all it looks at first, with every filter
   const oldest = dashboardPageItems + 5;
   await fill(workspaceId, oldest, { summary: "Zebra" });
   await fill(workspaceId, searchGlance, { after: oldest });
+  await indexEverything(db);
   await ask(key, { summary: "Filler zebra", agentName: "keeper" });
   const first = await list(workspaceId, { search: "zeb" });
   assert.equal(first.items[0]?.summary, "Filler zebra");
@@ -276,6 +278,8 @@ test("a filter that cannot be understood is refused by the name of its field", a
     ["cursor", "cmVx"],
     ["search", "a\0b"],
     ["agent", "x".repeat(301)],
+    ["sort", "size"],
+    ["decidedFrom", "yesterday"],
   ] as const) {
     const refused = await requests.list(calls, visit(workspaceId, { query: { [field]: value } }));
     assert.ok(isRefusal(refused), field);
@@ -526,6 +530,31 @@ test("deliveries are listed newest first, by endpoint and state, page by page", 
   assert.deepEqual(dueIds, dueIds.toSorted().reverse());
   assert.equal((await page({ state: "failed" })).items.length, 20);
   assert.equal((await page({ state: "delivered" })).items.length, 0);
+});
+
+test("a delivery names its request, and deliveries are found by event and time", async () => {
+  const { id: workspaceId, key } = await makeTeam();
+  const { id: endpoint } = await makeEndpoint(db, workspaceId, "http://127.0.0.1:9/hook");
+  const kept = await ask(key, { summary: "Kept" });
+  const cancelled = await ask(key, { summary: "Cancelled" });
+  await service.call("POST", `/v1/requests/${cancelled}/cancel`, { key });
+  const page = async (query: object) => {
+    const { items } = told(
+      await deliveries.list(calls, visit(workspaceId, { query: { endpoint, ...query } })),
+    );
+    return items.map(({ event, requestSummary }) => `${event} ${requestSummary}`);
+  };
+  assert.deepEqual(await page({ event: "request.cancelled" }), ["request.cancelled Cancelled"]);
+  assert.deepEqual(await page({ event: "request.cancelled", state: "due" }), [
+    "request.cancelled Cancelled",
+  ]);
+  assert.deepEqual(await page({ event: "webhook.test" }), []);
+  assert.equal((await page({ event: "request.created" })).length, 2);
+  const { createdAt } = await show(workspaceId, cancelled);
+  assert.deepEqual(await page({ to: createdAt }), ["request.created Kept"]);
+  assert.equal((await page({ from: createdAt, event: "request.created" })).length, 1);
+  assert.deepEqual(await page({ from: createdAt, to: createdAt }), []);
+  assert.equal((await show(workspaceId, kept)).deliveries[0]?.requestSummary, "Kept");
 });
 
 test("a code to sign in is nobody's to see or send again but its reader's", async () => {

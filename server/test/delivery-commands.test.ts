@@ -28,7 +28,8 @@ const runQuiet = (...words: string[]) => runCommand(onQuiet, words);
 
 /** These fields describe a delivery, everywhere. */
 const deliveryFields = [
-  ...["id", "workspaceId", "requestId", "event", "eventAt", "state", "endpointId", "url", "email"],
+  ...["id", "workspaceId", "requestId", "requestSummary", "event", "eventAt", "state"],
+  ...["endpointId", "url", "email"],
   ...["attempts", "lastOutcome", "lastHttpStatus", "nextAttemptAt", "createdAt", "finishedAt"],
 ];
 const attemptFields = [
@@ -69,16 +70,16 @@ describe("deliveries with a worker", { concurrency: 2 }, () => {
     );
     assert.deepEqual(jsonOf(first), listed.slice(0, 1));
     const tableText = textOf(table);
-    assert.match(tableText, /^ID +EVENT +REQUEST +DESTINATION +STATE +ATTEMPTS +LAST$/m);
+    assert.match(tableText, /^ID +EVENT +REQUEST +DESTINATION +STATE +ATTEMPTS +LAST +SUMMARY$/m);
     assert.match(
       tableText,
-      new RegExp(`${requestId} +${bad.url} +failed +3 +http status \\(HTTP 500\\)$`, "m"),
+      new RegExp(`${requestId} +${bad.url} +failed +3 +http status \\(HTTP 500\\) +\\S`, "m"),
     );
     assert.match(
       tableText,
-      new RegExp(`${good.url} +delivered +1 +delivered \\(HTTP 200\\)$`, "m"),
+      new RegExp(`${good.url} +delivered +1 +delivered \\(HTTP 200\\) +\\S`, "m"),
     );
-    assert.match(tableText, /ann@example\.com +delivered +1 +kept$/m);
+    assert.match(tableText, /ann@example\.com +delivered +1 +kept +\S/m);
     assertHarmless(tableText);
 
     const failure = findOf(mine, bad.url);
@@ -243,7 +244,7 @@ describe("deliveries without a worker", { concurrency: 2 }, () => {
     const text = textOf(await runQuiet("webhook", "test", endpoint.id));
     assert.match(text, /^The test event dlv_\S+ will be sent as soon as a worker runs/);
     const shown = textOf(await runQuiet("delivery", "list", "--workspace", workspace));
-    assert.match(shown, /webhook\.test +- +https:\/\/a\.example +due +0 +not tried yet$/m);
+    assert.match(shown, /webhook\.test +- +https:\/\/a\.example +due +0 +not tried yet +-$/m);
 
     await quiet.db.query(
       `update deliveries set lease_token = gen_random_uuid(), leased_until = now() + interval '1 minute'

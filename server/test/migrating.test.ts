@@ -64,6 +64,8 @@ const merged = {
   "0010_redemptions.sql": "79cb9e37cbade2987346dd48147723183e806ddc8ea29ea4b1963e0a9f865943",
   "0011_default_approvers.sql": "6f3850ec38ca74c86e4be34a29decf92509a9d1dfdaf7e1931a88b65e89871c1",
   "0012_told_in_time.sql": "a68179ec4f64e242a4b0f3798d26785b7941870a8fdaa4da97b2250968de75e7",
+  "0013_found_by_everything.sql":
+    "0c84206cfc4fbc22087c02c62f262a98c666a0b7efa89e84c60485e81d2e7ceb",
   "0014_names_and_deletions.sql":
     "d1aa21eefee38d5ddcb8246b57abd27f236643ace7f46302b5c42518e652ae39",
 };

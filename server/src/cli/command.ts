@@ -50,9 +50,13 @@ export function onStore<Args extends unknown[], Result>(
     });
 }
 
-/** The same JSON to a machine. Control characters are escaped, so a terminal obeys and hides nothing. */
 export function toJsonLine(value: Printed | Printed[]): string {
-  return JSON.stringify(value).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+  return toTerminalJson(JSON.stringify(value));
+}
+
+/** The same JSON to a machine. Control characters are escaped, so a terminal obeys and hides nothing. */
+export function toTerminalJson(json: string): string {
+  return json.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     character
       .split("")
       .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)

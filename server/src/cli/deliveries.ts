@@ -18,6 +18,7 @@ import * as deliveries from "../storage/deliveries/deliveries.ts";
 import * as workspaces from "../storage/workspaces/workspaces.ts";
 import { onStore, type Printed, type ReadCommandConfig, table, wholeNumber } from "./command.ts";
 import { deliveryToJson, describeLast, describeOutcome } from "./delivery-words.ts";
+import { timeHint, toTime } from "./typed-time.ts";
 
 export function deliveryCommand(readConfig: ReadCommandConfig): Command {
   const command = new Command("delivery").description(
@@ -69,7 +70,7 @@ function listCommand(readConfig: ReadCommandConfig): Command {
       toJson: (found) => found.map(deliveryToJson),
       toText: (found) =>
         table(
-          ["ID", "EVENT", "REQUEST", "DESTINATION", "STATE", "ATTEMPTS", "LAST"],
+          ["ID", "EVENT", "REQUEST", "DESTINATION", "STATE", "ATTEMPTS", "LAST", "SUMMARY"],
           found.map((delivery) => [
             delivery.id,
             delivery.event,
@@ -78,6 +79,7 @@ function listCommand(readConfig: ReadCommandConfig): Command {
             delivery.state,
             String(delivery.attempts),
             describeLast(delivery),
+            delivery.summary ?? "-",
           ]),
           "No such deliveries. They are made when a request is created or resolved.",
         ),
@@ -186,10 +188,7 @@ function resendFailedCommand(readConfig: ReadCommandConfig): Command {
     new Command("resend-failed")
       .description("send again everything that failed or was skipped since a time")
       .requiredOption("--workspace <id>", "whose deliveries")
-      .requiredOption(
-        "--since <time>",
-        "ISO 8601 in UTC, such as 2026-11-15T09:00Z, or a span: 90m, 6h, 3d",
-      )
+      .requiredOption("--since <time>", timeHint)
       .option("--endpoint <id>", "only those to one endpoint"),
     readConfig,
     {
@@ -215,28 +214,4 @@ function toLimit(text: string): number {
   const limit = wholeNumber(text);
   if (limit >= 1 && limit <= listedMax) return limit;
   throw new OperatorFault(`${text} is not a limit; it is a whole number from 1 to ${listedMax}`);
-}
-
-const spanMs: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Times without an offset are UTC, like all printed times. */
-function toTime(text: string): Date {
-  const [, amount = "", unit = ""] = /^([0-9]{1,6})([mhd])$/.exec(text) ?? [];
-  const ms = spanMs[unit];
-  if (ms !== undefined) return new Date(Date.now() - Number(amount) * ms);
-  const [, day = "", clock = "T00:00", offset = "Z"] = isoTime.exec(text) ?? [];
-  const time = new Date(`${day}${clock.replace(" ", "T")}${offset}`);
-  if (isDay(day) && !Number.isNaN(time.getTime())) return time;
-  throw new OperatorFault(
-    `${text} is not a time; write it like 2026-11-15T09:00:00Z, or as a span such as 6h`,
-  );
-}
-
-const isoTime =
-  /^(\d{4}-\d{2}-\d{2})([T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?(Z|[+-]\d{2}:\d{2})?$/;
-
-/** Date would turn the 30th of February into the 2nd of March. */
-function isDay(text: string): boolean {
-  const day = new Date(`${text}T00:00Z`);
-  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }

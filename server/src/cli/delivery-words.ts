@@ -48,6 +48,7 @@ export function deliveryToJson(delivery: deliveries.Delivery): Printed {
     id: delivery.id,
     workspaceId: delivery.workspaceId,
     requestId: delivery.approvalId,
+    requestSummary: delivery.summary,
     event: delivery.event,
     eventAt: delivery.eventAt,
     state: delivery.state,

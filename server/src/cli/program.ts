@@ -11,6 +11,7 @@ import { keyCommand } from "./keys.ts";
 import { listenCommand } from "./listen.ts";
 import { memberCommand } from "./members.ts";
 import { migrateCommand } from "./migrate.ts";
+import { requestCommand } from "./requests.ts";
 import { signInLinkCommand } from "./sign-in-link.ts";
 import { webhookCommand } from "./webhooks.ts";
 import { workspaceCommand } from "./workspaces.ts";
@@ -72,6 +73,7 @@ and works whether or not the server is running.`,
   program.addCommand(workspaceCommand(readConfig));
   program.addCommand(keyCommand(readConfig));
   program.addCommand(webhookCommand(readConfig));
+  program.addCommand(requestCommand(readConfig));
   program.addCommand(deliveryCommand(readConfig));
   program.addCommand(groupCommand(readConfig));
   program.addCommand(memberCommand(readConfig));

@@ -300,6 +300,29 @@ export const attemptsLookedAtMax = 100;
 export const dashboardPageItems = 50;
 /** The newest rows a search reads before it asks the index of words: common words end there. */
 export const searchGlance = 1_000;
+/** A search asks the index for as many seasons at a time as hold about this many requests. */
+export const searchStepRequests = 50_000;
+/** The newest requests that are not indexed yet, of all workspaces and of one: a search reads these themselves. */
+export const searchQueueGlance = 2_000;
+export const unindexedSearchedMax = 100;
+/** Of these, and of rows that are shown with the place where a word was found, no larger JSON is read. */
+export const unindexedJsonBytesMax = 16 * 1024;
+export const excerptJsonBytesMax = 32 * 1024;
+/** A search looks at this much of a payload, an edit and metadata each, and at this many words of a request. */
+export const searchedJsonCharactersMax = 65_536;
+export const searchWordsMax = 2_000;
+/** Longer words are found by their beginning. */
+export const searchWordCharactersMax = 64;
+/** Requests whose words are written at a time. */
+export const indexBatch = 100;
+/** The deliveries that are looked at for a page of one event. */
+export const deliveriesLookedAtMax = 10_000;
+/** An export reads this many requests at a time, and rather fewer than more JSON than this. */
+export const exportPageItems = 100;
+export const exportBytesMax = 2 * 1024 * 1024;
+/** Exports that a person may begin. Each unread one holds a page in memory. */
+export const exportsPerHourMax = 120;
+export const exportsBurstMax = 12;
 /** The text that people search for, and the names and addresses that they filter by. */
 export const filterCharactersMax = 300;
 /** The most deliveries and dates the dashboard shows of a request that was resent very often. */

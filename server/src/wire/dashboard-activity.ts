@@ -39,4 +39,5 @@ export type ActivityAction =
   | "workspace.created"
   | "request.withdrawn"
   | "requests.cancelled"
-  | "request.mailed_again";
+  | "request.mailed_again"
+  | "requests.exported";

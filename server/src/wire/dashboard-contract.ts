@@ -7,6 +7,13 @@ import type { Activity } from "./dashboard-activity.ts";
 import type { Attention } from "./dashboard-attention.ts";
 import type { Endpoint, EndpointDetail, EndpointWithSecret } from "./dashboard-endpoints.ts";
 import type {
+  DeliveryFilter,
+  DeliveryState,
+  ExportFilter,
+  FileDownload,
+  RequestFilter,
+} from "./dashboard-filters.ts";
+import type {
   Cancellable,
   Cancellation,
   CancelledMatching,
@@ -64,6 +71,7 @@ export type DashboardApi = {
   "GET /workspaces/:workspaceId/activity": { query: { cursor?: string }; answer: Page<Activity> };
 
   "GET /workspaces/:workspaceId/requests": { query: RequestFilter; answer: RequestPage };
+  "GET /workspaces/:workspaceId/requests/export": { query: ExportFilter; answer: FileDownload };
   "GET /workspaces/:workspaceId/requests/:requestId": { answer: RequestDetail };
   "POST /workspaces/:workspaceId/requests/:requestId/cancel": { answer: RequestDetail };
   "GET /workspaces/:workspaceId/cancellable": { query: RequestFilter; answer: Cancellable };
@@ -233,21 +241,12 @@ export type Shares = {
   p90Ms: number | null;
 };
 
-export type RequestFilter = {
-  status?: ApprovalStatus;
-  /** Exactly this name; empty for requests without one. */
-  agent?: string;
-  /** An address, or group:<key>. */
-  approver?: string;
-  /** Created at or after, and before. */
-  from?: string;
-  to?: string;
-  /** Words, or the beginnings of words, of the summary; or an id or its beginning. */
-  search?: string;
-  cursor?: string;
+/** `isIndexing` while requests from before an upgrade can't all be found by their words yet. */
+export type RequestPage = Page<RequestRow> & {
+  pending: PendingNow;
+  now: string;
+  isIndexing?: true;
 };
-
-export type RequestPage = Page<RequestRow> & { pending: PendingNow; now: string };
 
 export type RequestRow = {
   id: string;
@@ -262,6 +261,8 @@ export type RequestRow = {
   resolvedAt: string | null;
   resolvedByEmail: string | null;
   isEdited: boolean;
+  /** Where a search found a word, if the rest of the row doesn't show it. The text is a part of a long value. */
+  match?: { field: "payload" | "edit" | "metadata"; path: string; text: string };
 };
 
 /** Everything that was submitted, and the outcome. */
@@ -292,17 +293,11 @@ export type HistoryEntry =
       url: string;
     };
 
-export type DeliveryState = "due" | "delivered" | "failed" | "skipped";
-
-export type DeliveryFilter = {
-  endpoint?: string;
-  state?: DeliveryState;
-  cursor?: string;
-};
-
 export type Delivery = {
   id: string;
   requestId: string | null;
+  /** The summary of that request. */
+  requestSummary: string | null;
   event: EventKind | TestEventKind | string;
   state: DeliveryState;
   destination: { kind: "endpoint"; id: string; url: string } | { kind: "mailbox"; email: string };

@@ -11,6 +11,7 @@ import { resolutionChannel } from "../storage/approvals/approval-resolution.ts";
 import { dueChannel } from "../storage/deliveries/new-deliveries.ts";
 import { Alarms } from "./alarms.ts";
 import { channelPump } from "./channel-pump.ts";
+import { Indexer } from "./indexer.ts";
 import { type MailOptions, mailWork } from "./mails.ts";
 import type { Pump } from "./pump.ts";
 import { makePutBack } from "./put-back.ts";
@@ -40,6 +41,7 @@ export class Worker {
   readonly #alarms = new Alarms(() => this.wake());
   readonly #pumps: readonly Wakeable[];
   readonly #sweeper;
+  readonly #indexer;
   #pollTimer: NodeJS.Timeout | null = null;
   #isStarted = false;
   #isStopped = false;
@@ -69,6 +71,7 @@ export class Worker {
     };
     this.#pumps = Object.values(pumps);
     this.#sweeper = new Sweeper({ db, onFault, onDue: () => this.wake() });
+    this.#indexer = new Indexer({ db, onFault });
     listener.on(dueChannel, () => this.wake());
     listener.on(resolutionChannel, () => this.wake());
     listener.onChange(() => this.#poll());
@@ -84,6 +87,7 @@ export class Worker {
   wake(): void {
     if (!this.#isStarted || this.#isStopped) return;
     for (const pump of this.#pumps) pump.wake();
+    this.#indexer.wake();
   }
 
   /** Lets attempts under way end, and gives back the rest, so that another worker need not wait for the lease. */
@@ -91,7 +95,11 @@ export class Worker {
     this.#isStopped = true;
     if (this.#pollTimer !== null) clearTimeout(this.#pollTimer);
     this.#alarms.stop();
-    await Promise.all([...this.#pumps.map((pump) => pump.stop(stopGraceMs)), this.#sweeper.stop()]);
+    await Promise.all([
+      ...this.#pumps.map((pump) => pump.stop(stopGraceMs)),
+      this.#sweeper.stop(),
+      this.#indexer.stop(),
+    ]);
   }
 
   #poll(): void {

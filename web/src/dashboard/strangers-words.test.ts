@@ -19,6 +19,7 @@ const untrusted = [
   "plan",
   "reason",
   "reasoning",
+  "requestSummary",
   "resolutionNote",
   "resolvedByEmail",
   "responseStart",

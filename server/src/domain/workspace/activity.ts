@@ -28,6 +28,7 @@ export const activityActions = [
   "request.withdrawn",
   "requests.cancelled",
   "request.mailed_again",
+  "requests.exported",
 ] as const;
 
 export type ActivityAction = (typeof activityActions)[number];

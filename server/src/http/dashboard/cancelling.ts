@@ -6,13 +6,14 @@ import { isRefusal } from "../../domain/refusal.ts";
 import { cancelledAtOnceMax } from "../../domain/shown/field-limits.ts";
 import { cancelMany } from "../../operations/approvals/cancel-many.ts";
 import * as requestLists from "../../storage/approvals/approval-lists.ts";
+import type { ListPlace } from "../../storage/approvals/list-terms.ts";
 import type {
   Cancellable,
   Cancellation,
   CancelledMatching,
 } from "../../wire/dashboard-removals.ts";
 import { readQuery } from "./list-query.ts";
-import { filterOf, listQuery } from "./requests.ts";
+import { filterOf, requestQuery } from "./request-filter.ts";
 import {
   type DashboardCalls,
   type DashboardRefusal,
@@ -31,8 +32,8 @@ export async function count(
   const filter = readPendingFilter(visit);
   if (isRefusal(filter)) return filter;
   const limit = awaitingCountMax;
-  const { found, hasMore } = await requestLists.list(db, visit.workspaceId, { ...filter, limit });
-  return { count: found.length, isMore: hasMore, upTo: found[0]?.id ?? null };
+  const { found, last } = await requestLists.list(db, visit.workspaceId, { ...filter, limit });
+  return { count: found.length, isMore: last !== null, upTo: found[0]?.id ?? null };
 }
 
 const chosen = z.object({
@@ -65,9 +66,9 @@ export async function cancelMatching(
   if (isRefusal(form)) return form;
   const filter = readPendingFilter(visit);
   if (isRefusal(filter)) return filter;
-  const { found, hasMore } = await requestLists.list(db, visit.workspaceId, {
+  const { found, last } = await requestLists.list(db, visit.workspaceId, {
     ...filter,
-    beforeId: justAfter(form.upTo),
+    after: justBefore(form.upTo),
     limit: cancelledAtOnceMax,
   });
   const ids = found.map((each) => each.id);
@@ -75,28 +76,29 @@ export async function cancelMatching(
   const done = await cancelMany(db, { ids, why: wordsOfFilter(visit) }, doerOf(visit));
   if (isRefusal(done)) return done;
   if (done.cancelled > 0) onDue();
-  return { ...done, next: hasMore ? (ids.at(-1) ?? null) : null };
+  return { ...done, next: last?.id ?? null };
 }
 
 function readPendingFilter(visit: MemberVisit): requestLists.ListFilter | DashboardRefusal {
-  const query = readQuery(visit, listQuery);
+  const query = readQuery(visit, requestQuery);
   if (isRefusal(query)) return query;
   const { status } = query;
   if (status !== undefined && status !== "PENDING") {
     const message = "status: only pending requests can be cancelled";
     return { refusal: "validation_error", message, field: "status" };
   }
-  return filterOf({ ...query, status: "PENDING" });
+  // Newest first, however the list is sorted: requests that came since are then those before the first.
+  return filterOf({ ...query, status: "PENDING", sort: "newest" }, null);
 }
 
-/** Ids are hex digits, so no id lies between. */
-function justAfter(requestId: string): string {
-  return `${requestId}g`;
+/** The place in the list before this one. Ids are hex digits, so none lies between. */
+function justBefore(requestId: string): ListPlace {
+  return { id: `${requestId}g`, expiresAt: new Date(0) };
 }
 
 /** Nothing for the whole list. */
 function wordsOfFilter({ call }: MemberVisit): Record<string, string> {
-  const chosenFilters = [...call.query].filter(([name]) => name !== "status");
+  const chosenFilters = [...call.query].filter(([name]) => name !== "status" && name !== "sort");
   const words = chosenFilters.map(([name, value]) => `${name} ${value}`).join(", ");
   return words === "" ? {} : { filter: words };
 }

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import type { Queryable } from "../../database/database.ts";
+import { toCursor } from "../../domain/approval/call-parameters.ts";
 import { isEventKind, testEventKind } from "../../domain/approval/event.ts";
 import { eventBody, testEventBody } from "../../domain/approval/event-body.ts";
 import { shownWebhookHeaders } from "../../domain/delivery/webhook-signature.ts";
@@ -14,8 +15,9 @@ import {
 } from "../../operations/deliveries/resend-in-workspace.ts";
 import * as approvals from "../../storage/approvals/approvals.ts";
 import * as deliveries from "../../storage/deliveries/deliveries.ts";
+import { listPage } from "../../storage/deliveries/delivery-pages.ts";
 import type { DashboardApi, Delivery } from "../../wire/dashboard-contract.ts";
-import { cursorOf, filterText, readQuery, toPage } from "./list-query.ts";
+import { cursorOf, filterText, filterTime, readQuery } from "./list-query.ts";
 import {
   type DashboardCalls,
   type DashboardRefusal,
@@ -35,6 +37,9 @@ const listQuery = z.object({
       error: "must be due, delivered, failed or skipped",
     })
     .optional(),
+  event: filterText.optional(),
+  from: filterTime.optional(),
+  to: filterTime.optional(),
   cursor: cursorOf("dlv_").optional(),
 });
 
@@ -44,15 +49,20 @@ export async function list(
 ): Answers<"GET /workspaces/:workspaceId/deliveries"> {
   const query = readQuery(visit, listQuery);
   if (isRefusal(query)) return query;
-  const found = await deliveries.listPage(db, {
+  const { found, lastId } = await listPage(db, {
     workspaceId: visit.workspaceId,
     endpointId: query.endpoint ?? null,
     state: query.state ?? null,
+    event: query.event ?? null,
+    createdFrom: query.from ?? null,
+    createdBefore: query.to ?? null,
     beforeId: query.cursor ?? null,
-    limit: dashboardPageItems + 1,
+    limit: dashboardPageItems,
   });
-  const hasMore = found.length > dashboardPageItems;
-  return toPage(found.slice(0, dashboardPageItems), hasMore, representDelivery);
+  return {
+    items: found.map(representDelivery),
+    nextCursor: lastId === null ? null : toCursor(lastId),
+  };
 }
 
 export async function show(
@@ -101,6 +111,7 @@ export function representDelivery(delivery: deliveries.Delivery): Delivery {
   return {
     id: delivery.id,
     requestId: delivery.approvalId,
+    requestSummary: delivery.summary,
     event: delivery.event,
     state: delivery.state,
     destination:

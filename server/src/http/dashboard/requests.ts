@@ -1,20 +1,22 @@
 // The list of requests, one request with its history, cancelling it, and mailing its approvers again.
 
-import { z } from "zod";
+import type { Queryable } from "../../database/database.ts";
 import {
   type Approval,
   type ApprovalState,
   type Approver,
-  approvalStatuses,
   editOf,
 } from "../../domain/approval/approval.ts";
 import { dashboardPageItems } from "../../domain/limits.ts";
 import { isRefusal } from "../../domain/refusal.ts";
+import { termsOf } from "../../domain/search/words.ts";
 import { submittedOf } from "../../domain/shown/submitted-fields.ts";
 import { cancelByMember, noSuchRequest } from "../../operations/approvals/cancel-by-member.ts";
 import { findWithExpiry } from "../../operations/approvals/expire-approvals.ts";
 import { mailAgain as mailReviewersAgain } from "../../operations/deliveries/mail-again.ts";
 import * as requestLists from "../../storage/approvals/approval-lists.ts";
+import { findExcerpts, isBehind } from "../../storage/approvals/approval-search.ts";
+import type { ListedApproval } from "../../storage/approvals/list-terms.ts";
 import { readPending } from "../../storage/approvals/pending.ts";
 import * as redemptions from "../../storage/approvals/redemptions.ts";
 import {
@@ -29,7 +31,8 @@ import type {
   RequestRow,
 } from "../../wire/dashboard-contract.ts";
 import { representDelivery } from "./deliveries.ts";
-import { cursorOf, filterText, filterTime, readQuery, toPage } from "./list-query.ts";
+import { readQuery } from "./list-query.ts";
+import { filterOf, placeCursor, requestQuery, toPlaceCursor } from "./request-filter.ts";
 import {
   type DashboardCalls,
   type DashboardRefusal,
@@ -42,17 +45,7 @@ type Answers<Name extends keyof DashboardApi> = Promise<
   DashboardApi[Name]["answer"] | DashboardRefusal
 >;
 
-export const listQuery = z.object({
-  status: z
-    .enum(approvalStatuses, { error: `must be one of ${approvalStatuses.join(", ")}` })
-    .optional(),
-  agent: filterText.optional(),
-  approver: filterText.optional(),
-  from: filterTime.optional(),
-  to: filterTime.optional(),
-  search: filterText.optional(),
-  cursor: cursorOf("req_").optional(),
-});
+const listQuery = requestQuery.extend({ cursor: placeCursor.optional() });
 
 export async function list(
   { db }: DashboardCalls,
@@ -61,29 +54,46 @@ export async function list(
   const { workspaceId } = visit;
   const query = readQuery(visit, listQuery);
   if (isRefusal(query)) return query;
-  const filter = { ...filterOf(query), limit: dashboardPageItems };
-  const [{ found, hasMore }, { count, isMore, oldestCreatedAt }, now] = await Promise.all([
-    requestLists.list(db, workspaceId, filter),
+  const filter = filterOf(query, query.cursor ?? null);
+  if (isRefusal(filter)) return filter;
+  const [{ found, last }, { count, isMore, oldestCreatedAt }, now] = await Promise.all([
+    requestLists.list(db, workspaceId, { ...filter, limit: dashboardPageItems }),
     readPending(db, workspaceId),
     requestLists.readNow(db),
   ]);
   return {
-    ...toPage(found, hasMore, representRow),
+    items: await withMatches(db, workspaceId, found, filter),
+    nextCursor: toPlaceCursor(last),
     pending: { count, isMore, oldestCreatedAt: oldestCreatedAt?.toISOString() ?? null },
     now: now.toISOString(),
+    ...(await indexingOf(db, workspaceId, filter)),
   };
 }
 
-export function filterOf(query: z.output<typeof listQuery>): requestLists.ListFilter {
-  return {
-    status: query.status ?? null,
-    agentName: query.agent ?? null,
-    approver: approverOf(query.approver ?? ""),
-    createdFrom: query.from ?? null,
-    createdBefore: query.to ?? null,
-    search: searchOf(query.search ?? ""),
-    beforeId: query.cursor ?? null,
-  };
+/** Rows that a search has found tell where, if nothing else in the row shows it. */
+async function withMatches(
+  db: Queryable,
+  workspaceId: string,
+  found: readonly ListedApproval[],
+  { search }: requestLists.ListFilter,
+): Promise<RequestRow[]> {
+  const rows = found.map(representRow);
+  if (search?.kind !== "words" || rows.length === 0) return rows;
+  const words = termsOf(search.typed);
+  const matches = await findExcerpts(db, { workspaceId, ids: rows.map(({ id }) => id), words });
+  return rows.map((row) => {
+    const match = matches.get(row.id);
+    return match === undefined ? row : { ...row, match };
+  });
+}
+
+async function indexingOf(
+  db: Queryable,
+  workspaceId: string,
+  { search, decidedBy }: requestLists.ListFilter,
+): Promise<{ isIndexing?: true }> {
+  const isAsked = search?.kind === "words" || decidedBy !== null;
+  return isAsked && (await isBehind(db, workspaceId)) ? { isIndexing: true } : {};
 }
 
 export async function show(
@@ -112,24 +122,6 @@ export async function mailAgain(
   if (isRefusal(mailed)) return mailed;
   onDue();
   return mailed;
-}
-
-const groupPrefix = "group:";
-
-function approverOf(text: string): requestLists.ListFilter["approver"] {
-  if (text === "") return null;
-  return text.startsWith(groupPrefix)
-    ? { kind: "group", key: text.slice(groupPrefix.length) }
-    : { kind: "address", email: text };
-}
-
-function searchOf(text: string): requestLists.ListFilter["search"] {
-  const typed = text.trim();
-  if (typed === "") return null;
-  const beginning = typed.toLowerCase();
-  return /^req_[0-9a-f]{0,32}$/.test(beginning)
-    ? { kind: "id", beginning }
-    : { kind: "words", typed };
 }
 
 function idOf({ call }: MemberVisit): string {
@@ -161,7 +153,7 @@ async function showApproval(
   };
 }
 
-function listedOf(approval: Approval): requestLists.ListedApproval {
+function listedOf(approval: Approval): ListedApproval {
   const { state } = approval;
   return {
     ...approval,
@@ -172,7 +164,7 @@ function listedOf(approval: Approval): requestLists.ListedApproval {
   };
 }
 
-function representRow(listed: requestLists.ListedApproval): RequestRow {
+function representRow(listed: ListedApproval): RequestRow {
   return {
     id: listed.id,
     status: listed.status,

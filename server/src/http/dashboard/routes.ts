@@ -7,6 +7,8 @@ import { networkOf } from "../../domain/access/network-address.ts";
 import type { RateLimit } from "../../domain/access/rate-limit.ts";
 import { digestOfToken } from "../../domain/access/sign-in.ts";
 import {
+  exportsBurstMax,
+  exportsPerHourMax,
   formBytesMax,
   passkeyFormBytesMax,
   passkeysBegunPerHourMax,
@@ -18,7 +20,8 @@ import { isRefusal, refuse } from "../../domain/refusal.ts";
 import { isAtLeast } from "../../domain/workspace/role.ts";
 import { noteVisit } from "../../operations/people/sign-in.ts";
 import * as sessions from "../../storage/people/sessions.ts";
-import type { Answer, Call } from "../frame/call.ts";
+import type { FileDownload } from "../../wire/dashboard-filters.ts";
+import type { Answer, Call, StreamedAnswer } from "../frame/call.ts";
 import { compressed } from "../frame/compression.ts";
 import { dashboardFault, dashboardProblem, tooManyReads } from "../frame/problems.ts";
 import { RateLimiter } from "../frame/rate-limiter.ts";
@@ -51,6 +54,10 @@ const rareCalls: Partial<Record<keyof DashboardTable, RateLimit>> = {
     perSecond: passkeysBegunPerHourMax / 3_600,
     burst: passkeysBegunPerHourMax,
   },
+  "GET /workspaces/:workspaceId/requests/export": {
+    perSecond: exportsPerHourMax / 3_600,
+    burst: exportsBurstMax,
+  },
 };
 
 /** Limits the rate of calls: of strangers by network, before anything else; of signed-in people by session. */
@@ -74,7 +81,7 @@ export function dashboardRoutes(calls: DashboardCalls): Route[] {
       handle: (call) =>
         heavyCalls.has(name)
           ? answerInTurn(calls, call, () => answer(calls, limiters, row, call))
-          : answer(calls, limiters, row, call).then((told) => compressed(call, told)),
+          : answer(calls, limiters, row, call).then((told) => packed(call, told)),
     };
   });
   const page = {
@@ -104,12 +111,17 @@ export function dashboardRoutes(calls: DashboardCalls): Route[] {
 async function answerInTurn(
   { heavyReads }: DashboardCalls,
   call: Call,
-  work: () => Promise<Answer>,
-): Promise<Answer> {
+  work: () => Promise<Answer | StreamedAnswer>,
+): Promise<Answer | StreamedAnswer> {
   const { signal } = call;
   const turn = { holder: `dashboard ${currentHolder()}`, signal };
-  const told = await inTurn(heavyReads, turn, async () => compressed(call, await work()));
+  const told = await inTurn(heavyReads, turn, async () => packed(call, await work()));
   return told ?? dashboardFault(tooManyReads());
+}
+
+/** A stream leaves as it is made. */
+async function packed(call: Call, told: Answer | StreamedAnswer): Promise<Answer | StreamedAnswer> {
+  return "stream" in told ? told : compressed(call, told);
 }
 
 async function answer(
@@ -117,7 +129,7 @@ async function answer(
   { ofNetwork, ofSession, ofPerson }: Limiters,
   row: Row<unknown>,
   call: Call,
-): Promise<Answer> {
+): Promise<Answer | StreamedAnswer> {
   // No id holds a U+0000, and the database refuses it.
   if (Object.values(call.params).some((value) => value.includes("\0"))) {
     return dashboardProblem(nothingHere());
@@ -147,13 +159,21 @@ async function answer(
   return toAnswer(await row.handle(calls, { ...visit, workspaceId, role }));
 }
 
-function toAnswer(told: unknown): Answer {
+function toAnswer(told: unknown): Answer | StreamedAnswer {
   if (isRefusal(told as DashboardRefusal | object))
     return dashboardProblem(told as DashboardRefusal);
+  if (isFile(told)) {
+    const headers = { "content-disposition": `attachment; filename="${told.name}"` };
+    return { status: 200, headers, type: told.type, stream: told.file };
+  }
   if (isWithHeaders(told)) {
     return { status: 200, headers: told.headers, body: JSON.stringify(told.told) };
   }
   return { status: 200, body: JSON.stringify(told) };
+}
+
+function isFile(told: unknown): told is FileDownload {
+  return typeof told === "object" && told !== null && "file" in told;
 }
 
 function isWithHeaders(told: unknown): told is WithHeaders<unknown> {

@@ -9,6 +9,7 @@ import * as attention from "./attention.ts";
 import * as cancelling from "./cancelling.ts";
 import * as deliveries from "./deliveries.ts";
 import * as endpoints from "./endpoints.ts";
+import * as exports from "./exports.ts";
 import * as figures from "./figures.ts";
 import * as groups from "./groups.ts";
 import * as keys from "./keys.ts";
@@ -70,6 +71,7 @@ export const dashboardTable: DashboardTable = {
   "GET /workspaces/:workspaceId/activity": { who: "viewer", handle: workspace.activity },
 
   "GET /workspaces/:workspaceId/requests": { who: "viewer", handle: requests.list },
+  "GET /workspaces/:workspaceId/requests/export": { who: "viewer", handle: exports.requests },
   "GET /workspaces/:workspaceId/requests/:requestId": { who: "viewer", handle: requests.show },
   "POST /workspaces/:workspaceId/requests/:requestId/cancel": { who: "admin", handle: requests.cancel },
   "GET /workspaces/:workspaceId/cancellable": { who: "admin", handle: cancelling.count },

@@ -3,11 +3,7 @@
 import type { Queryable } from "../../database/database.ts";
 import type { DeliveryState } from "../../domain/delivery/delivery.ts";
 import type { AttemptOutcome } from "../../domain/shown/attempt.ts";
-import {
-  type Channel,
-  type Destination,
-  workspaceChannels,
-} from "../../domain/shown/destination.ts";
+import type { Channel, Destination } from "../../domain/shown/destination.ts";
 
 /** An endpoint may have been disabled since. */
 type StoredDestination = Exclude<Destination, Endpoint> | (Endpoint & { isDisabled: boolean });
@@ -17,6 +13,8 @@ export type Delivery = {
   id: string;
   workspaceId: string;
   approvalId: string | null;
+  /** The summary of that approval. */
+  summary: string | null;
   event: string;
   eventAt: Date;
   state: DeliveryState;
@@ -44,6 +42,7 @@ type DeliveryRow = {
   id: string;
   workspace_id: string;
   approval_id: string | null;
+  summary: string | null;
   event: string;
   event_at: Date;
   state: DeliveryState;
@@ -61,14 +60,17 @@ type DeliveryRow = {
 };
 
 const deliveryColumns = `
-  d.id, d.workspace_id, ev.approval_id, ev.kind as event, ev.created_at as event_at, d.state, d.channel, d.endpoint_id,
+  d.id, d.workspace_id, ev.approval_id, a.summary, ev.kind as event, ev.created_at as event_at, d.state, d.channel, d.endpoint_id,
   e.url, e.disabled_at is not null as is_disabled, coalesce(d.recipient, r.email) as email, d.attempts,
   d.due_at, d.created_at, d.finished_at, t.outcome as last_outcome, t.http_status as last_http_status`;
 const deliveryJoins = `
   join events ev on ev.workspace_id = d.workspace_id and ev.id = d.event_id
   left join endpoints e on e.workspace_id = d.workspace_id and e.id = d.endpoint_id
   left join reviewers r on r.workspace_id = d.workspace_id and r.id = d.reviewer_id
-  left join attempts t on t.workspace_id = d.workspace_id and t.delivery_id = d.id and t.number = d.attempts`;
+  left join attempts t on t.workspace_id = d.workspace_id and t.delivery_id = d.id and t.number = d.attempts
+  left join lateral (
+    select a.summary from approvals a where a.workspace_id = d.workspace_id and a.id = ev.approval_id limit 1
+  ) as a on true`;
 
 /** A workspace's deliveries, newest first; of one approval, or only the failed and skipped ones, if asked for. */
 export async function list(
@@ -92,62 +94,27 @@ export async function list(
 }
 
 // A mail about how somebody signs in concerns only its reader. Only mails to people who aren't reviewers can be one.
-const isOfWorkspace = `
+export const isOfWorkspace = `
   (d.recipient is null or not exists (
     select from events ev
     where ev.workspace_id = d.workspace_id and ev.id = d.event_id and ev.kind like 'person.%'
   ))`;
 
-/** The deliveries that members of a workspace see, newest first, to one endpoint or in one state if asked for. */
-export async function listPage(
+/** These deliveries of a workspace, newest first. */
+export async function listByIds(
   db: Queryable,
-  filter: {
-    workspaceId: string;
-    endpointId: string | null;
-    state: DeliveryState | null;
-    beforeId: string | null;
-    limit: number;
-  },
+  workspaceId: string,
+  ids: readonly string[],
 ): Promise<Delivery[]> {
-  const { workspaceId, endpointId, state, beforeId, limit } = filter;
   const { rows } = await db.query<DeliveryRow>(
-    `with page as (${state === "due" ? duePage : walkedPage(state, endpointId)})
-     select ${deliveryColumns}
-     from page
-     join deliveries d on d.workspace_id = $1 and d.id = page.id ${deliveryJoins}
+    `select ${deliveryColumns}
+     from unnest($2::text[]) as asked (id)
+     join deliveries d on d.workspace_id = $1 and d.id = asked.id ${deliveryJoins}
      order by d.id desc`,
-    [workspaceId, endpointId, beforeId, limit],
+    [workspaceId, ids],
   );
   return rows.map(toDelivery);
 }
-
-function walkedPage(state: DeliveryState | null, endpointId: string | null): string {
-  return `
-    select d.id from deliveries d
-    where d.workspace_id = $1 and ${endpointId === null ? "$2::text is null" : "d.endpoint_id = $2"}
-      and ${state === null ? "true" : `d.state = '${state}'`} and ($3::text is null or d.id < $3)
-      and ${isOfWorkspace}
-    order by d.id desc
-    limit $4`;
-}
-
-// Few deliveries are due among very many that were delivered. So this reads the indexes of due ones, and sorts.
-const duePage = `
-  select id from (
-    select d.id from endpoints e
-    cross join lateral (
-      select d.id from deliveries d where d.state = 'due' and d.endpoint_id = e.id order by d.due_at
-    ) as d
-    where e.workspace_id = $1 and ($2::text is null or e.id = $2)
-    union all
-    select d.id from deliveries d
-    where d.state = 'due' and d.endpoint_id is null and d.channel in (${workspaceChannels.map((channel) => `'${channel}'`).join(", ")})
-      and d.workspace_id = $1 and $2::text is null
-      and ${isOfWorkspace}
-  ) as due
-  where ($3::text is null or id < $3)
-  order by id desc
-  limit $4`;
 
 /** Everything that followed from one approval, oldest first. */
 export async function listOfApproval(
@@ -245,6 +212,7 @@ function toDelivery(row: DeliveryRow): Delivery {
     id: row.id,
     workspaceId: row.workspace_id,
     approvalId: row.approval_id,
+    summary: row.summary,
     event: row.event,
     eventAt: row.event_at,
     state: row.state,

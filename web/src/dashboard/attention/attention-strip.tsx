@@ -80,7 +80,7 @@ function To({ workspaceId, target, children }: ToProps) {
       return <Link to="/app/w/$workspaceId/requests/$requestId" params={params} {...common} />;
     }
     case "pending": {
-      const search = { status: "PENDING" } as const;
+      const search = { status: "PENDING", sort: "expiry" } as const;
       const to = "/app/w/$workspaceId/requests";
       return <Link to={to} params={{ workspaceId }} search={search} {...common} />;
     }

@@ -1,32 +1,26 @@
-// The deliveries to an endpoint, by state. Failed ones come first, because people come for those.
+// The deliveries to an endpoint, by state, event and time. Failed ones come first, because people come for those.
 
 import { Link } from "@tanstack/react-router";
 import { outcomeSentence } from "../../../../server/src/domain/shown/outcome-words.ts";
-import type { Delivery, DeliveryState } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
 import type { EndpointDetail } from "../../../../server/src/wire/dashboard-endpoints.ts";
-import { ChoiceRow } from "../forms/choice-row.tsx";
+import { Visible } from "../../look/visible-text.tsx";
 import { When } from "../parts/when.tsx";
 import { usePageSearch } from "../shell/page-search.ts";
 import { Answered } from "../states/answered.tsx";
 import { LoadMore } from "../states/load-more.tsx";
+import { chosenDeliveries, filterOfDeliveries } from "./delivery-filter.ts";
+import { DeliveryFilters } from "./delivery-filters.tsx";
 import { ResendButton } from "./resend-button.tsx";
 import { ResendSinceDialog } from "./resend-since-dialog.tsx";
-import { useDeliveries } from "./use-deliveries.ts";
-import { usualState, wordsForNone } from "./usual-state.ts";
-
-const states: readonly { value: DeliveryState; word: string }[] = [
-  { value: "failed", word: "Failed" },
-  { value: "skipped", word: "Skipped" },
-  { value: "due", word: "On their way" },
-  { value: "delivered", word: "Delivered" },
-];
+import { type Asked, useDeliveries } from "./use-deliveries.ts";
 
 type DeliveryListProps = { workspaceId: string; endpoint: EndpointDetail; canChange: boolean };
 
 export function DeliveryList({ workspaceId, endpoint, canChange }: DeliveryListProps) {
   const [search, change] = usePageSearch();
-  const usual = usualState(endpoint);
-  const state = states.find(({ value }) => value === search.state)?.value ?? usual;
+  const { state, none } = chosenDeliveries(search, endpoint);
+  const filter = filterOfDeliveries(search, endpoint);
   return (
     <section className="section" aria-labelledby="deliveries-title">
       <div className="section-head">
@@ -35,27 +29,18 @@ export function DeliveryList({ workspaceId, endpoint, canChange }: DeliveryListP
           <ResendSinceDialog workspaceId={workspaceId} endpoint={endpoint} />
         )}
       </div>
-      <ChoiceRow
-        label="State of the deliveries"
-        choices={states}
-        chosen={state}
-        onChoose={(value) => change({ state: value === usual ? undefined : value })}
-      />
+      <DeliveryFilters endpoint={endpoint} search={search} onChange={change} />
       <Deliveries
-        key={state}
-        asked={{ workspaceId, endpointId: endpoint.id, state }}
-        none={wordsForNone(state, endpoint)}
+        key={JSON.stringify(filter)}
+        asked={{ workspaceId, filter }}
+        none={none}
         canResend={canChange && endpoint.disabledAt === null && state !== "due"}
       />
     </section>
   );
 }
 
-type DeliveriesProps = {
-  asked: { workspaceId: string; endpointId: string; state: DeliveryState };
-  none: string;
-  canResend: boolean;
-};
+type DeliveriesProps = { asked: Asked; none: string; canResend: boolean };
 
 function Deliveries({ asked, none, canResend }: DeliveriesProps) {
   const deliveries = useDeliveries(asked);
@@ -63,10 +48,14 @@ function Deliveries({ asked, none, canResend }: DeliveriesProps) {
     <Answered query={deliveries} label="Loading the deliveries" lines={3}>
       {({ pages }) => {
         const items = pages.flatMap((page) => page.items);
-        if (items.length === 0) return <p className="none">{none}</p>;
+        if (items.length === 0 && !deliveries.hasNextPage) return <p className="none">{none}</p>;
         return (
           <>
-            <DeliveryTable items={items} workspaceId={asked.workspaceId} canResend={canResend} />
+            {items.length === 0 ? (
+              <p className="none">None among the newest deliveries. Older ones may be there.</p>
+            ) : (
+              <DeliveryTable items={items} workspaceId={asked.workspaceId} canResend={canResend} />
+            )}
             <LoadMore list={deliveries} end="No more deliveries." />
           </>
         );
@@ -85,6 +74,7 @@ function DeliveryTable({ items, workspaceId, canResend }: DeliveryTableProps) {
         <thead>
           <tr>
             <th scope="col">Event</th>
+            <th scope="col">Request</th>
             <th scope="col">Last attempt</th>
             <th scope="col" className="number">
               Attempts
@@ -103,7 +93,9 @@ function DeliveryTable({ items, workspaceId, canResend }: DeliveryTableProps) {
               <DeliveryCells delivery={delivery} workspaceId={workspaceId} />
               {canResend && (
                 <td className="cell-actions">
-                  <ResendButton workspaceId={workspaceId} delivery={delivery} />
+                  {delivery.state !== "due" && (
+                    <ResendButton workspaceId={workspaceId} delivery={delivery} />
+                  )}
                 </td>
               )}
             </tr>
@@ -116,6 +108,7 @@ function DeliveryTable({ items, workspaceId, canResend }: DeliveryTableProps) {
 
 function DeliveryCells({ delivery, workspaceId }: { delivery: Delivery; workspaceId: string }) {
   const { id, event, state, attempts, createdAt, lastOutcome: outcome, lastHttpStatus } = delivery;
+  const { requestSummary } = delivery;
   return (
     <>
       <td className="cell-main cell-word">
@@ -127,6 +120,13 @@ function DeliveryCells({ delivery, workspaceId }: { delivery: Delivery; workspac
           {event}
           <span className="sr-only">, delivery {id}</span>
         </Link>
+      </td>
+      <td className="cell-request" data-label="Request">
+        {requestSummary === null ? (
+          <span className="quiet">none</span>
+        ) : (
+          <Visible text={requestSummary} />
+        )}
       </td>
       <td data-label="Last attempt">
         {state === "skipped" && outcome === null

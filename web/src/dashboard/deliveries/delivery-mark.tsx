@@ -1,6 +1,6 @@
 // The state of a delivery as a shape and a word, never as a colour alone.
 
-import type { DeliveryState } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { DeliveryState } from "../../../../server/src/wire/dashboard-filters.ts";
 import { stateWords } from "./words.ts";
 
 const shapes: Record<DeliveryState, string> = {

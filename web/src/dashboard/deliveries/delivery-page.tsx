@@ -76,11 +76,16 @@ function Back({ workspaceId, requestId }: { workspaceId: string; requestId: stri
 type DeliveryStoryProps = { workspaceId: string; delivery: DeliveryDetail };
 
 function DeliveryStory({ workspaceId, delivery }: DeliveryStoryProps) {
-  const { id, destination, createdAt, request, attemptList } = delivery;
+  const { id, destination, createdAt, request, requestSummary, attemptList } = delivery;
   return (
     <div className="story">
       <DeliveryNote delivery={delivery} />
       <dl className="facts">
+        {requestSummary !== null && (
+          <Fact name="Request">
+            <Visible text={requestSummary} isMultiLine />
+          </Fact>
+        )}
         <Fact name="To">
           {destination.kind === "endpoint" ? (
             <Link

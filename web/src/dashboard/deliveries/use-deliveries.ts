@@ -1,7 +1,7 @@
-// The deliveries of an endpoint in one state, newest first, a page at a time, and one delivery with its attempts.
+// The deliveries of an endpoint, filtered, newest first, a page at a time, and one delivery with its attempts.
 
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import type { DeliveryState } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { DeliveryFilter } from "../../../../server/src/wire/dashboard-filters.ts";
 import { send } from "../service/api.ts";
 import { queryFor } from "../service/queries.ts";
 
@@ -11,11 +11,10 @@ const pollMs = 3_000;
 /** One delivery is read again while it is on its way, with its attempts. */
 const oneRefreshMs = 4_000;
 
-type Asked = { workspaceId: string; endpointId: string; state: DeliveryState };
+export type Asked = { workspaceId: string; filter: Omit<DeliveryFilter, "cursor"> };
 
-export function useDeliveries({ workspaceId, endpointId, state }: Asked) {
+export function useDeliveries({ workspaceId, filter: query }: Asked) {
   const params = { workspaceId };
-  const query = { endpoint: endpointId, state };
   return useInfiniteQuery({
     queryKey: [name, params, query, "pages"],
     queryFn: ({ pageParam, signal }) =>
@@ -26,7 +25,7 @@ export function useDeliveries({ workspaceId, endpointId, state }: Asked) {
       ),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.nextCursor,
-    refetchInterval: state === "due" ? pollMs : false,
+    refetchInterval: query.state === "due" ? pollMs : false,
   });
 }
 

@@ -1,10 +1,10 @@
 // The deliveries that the page of an endpoint shows first, and what it says where there are none. While attempts fail,
 // deliveries are on their way until they are given up, so "none failed" would contradict the note that all do.
 
-import type { DeliveryState } from "../../../../server/src/wire/dashboard-contract.ts";
 import type { EndpointDetail } from "../../../../server/src/wire/dashboard-endpoints.ts";
+import type { DeliveryState } from "../../../../server/src/wire/dashboard-filters.ts";
 
-type EndpointFacts = Pick<EndpointDetail, "disabledAt" | "failingSince" | "unsuccessful">;
+export type EndpointFacts = Pick<EndpointDetail, "disabledAt" | "failingSince" | "unsuccessful">;
 
 export function usualState(endpoint: EndpointFacts): DeliveryState {
   return isFailing(endpoint) && endpoint.unsuccessful.count === 0 ? "due" : "failed";

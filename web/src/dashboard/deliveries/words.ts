@@ -1,6 +1,6 @@
 // The words of the deliveries pages, in one place. Agents' words are never in here.
 
-import type { DeliveryState } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { DeliveryState } from "../../../../server/src/wire/dashboard-filters.ts";
 
 export const stateWords: Record<DeliveryState, string> = {
   due: "On its way",

@@ -2,13 +2,14 @@
 
 import { useEffect, useRef } from "react";
 import { LoadMore } from "../states/load-more.tsx";
+import { type Sort, sorts } from "./filters/filter-state.ts";
 import { RequestRow } from "./request-row.tsx";
 import { useArrivals } from "./use-arrivals.ts";
 import type { LiveRequests } from "./use-requests.ts";
 
-type RequestListProps = { workspaceId: string; list: LiveRequests };
+type RequestListProps = { workspaceId: string; list: LiveRequests; sort: Sort };
 
-export function RequestList({ workspaceId, list }: RequestListProps) {
+export function RequestList({ workspaceId, list, sort }: RequestListProps) {
   const { rows, listKey, isOutdated } = list;
   const arrivals = useArrivals(rows, listKey);
   const rowsElement = useRef<HTMLOListElement>(null);
@@ -38,9 +39,10 @@ export function RequestList({ workspaceId, list }: RequestListProps) {
         <span>Request</span>
         <span>Agent</span>
         <span>Approver</span>
-        <span>Asked</span>
+        <span>Decided</span>
+        <span>Created</span>
       </div>
-      <ol className="requests-rows" ref={rowsElement} aria-label="Requests, newest first">
+      <ol className="requests-rows" ref={rowsElement} aria-label={`Requests, ${orderOf(sort)}`}>
         {arrivals.shown.map((row) => (
           <RequestRow
             key={row.id}
@@ -53,6 +55,10 @@ export function RequestList({ workspaceId, list }: RequestListProps) {
       <LoadMore list={list} end="No more requests." />
     </div>
   );
+}
+
+function orderOf(sort: Sort): string {
+  return sorts.find(({ value }) => value === sort)?.order ?? "";
 }
 
 function newRequests(count: number): string {

@@ -8,6 +8,8 @@ import { Status } from "../parts/status.tsx";
 import { When } from "../parts/when.tsx";
 import { ApproverName } from "./approver-name.tsx";
 import { RowSelect } from "./cancelling/row-select.tsx";
+import { RowDecision } from "./row-decision.tsx";
+import { RowMatch } from "./row-match.tsx";
 
 type RequestRowProps = { workspaceId: string; row: Row; isNew: boolean };
 
@@ -27,6 +29,7 @@ export const RequestRow = memo(
         >
           <Visible text={row.summary} isMultiLine />
         </Link>
+        {row.match !== undefined && <RowMatch match={row.match} />}
         <span className="requests-agent">
           <span className="sr-only">Agent: </span>
           {row.agentName === null ? (
@@ -38,6 +41,9 @@ export const RequestRow = memo(
         <span className="requests-approver">
           <span className="sr-only">Approver: </span>
           <ApproverName {...row} />
+        </span>
+        <span className="requests-decided">
+          <RowDecision row={row} />
         </span>
         <span className="requests-when">
           <When at={row.createdAt} isRelative isPlain />

@@ -1,4 +1,4 @@
-// All requests of the workspace, newest first. New ones appear by themselves. The filter is in the address.
+// All requests of the workspace, newest first unless another order is chosen. New ones appear by themselves. The filter is in the address.
 
 import { useEffect, useMemo } from "react";
 import { Button } from "../parts/button.tsx";
@@ -23,7 +23,11 @@ const nothingChosen = {
   approver: undefined,
   from: undefined,
   to: undefined,
+  decidedBy: undefined,
+  decidedFrom: undefined,
+  decidedTo: undefined,
   search: undefined,
+  sort: undefined,
 };
 
 export function RequestsPage() {
@@ -65,14 +69,20 @@ export function RequestsPage() {
       {isEmpty && list.error === null && (
         <Empty title="No request matches" actions={<Button onClick={reset}>Reset filters</Button>}>
           <p>
-            No request fits all of the filters. The search finds the beginnings of words in
-            summaries, and ids.
+            No request fits all of the filters. The search finds whole words and their beginnings in
+            summaries, payloads, metadata, names and addresses, and ids.
           </p>
         </Empty>
       )}
+      {list.isIndexing && (
+        <p className="quiet small">
+          Requests from before the last upgrade are still being indexed, newest first. The search
+          doesn’t find all of them yet.
+        </p>
+      )}
       {list.rows.length > 0 && (
         <CancelMany rows={list.rows} filter={filter}>
-          <RequestList workspaceId={workspaceId} list={list} />
+          <RequestList workspaceId={workspaceId} list={list} sort={filter.sort ?? "newest"} />
         </CancelMany>
       )}
     </div>

@@ -23,6 +23,8 @@ export type LiveRequests = {
   /** Names the list of these rows: workspace and filter. */
   listKey: string;
   pending: PendingNow | null;
+  /** The search can't find all older requests yet. */
+  isIndexing: boolean;
   /** The service's clock at its last answer, and our own at that moment. */
   reading: { now: number; at: number } | null;
   isLoading: boolean;
@@ -68,6 +70,7 @@ export function useRequests(workspaceId: string, filter: ChosenFilter): LiveRequ
     rows,
     listKey: isPlaceholderData ? kept.current.key : key,
     pending: first?.pending ?? null,
+    isIndexing: first?.isIndexing ?? false,
     reading: first === undefined ? null : { now: Date.parse(first.now), at: query.dataUpdatedAt },
     isLoading: query.isPending,
     isOutdated: isPlaceholderData,

@@ -119,7 +119,11 @@ export function otherError(error: unknown, fields: readonly string[]): unknown {
   return fields.some((field) => fieldError(error, field) !== null) ? null : error;
 }
 
-function addressOf(path: string, { params, query }: { params?: unknown; query?: unknown }): string {
+/** The address of a call, for links to files. */
+export function addressOf(
+  path: string,
+  { params, query }: { params?: unknown; query?: unknown },
+): string {
   const ids = new Map(Object.entries(params ?? {}));
   const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(ids.get(name)));
   const asked = new URLSearchParams();

@@ -50,6 +50,7 @@ const phrases: Record<ActivityAction, Phrase> = {
   "requests.cancelled":
     "cancelled {=count} requests[ of the group {group}][, by the filter {filter}]",
   "request.mailed_again": "sent the mails for the request {subject} again",
+  "requests.exported": "exported requests as {=subject}",
 };
 
 /** Details that add nothing to the sentence. */

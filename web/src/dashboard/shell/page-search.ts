@@ -12,7 +12,12 @@ const names = [
   "from",
   "to",
   "search",
+  "sort",
+  "decidedBy",
+  "decidedFrom",
+  "decidedTo",
   "state",
+  "event",
   "endpoint",
   "cursor",
 ] as const;

@@ -45,6 +45,6 @@ export function inBatches<Item>(items: readonly Item[], size: number): Item[][] 
 }
 
 /** Whether anything but the status narrows the list. */
-export function isNarrowed({ status: _, ...filter }: ChosenFilter): boolean {
+export function isNarrowed({ status: _, sort: __, ...filter }: ChosenFilter): boolean {
   return Object.values(filter).some((value) => value !== undefined);
 }

@@ -1,14 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  countBehind,
-  countChosen,
-  dayOf,
-  endOfDay,
-  filterOf,
-  lastDayBefore,
-  startOfDay,
-} from "./filter-state.ts";
+import { countBehind, countChosen, filterOf, withSort, withStatus } from "./filter-state.ts";
 
 test("an address becomes a filter, and what cannot be one is left out", () => {
   assert.deepEqual(
@@ -30,10 +22,26 @@ test("requests without an agent's name are a choice, too", () => {
   assert.equal(countBehind({ agent: "", status: "PENDING", search: "x" }), 1);
 });
 
-test("a chosen day comes back as the same day, first and last", () => {
-  for (const day of ["2026-03-29", "2026-10-25", "2026-12-31"]) {
-    assert.equal(dayOf(startOfDay(day) ?? ""), day);
-    assert.equal(lastDayBefore(endOfDay(day) ?? ""), day);
-  }
-  assert.equal(startOfDay("not a day"), undefined);
+test("an order and the times of decisions are read from the address, and nonsense is left out", () => {
+  const decidedFrom = "2026-03-01T00:00:00.000Z";
+  assert.deepEqual(
+    filterOf({ sort: "expiry", decidedBy: "bob@example.com", decidedFrom, decidedTo: "soon" }),
+    { sort: "expiry", decidedBy: "bob@example.com", decidedFrom },
+  );
+  assert.deepEqual(filterOf({ sort: "newest" }), {});
+  assert.deepEqual(filterOf({ sort: "size" }), {});
+  assert.equal(countBehind({ decidedBy: "bob@example.com", decidedFrom, sort: "oldest" }), 2);
+});
+
+test("by expiry only pending requests are listed, and choosing another status ends that order", () => {
+  assert.deepEqual(withSort("expiry", { status: "APPROVED" }), {
+    sort: "expiry",
+    status: "PENDING",
+  });
+  assert.deepEqual(withSort("newest", { sort: "oldest" }), { sort: undefined, status: undefined });
+  assert.deepEqual(withStatus("APPROVED", { sort: "expiry" }), {
+    status: "APPROVED",
+    sort: undefined,
+  });
+  assert.deepEqual(withStatus("APPROVED", { sort: "oldest" }), { status: "APPROVED" });
 });

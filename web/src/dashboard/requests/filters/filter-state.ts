@@ -1,7 +1,7 @@
 // The filter of the request list, as the address stores it and as people choose it.
 
 import type { ApprovalStatus } from "../../../../../sdk/src/contract.ts";
-import type { RequestFilter } from "../../../../../server/src/wire/dashboard-contract.ts";
+import type { RequestFilter } from "../../../../../server/src/wire/dashboard-filters.ts";
 
 export type ChosenFilter = Omit<RequestFilter, "cursor">;
 
@@ -13,7 +13,27 @@ export const statuses: readonly ApprovalStatus[] = [
   "CANCELLED",
 ];
 
-const keys = ["status", "agent", "approver", "from", "to", "search"] as const;
+const keys = [
+  "status",
+  "agent",
+  "approver",
+  "from",
+  "to",
+  "decidedBy",
+  "decidedFrom",
+  "decidedTo",
+  "search",
+  "sort",
+] as const;
+
+export type Sort = NonNullable<RequestFilter["sort"]>;
+
+/** Newest first is the order that nobody chooses. */
+export const sorts: readonly { value: Sort; word: string; order: string }[] = [
+  { value: "newest", word: "Newest first", order: "newest first" },
+  { value: "oldest", word: "Oldest first", order: "oldest first" },
+  { value: "expiry", word: "Expires next", order: "those that expire next first" },
+];
 
 /** Reads a filter from the address and ignores invalid parts. */
 export function filterOf(search: Readonly<Record<string, unknown>>): ChosenFilter {
@@ -23,52 +43,50 @@ export function filterOf(search: Readonly<Record<string, unknown>>): ChosenFilte
     // A router reads an address such as ?search=1042 as a number.
     if (typeof value === "string" || typeof value === "number") chosen[key] = String(value);
   }
-  const { status, from, to, ...rest } = chosen;
+  const { status, sort, from, to, decidedFrom, decidedTo, ...rest } = chosen;
+  const times = Object.entries({ from, to, decidedFrom, decidedTo });
   return {
     ...rest,
     ...(isStatus(status) ? { status } : {}),
-    ...(isInstant(from) ? { from } : {}),
-    ...(isInstant(to) ? { to } : {}),
+    ...(isSort(sort) && sort !== "newest" ? { sort } : {}),
+    ...Object.fromEntries(times.filter(([, at]) => isInstant(at))),
   };
+}
+
+type StatusAndSort = { status?: ApprovalStatus | undefined; sort?: Sort | undefined };
+
+/** Only pending requests expire, so another status ends that order. */
+export function withStatus(
+  status: ApprovalStatus | undefined,
+  { sort }: ChosenFilter,
+): StatusAndSort {
+  const isOver = sort === "expiry" && status !== "PENDING";
+  return isOver ? { status, sort: undefined } : { status };
+}
+
+/** And that order ends another status. */
+export function withSort(sort: Sort, { status }: ChosenFilter): StatusAndSort {
+  if (sort === "expiry") return { sort, status: "PENDING" };
+  return { sort: sort === "newest" ? undefined : sort, status };
 }
 
 export function countChosen(filter: ChosenFilter): number {
   return keys.filter((key) => filter[key] !== undefined).length;
 }
 
-/** The filters behind the button: status and search are always visible. */
-export function countBehind({ agent, approver, from, to }: ChosenFilter): number {
-  return [agent, approver, from, to].filter((value) => value !== undefined).length;
-}
-
-/** The first moment of a day in the reader's zone, from a date input. */
-export function startOfDay(day: string): string | undefined {
-  const at = new Date(`${day}T00:00:00`);
-  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
-}
-
-/** The first moment after the day; days need not have 24 hours. */
-export function endOfDay(day: string): string | undefined {
-  const at = new Date(`${day}T00:00:00`);
-  if (Number.isNaN(at.getTime())) return undefined;
-  at.setDate(at.getDate() + 1);
-  return at.toISOString();
-}
-
-/** The day of a moment, in the reader's own zone. */
-export function dayOf(at: string): string {
-  const date = new Date(at);
-  const two = (number: number) => String(number).padStart(2, "0");
-  return `${String(date.getFullYear()).padStart(4, "0")}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-}
-
-/** The last day of a range that ends before `at`. */
-export function lastDayBefore(at: string): string {
-  return dayOf(new Date(Date.parse(at) - 1).toISOString());
+/** The filters behind the button: status, search and order are always visible. */
+export function countBehind(filter: ChosenFilter): number {
+  const { agent, approver, from, to, decidedBy, decidedFrom, decidedTo } = filter;
+  const behind = [agent, approver, from, to, decidedBy, decidedFrom, decidedTo];
+  return behind.filter((value) => value !== undefined).length;
 }
 
 function isStatus(status: string | undefined): status is ApprovalStatus {
   return statuses.some((known) => known === status);
+}
+
+function isSort(sort: string | undefined): sort is Sort {
+  return sorts.some(({ value }) => value === sort);
 }
 
 function isInstant(at: string | undefined): at is string {

@@ -4,9 +4,18 @@ import { useId, useState } from "react";
 import type { ApprovalStatus } from "../../../../../sdk/src/contract.ts";
 import type { RequestRow } from "../../../../../server/src/wire/dashboard-contract.ts";
 import { ChoiceRow } from "../../forms/choice-row.tsx";
-import { type ChosenFilter, countBehind, countChosen, statuses } from "./filter-state.ts";
+import { ExportMenu } from "./export-menu.tsx";
+import {
+  type ChosenFilter,
+  countBehind,
+  countChosen,
+  statuses,
+  withSort,
+  withStatus,
+} from "./filter-state.ts";
 import { MoreFilters } from "./more-filters.tsx";
 import { SearchField } from "./search-field.tsx";
+import { SortField } from "./sort-field.tsx";
 
 export type FilterChanges = { [Key in keyof ChosenFilter]?: ChosenFilter[Key] | undefined };
 
@@ -56,18 +65,25 @@ export function Filters({ filter, rows, onChange, onReset }: FiltersProps) {
             </span>
           )}
         </button>
+        <ExportMenu filter={filter} />
         {countChosen(filter) > 0 && (
           <button type="button" className="link-button" onClick={onReset}>
             Reset
           </button>
         )}
       </div>
-      <ChoiceRow
-        label="Status"
-        choices={statusChoices}
-        chosen={filter.status}
-        onChoose={(status) => onChange({ status }, true)}
-      />
+      <div className="requests-order">
+        <ChoiceRow
+          label="Status"
+          choices={statusChoices}
+          chosen={filter.status}
+          onChoose={(status) => onChange(withStatus(status, filter), true)}
+        />
+        <SortField
+          value={filter.sort ?? "newest"}
+          onSort={(sort) => onChange(withSort(sort, filter), true)}
+        />
+      </div>
       {isOpen && <MoreFilters id={id} filter={filter} rows={rows} onChange={onChange} />}
     </section>
   );

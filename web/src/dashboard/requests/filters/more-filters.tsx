@@ -1,25 +1,26 @@
-// The less frequent filters: agent, approver and time.
+// The less frequent filters: agent, approver, time, and who decided when.
 
 import { useId } from "react";
 import { toVisibleText } from "../../../../../server/src/domain/shown/text/visible-text.ts";
 import type { RequestRow } from "../../../../../server/src/wire/dashboard-contract.ts";
-import { type ChosenFilter, dayOf, endOfDay, lastDayBefore, startOfDay } from "./filter-state.ts";
+import { DayRange, type Range } from "../../forms/day-range.tsx";
+import type { ChosenFilter } from "./filter-state.ts";
 import { useTyped } from "./use-typed.ts";
 
 const unnamed = "(no name)";
+
+type Name = "agent" | "approver" | "from" | "to" | "decidedBy" | "decidedFrom" | "decidedTo";
 
 type MoreFiltersProps = {
   id: string;
   filter: ChosenFilter;
   /** The loaded rows: their names can be picked instead of typed. */
   rows: readonly RequestRow[];
-  onChange: (
-    changes: Partial<Record<"agent" | "approver" | "from" | "to", string | undefined>>,
-  ) => void;
+  onChange: (changes: Partial<Record<Name, string | undefined>>) => void;
 };
 
 export function MoreFilters({ id, filter, rows, onChange }: MoreFiltersProps) {
-  const { agent, approver, from, to } = filter;
+  const { agent, approver, decidedBy } = filter;
   return (
     <div className="requests-more" id={id}>
       <NamedField
@@ -41,17 +42,23 @@ export function MoreFilters({ id, filter, rows, onChange }: MoreFiltersProps) {
         isTrimmed
         onValue={(name) => onChange({ approver: name === "" ? undefined : name })}
       />
-      <DayField
-        label="From"
-        value={from === undefined ? "" : dayOf(from)}
-        max={to === undefined ? undefined : lastDayBefore(to)}
-        onDay={(day) => onChange({ from: startOfDay(day) })}
+      <DayRange
+        labels={["From", "To"]}
+        range={{ from: filter.from, to: filter.to }}
+        onRange={onChange}
       />
-      <DayField
-        label="To"
-        value={to === undefined ? "" : lastDayBefore(to)}
-        min={from === undefined ? undefined : dayOf(from)}
-        onDay={(day) => onChange({ to: endOfDay(day) })}
+      <NamedField
+        label="Decided by"
+        hint="Address"
+        value={decidedBy ?? ""}
+        suggestions={namesIn(rows.map(({ resolvedByEmail }) => resolvedByEmail))}
+        isTrimmed
+        onValue={(name) => onChange({ decidedBy: name === "" ? undefined : name })}
+      />
+      <DayRange
+        labels={["Decided from", "Decided to"]}
+        range={{ from: filter.decidedFrom, to: filter.decidedTo }}
+        onRange={(changes) => onChange(toDecided(changes))}
       />
     </div>
   );
@@ -95,31 +102,12 @@ function NamedField(props: NamedFieldProps) {
   );
 }
 
-type DayFieldProps = {
-  label: string;
-  value: string;
-  min?: string | undefined;
-  max?: string | undefined;
-  onDay: (day: string) => void;
-};
-
-function DayField({ label, value, min, max, onDay }: DayFieldProps) {
-  const id = useId();
-  return (
-    <div>
-      <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        className="field"
-        type="date"
-        value={value}
-        min={min}
-        max={max}
-        onChange={(event) => onDay(event.currentTarget.value)}
-      />
-    </div>
-  );
+/** Only the end that was changed. */
+function toDecided(changes: Range): { decidedFrom?: Moment; decidedTo?: Moment } {
+  return "from" in changes ? { decidedFrom: changes.from } : { decidedTo: changes.to };
 }
+
+type Moment = string | undefined;
 
 function approverOf({ approverEmail, approverGroup }: RequestRow): string | null {
   return approverGroup === null ? approverEmail : `group:${approverGroup.key}`;

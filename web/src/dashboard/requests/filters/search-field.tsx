@@ -25,8 +25,8 @@ export function SearchField({ value, onSearch }: SearchFieldProps) {
         type="text"
         inputMode="search"
         enterKeyHint="search"
-        aria-label="Search in summaries, or for an id"
-        placeholder="Search summary or id"
+        aria-label="Search requests"
+        placeholder="Search words, people, ids"
         value={typed}
         maxLength={200}
         autoComplete="off"

@@ -1,0 +1,203 @@
+// countersign request …
+
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { Command, Option } from "commander";
+import { type Approval, approvalStatuses, editOf } from "../domain/approval/approval.ts";
+import { type ExportFormat, exportedFiles, exportFormats } from "../domain/approval/export-rows.ts";
+import { OperatorFault } from "../domain/operator-fault.ts";
+import { type ChangeRefusal, isRefusal, refuse } from "../domain/refusal.ts";
+import { toTerminalText } from "../domain/shown/text/visible-text.ts";
+import { findWithExpiry } from "../operations/approvals/expire-approvals.ts";
+import { unknownWorkspace } from "../operations/transaction-by.ts";
+import { noteExport } from "../operations/workspaces/note-export.ts";
+import { readPages } from "../storage/approvals/approval-export.ts";
+import { findWorkspaceOf, list } from "../storage/approvals/approval-lists.ts";
+import type { ListedApproval } from "../storage/approvals/list-terms.ts";
+import type { Store } from "../storage/store.ts";
+import * as workspaces from "../storage/workspaces/workspaces.ts";
+import {
+  onStore,
+  type Printed,
+  type ReadCommandConfig,
+  table,
+  toTerminalJson,
+  wholeNumber,
+  withStore,
+} from "./command.ts";
+import { chosenIn, type FilterFlags, filterOf } from "./request-flags.ts";
+import { timeHint } from "./typed-time.ts";
+
+export function requestCommand(readConfig: ReadCommandConfig): Command {
+  const command = new Command("request").description(
+    "find requests, see who decided what and when, and export lists of them",
+  );
+  command.addCommand(listCommand(readConfig));
+  command.addCommand(showCommand(readConfig));
+  command.addCommand(exportCommand(readConfig));
+  return command;
+}
+
+const listedMax = 10_000;
+
+function listCommand(readConfig: ReadCommandConfig): Command {
+  const command = new Command("list")
+    .description("list requests, newest first")
+    .option("--limit <number>", `how many at most, 1 to ${listedMax}`, toLimit, 100);
+  return onStore(withFilters(command), readConfig, {
+    run: async ({ db }, flags: FilterFlags & { limit: number }) => {
+      if ((await workspaces.find(db, flags.workspace)) === null) {
+        return unknownWorkspace(flags.workspace);
+      }
+      const { limit } = flags;
+      return (await list(db, flags.workspace, { ...filterOf(flags), limit })).found;
+    },
+    toJson: (found) => found.map(listedToJson),
+    toText: (found) =>
+      table(
+        ["ID", "STATUS", "CREATED", "AGENT", "APPROVER", "DECIDED BY", "DECIDED", "SUMMARY"],
+        found.map(listedToCells),
+        "No such requests.",
+      ),
+  });
+}
+
+function listedToCells(listed: ListedApproval): string[] {
+  const { resolvedByEmail, resolvedAt } = listed;
+  return [
+    listed.id,
+    listed.status,
+    listed.createdAt.toISOString(),
+    listed.agentName ?? "-",
+    approverText(listed),
+    resolvedByEmail ?? "-",
+    resolvedByEmail === null ? "-" : (resolvedAt?.toISOString() ?? "-"),
+    listed.summary,
+  ];
+}
+
+function listedToJson({ approver, ...listed }: ListedApproval): Printed {
+  return { ...listed, approver: approverText({ approver }) };
+}
+
+function approverText({ approver }: Pick<ListedApproval, "approver">): string {
+  return approver.kind === "address" ? approver.email : `group:${approver.key}`;
+}
+
+function showCommand(readConfig: ReadCommandConfig): Command {
+  return new Command("show")
+    .description("show a request: its payload to the letter, and who decided what and when")
+    .argument("<id>")
+    .option("--json", "print JSON, for machines")
+    .action(async (id: string, { json }: { json?: boolean }) => {
+      const shown = await withStore(readConfig(), (store) => findAnywhere(store, id));
+      if (isRefusal(shown)) throw new OperatorFault(toTerminalText(shown.message));
+      // The exact text: a parser in between would round its numbers.
+      const line = exportedFiles.jsonl.line(shown).trimEnd();
+      process.stdout.write(`${json === true ? toTerminalJson(line) : showText(shown)}\n`);
+    });
+}
+
+async function findAnywhere({ db }: Store, id: string): Promise<Approval | ChangeRefusal> {
+  const workspaceId = await findWorkspaceOf(db, id);
+  const found = workspaceId === null ? null : await findWithExpiry(db, workspaceId, id);
+  return found?.approval ?? unknownRequest(id);
+}
+
+function unknownRequest(id: string): ChangeRefusal {
+  return refuse("not_found", `there is no request ${id}; \`countersign request list\` shows them`);
+}
+
+function showText(approval: Approval): string {
+  const { state } = approval;
+  const facts: [name: string, value: string | null][] = [
+    ["summary", approval.summary],
+    ["agent", approval.agentName],
+    ["approver", approverText(approval)],
+    ["created", approval.createdAt.toISOString()],
+    ["expires", approval.expiresAt.toISOString()],
+    ["resolved", "at" in state ? state.at.toISOString() : null],
+    ["decided by", "byEmail" in state ? state.byEmail : null],
+    ["note", "note" in state ? state.note : null],
+    ["payload", approval.payload],
+    ["edited to", editOf(state)],
+    ["metadata", approval.metadata],
+  ];
+  const lines = facts.flatMap(([name, value]) =>
+    value === null ? [] : [`  ${name.padEnd(10)}  ${toTerminalText(value)}`],
+  );
+  return [`${approval.id}  ${state.kind}`, ...lines].join("\n");
+}
+
+type ExportFlags = FilterFlags & { format: ExportFormat; output?: string };
+
+function exportCommand(readConfig: ReadCommandConfig): Command {
+  const command = new Command("export")
+    .description("write a list of requests to a file, a line for each")
+    .addOption(
+      new Option("--format <format>", "csv for spreadsheets, jsonl (JSON Lines) for programs")
+        .choices(exportFormats)
+        .default("csv"),
+    )
+    .option("--output <file>", "the file to write; standard output by default");
+  return withFilters(command).action(async (flags: ExportFlags) => {
+    if (flags.output === undefined && process.stdout.isTTY) {
+      throw new OperatorFault("a file is no text for a terminal; use --output, or redirect it");
+    }
+    const refused = await withStore(readConfig(), (store) => exportTo(store, flags));
+    if (isRefusal(refused)) throw new OperatorFault(toTerminalText(refused.message));
+  });
+}
+
+/** Reads a page when the one before is written, so that any number of requests takes the same memory. */
+async function exportTo({ db }: Store, flags: ExportFlags): Promise<ChangeRefusal | null> {
+  const { workspace: workspaceId, format, output } = flags;
+  if ((await workspaces.find(db, workspaceId)) === null) return unknownWorkspace(workspaceId);
+  const filter = filterOf(flags);
+  await noteExport(db, { workspaceId, actor: null }, { format, filter: chosenIn(flags) });
+  const { start, line } = exportedFiles[format];
+  async function* texts(): AsyncGenerator<string> {
+    if (start !== "") yield start;
+    for await (const page of readPages(db, workspaceId, filter)) yield page.map(line).join("");
+  }
+  if (output === undefined) await print(texts());
+  else await pipeline(Readable.from(texts()), createWriteStream(output));
+  return null;
+}
+
+/** No faster than the reader of the pipe takes it. */
+async function print(texts: AsyncIterable<string>): Promise<void> {
+  for await (const text of texts) {
+    if (!process.stdout.write(text)) await once(process.stdout, "drain");
+  }
+}
+
+function withFilters(command: Command): Command {
+  return command
+    .requiredOption("--workspace <id>", "whose requests")
+    .addOption(new Option("--status <status>", "only these").choices(approvalStatuses))
+    .option(
+      "--search <words>",
+      "words, or their beginnings, of summary, payload, people …; or an id",
+    )
+    .option("--agent <name>", "only those of one agent, by its exact name")
+    .option("--approver <who>", "an address, or group:<key>")
+    .option("--from <time>", `created at or after: ${timeHint}`)
+    .option("--to <time>", "created before")
+    .option("--decided-by <address>", "only those that this person approved or rejected")
+    .option("--decided-from <time>", "decided at or after")
+    .option("--decided-to <time>", "decided before")
+    .addOption(
+      new Option("--sort <order>", "by age, or pending ones by the time left")
+        .choices(["newest", "oldest", "expiry"])
+        .default("newest"),
+    );
+}
+
+function toLimit(text: string): number {
+  const limit = wholeNumber(text);
+  if (limit >= 1 && limit <= listedMax) return limit;
+  throw new OperatorFault(`${text} is not a limit; it is a whole number from 1 to ${listedMax}`);
+}

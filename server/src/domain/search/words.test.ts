@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { isMatch, termsOf, wordsOf } from "./words.ts";
+
+function finds(typed: string, text: string): boolean {
+  const words = wordsOf(text);
+  const terms = termsOf(typed);
+  return terms.length > 0 && terms.every((term) => isMatch(term, words));
+}
+
+test("a text is found by whole words and by their beginnings, in any order and case", () => {
+  const text = "Refund (Ärger) for ORDER_1042 — “urgent” C:\\temp";
+  for (const typed of [
+    "refund",
+    "REF",
+    "1042 ref",
+    "order_10",
+    "order-1042",
+    "urgent!",
+    "c:\\te",
+  ]) {
+    assert.ok(finds(typed, text), typed);
+  }
+  for (const typed of ["efund", "rgent", "refund deploy", "042", "!!!", ""]) {
+    assert.ok(!finds(typed, text), typed);
+  }
+});
+
+test("addresses, ids and numbers are found as they are typed, by the beginning of each part", () => {
+  for (const typed of [
+    "ann.lee@example.com",
+    "Ann.Lee@exam",
+    "lee@example",
+    "example.com",
+    "com",
+  ]) {
+    assert.ok(finds(typed, "to ann.lee@example.com now"), typed);
+  }
+  assert.ok(!finds("ann@example.com", "ann.lee@example.com"));
+  assert.ok(finds("550e8400-e29b", "550e8400-e29b-41d4-a716-446655440000"));
+  assert.ok(finds("41d4-a716", "550e8400-e29b-41d4-a716-446655440000"));
+  assert.ok(finds("49.00", "49.00"));
+  assert.ok(finds("-49.0", "-49.00"));
+  assert.ok(!finds("49.00", "49 of 100.00"));
+  assert.ok(finds("9007199254740993", "9007199254740993"));
+});
+
+test("letters match whatever their accents, width and form", () => {
+  for (const [typed, text] of [
+    ["muller", "Müller"],
+    ["MÜLLER", "Mu\u0308ller"],
+    ["strasse", "Straße"],
+    ["istanbul", "İSTANBUL"],
+    ["οδος", "Οδός"],
+    ["abc12", "ＡＢＣ１２"],
+    ["محمد", "مُحَمَّد"],
+    ["محمد", "مـحـمـد"],
+    ["서울", "서울특별시"],
+    ["москва", "МОСКВА"],
+    ["हिन्दी", "हिन्दी भाषा"],
+  ] as const) {
+    assert.ok(finds(typed, text), typed);
+  }
+});
+
+test("scripts without spaces are found in the middle of a text", () => {
+  for (const [typed, text] of [
+    ["東京", "請求書：東京都港区"],
+    ["京都港", "東京都港区"],
+    ["区", "東京都港区"],
+    ["ドラえもん", "ドラえもんのぬいぐるみ"],
+    ["ﾄﾞﾗ", "ドラえもん"],
+    ["客户王小明", "退款给客户王小明，订单1042"],
+    ["1042", "订单1042号"],
+    ["กรุงเทพ", "ส่งไปกรุงเทพมหานคร"],
+    ["tower", "東京tower"],
+  ] as const) {
+    assert.ok(finds(typed, text), typed);
+  }
+  assert.ok(!finds("京東", "東京都"));
+});
+
+test("invisible characters hide no word", () => {
+  assert.ok(finds("mallory", "Mal\u200blo\u00adry"));
+  assert.ok(finds("mallory", "\u202eMallory"));
+  assert.ok(finds("bob", "ann\u0000bob"));
+  assert.ok(finds("bob", "ann\ud800bob".replace("bob", " bob")));
+});
+
+test("a text without an end takes time in proportion, and its words have a bounded length", () => {
+  const words = wordsOf(`${"a".repeat(1_000)} ${"b.".repeat(30_000)} ${"\u{20bb7}".repeat(1_000)}`);
+  assert.ok(words.every((word) => word.length <= 64 && word.isWellFormed()));
+});

@@ -1,0 +1,108 @@
+// A list of requests as a file. It is streamed: a page is read when the browser has taken the one before, in the turn of
+// its workspace, so that an export delays nobody.
+
+import { z } from "zod";
+import { DatabaseBusy } from "../../database/database.ts";
+import { asHolder } from "../../database/holder.ts";
+import type { Approval } from "../../domain/approval/approval.ts";
+import {
+  type ExportedFile,
+  exportedFiles,
+  exportFormats,
+} from "../../domain/approval/export-rows.ts";
+import { isRefusal, refuse } from "../../domain/refusal.ts";
+import { noteExport } from "../../operations/workspaces/note-export.ts";
+import { readPages } from "../../storage/approvals/approval-export.ts";
+import { readNow } from "../../storage/approvals/approval-lists.ts";
+import type { FileDownload } from "../../wire/dashboard-filters.ts";
+import { inTurn } from "../frame/turns.ts";
+import { readQuery } from "./list-query.ts";
+import { filterOf, requestQuery } from "./request-filter.ts";
+import { type DashboardCalls, type DashboardRefusal, doerOf, type MemberVisit } from "./visit.ts";
+
+const exportQuery = requestQuery.extend({
+  format: z.enum(exportFormats, { error: `must be one of ${exportFormats.join(", ")}` }),
+});
+
+export async function requests(
+  calls: DashboardCalls,
+  visit: MemberVisit,
+): Promise<FileDownload | DashboardRefusal> {
+  const { db } = calls;
+  const { workspaceId, call } = visit;
+  const query = readQuery(visit, exportQuery);
+  if (isRefusal(query)) return query;
+  const filter = filterOf(query, null);
+  if (isRefusal(filter)) return filter;
+  if (isFromAnotherSite(visit)) return fromAnotherSite();
+  const { format } = query;
+  const file = exportedFiles[format];
+  const name = `requests-${(await readNow(db)).toISOString().slice(0, 10)}.${format}`;
+  const { type } = file;
+  if (call.isHead) return { file: new Blob([]).stream(), name, type };
+  const pages = inTurns(calls, visit, readPages(db, workspaceId, filter));
+  // The first page is read before the answer begins, so that a fault is still told as one.
+  const first = await pages.next();
+  await noteExport(db, doerOf(visit), { format, filter: chosenIn(visit) });
+  return { file: toStream(file, { first, pages }), name, type };
+}
+
+/** Only a link on our own page, or an address that somebody opens, begins an export: it is noted under their name. */
+function isFromAnotherSite({ call }: MemberVisit): boolean {
+  const site = call.header("sec-fetch-site");
+  return site !== null && site !== "same-origin" && site !== "none";
+}
+
+function fromAnotherSite(): DashboardRefusal {
+  return refuse(
+    "cross_origin",
+    "Exports begin on the dashboard's own page. Open it and press Export.",
+  );
+}
+
+/** The filter as it was chosen, for the activity. */
+function chosenIn({ call }: MemberVisit): Record<string, string> {
+  return Object.fromEntries([...call.query].filter(([key]) => key in requestQuery.shape));
+}
+
+async function* inTurns(
+  { heavyReads }: DashboardCalls,
+  { workspaceId, call: { signal } }: MemberVisit,
+  pages: AsyncGenerator<Approval[]>,
+): AsyncGenerator<Approval[]> {
+  const turn = { holder: `dashboard ${workspaceId}`, signal };
+  for (;;) {
+    const next = await asHolder(workspaceId, () => inTurn(heavyReads, turn, () => pages.next()));
+    if (next === null) throw new DatabaseBusy("an export got no turn in time, or its reader left");
+    if (next.done === true) return;
+    yield next.value;
+  }
+}
+
+type Page = IteratorResult<Approval[]>;
+
+/** A fault ends the stream early, and the browser says that the download failed. */
+function toStream(
+  { start, line }: ExportedFile,
+  { first, pages }: { first: Page; pages: AsyncGenerator<Approval[]> },
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let beginning: Page | null = first;
+  return new ReadableStream(
+    {
+      start: (controller) => {
+        if (start !== "") controller.enqueue(encoder.encode(start));
+      },
+      pull: async (controller) => {
+        const page = beginning ?? (await pages.next());
+        beginning = null;
+        if (page.done === true) controller.close();
+        else controller.enqueue(encoder.encode(page.value.map(line).join("")));
+      },
+      cancel: async () => {
+        await pages.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

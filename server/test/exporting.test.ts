@@ -1,0 +1,196 @@
+// Lists of requests as files: what is in them, who may take them, and that a long one neither fills the memory nor
+// delays others.
+
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import type { Queryable } from "../src/database/database.ts";
+import { exportPageItems } from "../src/domain/limits.ts";
+import { readPages } from "../src/storage/approvals/approval-export.ts";
+import { everything } from "../src/storage/approvals/approval-lists.ts";
+import * as activity from "../src/storage/workspaces/activity.ts";
+import { callDashboard, fromOurPage, makeMember, signIn } from "./test-dashboard.ts";
+import { assertRefused, environmentOn, jsonOf, runCommand, textOf } from "./test-program.ts";
+import { decide, findReviewer } from "./test-review.ts";
+import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
+
+const service = await startService();
+const { db, app } = service;
+after(() => service.stop());
+
+const run = (...words: string[]) => runCommand(environmentOn(service.database.url), words);
+
+async function makeTeam() {
+  const { id: workspaceId, key } = await makeWorkspace(db);
+  const email = `viewer@${workspaceId.replaceAll("_", "-")}.example`;
+  await makeMember(db, { workspaceId, email, role: "viewer" });
+  return { workspaceId, key, email, cookie: await signIn(service, email) };
+}
+
+async function ask(key: string, body: object | string): Promise<string> {
+  const sent = typeof body === "string" ? body : { ...minimalBody, ...body };
+  const reply = await service.call("POST", "/v1/requests", { key, body: sent });
+  assert.equal(reply.status, 201, reply.text);
+  return reply.json.id;
+}
+
+async function approve(id: string, more: object): Promise<void> {
+  const { token } = await findReviewer(db, id);
+  const reply = await decide(app, token, { verdict: "approve", ...more });
+  assert.equal(reply.status, 200, reply.text);
+}
+
+async function download(
+  { workspaceId, cookie }: { workspaceId: string; cookie: string },
+  query: Record<string, string>,
+  headers: Record<string, string> = fromOurPage,
+) {
+  const search = new URLSearchParams(query);
+  const url = `/app/api/workspaces/${workspaceId}/requests/export?${search}`;
+  return app.inject({ method: "GET", url, headers: { ...headers, cookie } });
+}
+
+async function exportsOf(workspaceId: string) {
+  const entries = await activity.list(db, { workspaceId, beforeId: null, limit: 20 });
+  return entries
+    .filter(({ action }) => action === "requests.exported")
+    .map(({ actor, subject, detail }) => ({ actor, subject, detail }));
+}
+
+const exact = `{"summary":"Pay","notify":"ann@example.com","payload":{"n":9007199254740993,\n"b":1.0},"metadata":[1E400]}`;
+
+test("a viewer exports the filtered list, exact as the API answers it, and the activity says so", async () => {
+  const team = await makeTeam();
+  const { workspaceId, key, email } = team;
+  const decided = await ask(key, exact);
+  await ask(key, { summary: "=1+1" });
+  await approve(decided, { note: "Fine", edit: '{"n":1.50}' });
+  const lines = (await download(team, { format: "jsonl" })).body.trimEnd().split("\n");
+  assert.equal(lines.length, 2);
+  const read = await service.call("GET", `/v1/requests/${decided}`, { key });
+  assert.equal(lines[1], read.text.replaceAll("\n", " "));
+  const reply = await download(team, { format: "csv", status: "APPROVED", search: "pay" });
+  assert.equal(reply.statusCode, 200);
+  assert.match(
+    String(reply.headers["content-disposition"]),
+    /^attachment; filename="requests-.*\.csv"$/,
+  );
+  assert.match(String(reply.headers["content-type"]), /^text\/csv; charset=utf-8/);
+  assert.equal(reply.headers["cache-control"], "no-store");
+  const [heading, row, ...rest] = reply.body.split("\r\n");
+  assert.ok(heading?.startsWith('\ufeff"id","status","summary"'));
+  assert.ok(row?.includes('"ann@example.com","Fine","{""n"":9007199254740993,'));
+  assert.ok(row?.includes('"{""n"":1.50}"'));
+  assert.deepEqual(rest, [""]);
+  assert.ok((await download(team, { format: "csv" })).body.includes(`"'=1+1"`));
+  assert.deepEqual(await exportsOf(workspaceId), [
+    { actor: email, subject: "CSV", detail: {} },
+    { actor: email, subject: "CSV", detail: { status: "APPROVED", search: "pay" } },
+    { actor: email, subject: "JSON Lines", detail: {} },
+  ]);
+});
+
+test("an overdue request is exported as expired, and an empty list is a file without lines", async () => {
+  const team = await makeTeam();
+  const id = await ask(team.key, {});
+  await db.query("update approvals set expires_at = now_ms() - interval '1 minute' where id = $1", [
+    id,
+  ]);
+  const [line = ""] = (await download(team, { format: "jsonl" })).body.split("\n");
+  const { status, resolvedAt, expiresAt } = JSON.parse(line);
+  assert.deepEqual([status, resolvedAt], ["EXPIRED", expiresAt]);
+  const none = await download(team, { format: "jsonl", search: "nowhere" });
+  assert.deepEqual([none.statusCode, none.body], [200, ""]);
+});
+
+test("nobody exports what they may not see, nor by a link on another site, nor without end", async () => {
+  const team = await makeTeam();
+  const other = await makeTeam();
+  await ask(other.key, { summary: "Theirs" });
+  const foreign = await download({ ...other, cookie: team.cookie }, { format: "csv" });
+  assert.equal(foreign.statusCode, 404);
+  const elsewhere = await download(team, { format: "csv" }, { "sec-fetch-site": "cross-site" });
+  assert.equal(elsewhere.statusCode, 403);
+  const wrong = await download(team, { format: "xls" });
+  assert.equal(wrong.statusCode, 400);
+  const head = await callDashboard(service, "GET /workspaces/:workspaceId/requests/export", {
+    cookie: team.cookie,
+    params: { workspaceId: team.workspaceId },
+    query: { format: "csv", sort: "expiry", status: "APPROVED" },
+  });
+  assert.equal(head.status, 400);
+  assert.deepEqual(await exportsOf(team.workspaceId), []);
+  let status = 200;
+  for (let tries = 0; tries < 40 && status === 200; tries += 1) {
+    status = (await download(team, { format: "jsonl" })).statusCode;
+  }
+  assert.equal(status, 429);
+});
+
+test("a long list is read a page at a time, as fast as it is taken, and everything in it comes once", async () => {
+  const { id: workspaceId } = await makeWorkspace(db);
+  const count = 3 * exportPageItems + 7;
+  await db.query(
+    `insert into approvals (workspace_id, id, summary, approver_email, expires_at, payload)
+     select $1, 'req_' || lpad(to_hex(1600000000000 + i), 12, '0') || repeat('0', 20), 'Filler', 'ann@example.com',
+       now() + interval '1 day', case when i < 4 then '"' || repeat('x', 3000000) || '"' end
+     from generate_series(1, $2::int) as i`,
+    [workspaceId, count],
+  );
+  let statements = 0;
+  const through = {
+    query: (text: string, values: unknown[]) => {
+      statements += 1;
+      return db.query(text, values);
+    },
+  } as unknown as Queryable;
+  const pages = readPages(through, workspaceId, everything);
+  await pages.next();
+  const atFirst = statements;
+  assert.ok(atFirst <= 3, `${atFirst} statements`);
+  const sizes: number[] = [];
+  const ids = new Set<string>();
+  for await (const page of readPages(db, workspaceId, everything)) {
+    for (const { id } of page) ids.add(id);
+    sizes.push(page.length);
+  }
+  assert.equal(ids.size, count);
+  assert.ok(sizes.every((size) => size <= exportPageItems));
+  assert.deepEqual(sizes.slice(-3), [1, 1, 1], "large ones are read alone");
+});
+
+test("the command line lists, shows and exports with the same filters", async () => {
+  const { workspaceId, key } = await makeTeam();
+  const id = await ask(key, exact);
+  await ask(key, { summary: "Other \u202etxet" });
+  await approve(id, { note: "Fine" });
+  const folder = await mkdtemp(join(tmpdir(), "export-"));
+  try {
+    const file = join(folder, "out.jsonl");
+    const list = ["request", "list", "--workspace", workspaceId];
+    const written = ["request", "export", "--workspace", workspaceId];
+    const listed = jsonOf(await run(...list, "--decided-by", "ann@example.com", "--json"));
+    assert.deepEqual(
+      listed.map((each: { id: string }) => each.id),
+      [id],
+    );
+    const table = textOf(await run(...list));
+    assert.match(table, /^ID +STATUS +CREATED +AGENT +APPROVER +DECIDED BY +DECIDED +SUMMARY$/m);
+    assert.ok(!table.includes("\u202e"));
+    const shown = await run("request", "show", id, "--json");
+    assert.ok(textOf(shown).includes('"n":9007199254740993'));
+    assert.match(textOf(await run("request", "show", id)), /decided by +ann@example.com/);
+    const csv = textOf(await run(...written, "--status", "APPROVED", "--decided-from", "1h"));
+    assert.equal(csv.trim().split("\r\n").length, 2);
+    const quiet = await run(...written, "--format", "jsonl", "--search", "pay", "--output", file);
+    assert.deepEqual(quiet, { code: 0, stdout: "", stderr: "" });
+    const read = await service.call("GET", `/v1/requests/${id}`, { key });
+    assert.equal(await readFile(file, "utf8"), `${read.text.replaceAll("\n", " ")}\n`);
+    assertRefused(await run("request", "show", "req_none"), /there is no request req_none/);
+    assertRefused(await run("request", "list", "--workspace", "ws_none"), /no workspace ws_none/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
