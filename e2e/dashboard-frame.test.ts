@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import type { Page, Route } from "playwright-core";
-import { atTheDoor, enterAs, goTo, urlOf } from "./dashboard-page.ts";
+import { atTheDoor, enterAs, goTo, makePerson, urlOf } from "./dashboard-page.ts";
 import { journeys } from "./journey.ts";
 import { eventually } from "./review-page.ts";
 
@@ -88,6 +88,7 @@ const shiftMax = 0.05;
 
 journey("People stand still while they load", atTheDoor, async (there) => {
   await there.makeGroup(["ann@example.com", "ben@example.com"]);
+  for (let made = 0; made < 12; made += 1) await makePerson(there, "viewer");
   const { page } = await enterAs(there, "owner");
   await page.addInitScript({
     content: `window.shift = 0;
