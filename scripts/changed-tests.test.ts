@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chooseTests } from "./changed-tests.ts";
+import { chooseTests, sourcesOf } from "./changed-tests.ts";
 
 const readers = ["architecture", "effects", "packages"].map(
   (name) => `server/test/${name}.test.ts`,
@@ -77,4 +77,23 @@ test("a migration runs the test of its checksum, and whatever no test imports or
   const { chosen, unmet } = chooseTests(files, ["package.json", "server/migrations/0001_a.sql"]);
   assert.ok(chosen.includes("server/test/migrating.test.ts"));
   assert.deepEqual(unmet, ["package.json", "server/migrations/0001_a.sql"]);
+});
+
+test("a change is followed through imports by the name of a package", () => {
+  const exports = {
+    ".": { "countersign:source": "./src/index.ts", default: "./dist/index.js" },
+    "./testing": { "countersign:source": "./src/fake.ts" },
+    "./package.json": "./package.json",
+  };
+  const packages = new Map(sourcesOf("sdk", JSON.stringify({ name: "@our/sdk", exports })));
+  const importing = [
+    { path: "sdk/src/index.ts", text: `export { a } from "./a.ts";` },
+    { path: "sdk/src/a.ts", text: "" },
+    { path: "sdk/src/fake.ts", text: "" },
+    { path: "adapters/test/one.test.ts", text: `import { a } from "@our/sdk";` },
+    { path: "adapters/test/two.test.ts", text: `import { fake } from "@our/sdk/testing";` },
+  ];
+  const chosenFor = (path: string) => chooseTests(importing, [path], packages).chosen;
+  assert.deepEqual(chosenFor("sdk/src/a.ts"), ["adapters/test/one.test.ts"]);
+  assert.deepEqual(chosenFor("sdk/src/fake.ts"), ["adapters/test/two.test.ts"]);
 });

@@ -61,9 +61,27 @@ export async function changedFiles(root: string): Promise<string[]> {
   return [...new Set([...changed, ...added])].sort();
 }
 
+/** The source of each module that our packages export, by the name under which it is imported. */
+export type PackageSources = ReadonlyMap<string, string>;
+
+type Manifest = { name: string; exports?: Record<string, string | Record<string, string>> };
+
+/** `text` is the package.json of a package in this folder. */
+export function sourcesOf(folder: string, text: string): [name: string, path: string][] {
+  const { name, exports = {} } = JSON.parse(text) as Manifest;
+  return Object.entries(exports).flatMap(([place, module]): [string, string][] => {
+    const source = typeof module === "string" ? undefined : module["countersign:source"];
+    return source === undefined ? [] : [[join(name, place), join(folder, source)]];
+  });
+}
+
 /** `files` are all TypeScript files of the repository, by their paths in it. */
-export function chooseTests(files: SourceFile[], changed: readonly string[]): Choice {
-  const imports = new Map(files.map((file) => [file.path, importedBy(file)]));
+export function chooseTests(
+  files: SourceFile[],
+  changed: readonly string[],
+  packages: PackageSources = new Map(),
+): Choice {
+  const imports = new Map(files.map((file) => [file.path, importedBy(file, packages)]));
   const isChanged = new Set(changed);
   /** The changed files that a test reaches. */
   const touched = (path: string, follows: (from: string, to: string) => boolean) => {
@@ -94,8 +112,10 @@ export function chooseTests(files: SourceFile[], changed: readonly string[]): Ch
 }
 
 /** Types are gone when a program runs; `tsc` looks after them. */
-function importedBy(file: SourceFile): string[] {
-  return importsOf(file).flatMap((each) => (each.isType ? [] : (targetOf(file, each) ?? [])));
+function importedBy(file: SourceFile, packages: PackageSources): string[] {
+  return importsOf(file).flatMap((each) =>
+    each.isType ? [] : (targetOf(file, each) ?? packages.get(each.specifier) ?? []),
+  );
 }
 
 /** Follows no import of a file that starts the service, nor out of the test helpers: through them tests reach all. */

@@ -14,7 +14,7 @@ import { type ChromiumSearch, findChromium } from "../e2e/chromium.ts";
 import { useEmbeddedPostgres } from "../server/src/database/embedded-postgres/embedded-postgres.ts";
 import { migrate } from "../server/src/database/migrations.ts";
 import { templateName, withDatabase } from "../server/test/test-database.ts";
-import { changedFiles, chooseTests } from "./changed-tests.ts";
+import { changedFiles, chooseTests, sourcesOf } from "./changed-tests.ts";
 import { measureFreeCores } from "./machine.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -97,7 +97,12 @@ async function findChanged(): Promise<string[]> {
       text: await readFile(file, "utf8"),
     })),
   );
-  const { chosen, leftOut, unmet } = chooseTests(sources, await changedFiles(root));
+  const packages = new Map<string, string>();
+  for await (const file of glob("{sdk,mcp,adapters/*}/package.json", { cwd: root })) {
+    const exported = sourcesOf(dirname(file), await readFile(join(root, file), "utf8"));
+    for (const [name, path] of exported) packages.set(name, path);
+  }
+  const { chosen, leftOut, unmet } = chooseTests(sources, await changedFiles(root), packages);
   tell(`Runs ${chosen.length} test files that import what has changed.`);
   if (leftOut.length > 0) {
     tell(`Leaves out ${leftOut.length} that meet it only in a running service or a browser.`);
