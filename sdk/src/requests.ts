@@ -1,16 +1,16 @@
 // The calls about approval requests: create, read, list, cancel, wait for the decision, and redeem it.
 
+import { isAbout, isCancelled, isDefaultApprover, isList, isRedeemed, notTold } from "./answers.ts";
 import type {
   ApprovalRequest,
   ApprovalRequestList,
   ApprovalStatus,
   CreateRequest,
-  DefaultApprover,
   RedeemedRequest,
 } from "./contract.ts";
 import { CountersignError, InexactPayloadError } from "./errors.ts";
 import { asRead, refuseInexact, roundedNumberInMember } from "./exactness.ts";
-import { call, pathOf, type TransportOptions } from "./transport.ts";
+import { call, isRequest, pathOf, type TransportOptions } from "./transport.ts";
 import { type DecidedRequest, type WaitOptions, waitForDecision } from "./wait.ts";
 
 export type CallOptions = { signal?: AbortSignal };
@@ -41,6 +41,8 @@ export type ListFilter = {
 
 export type PageOptions = CallOptions & { limit?: number; cursor?: string | null };
 
+type Request<Payload, Metadata, AgentState> = ApprovalRequest<Payload, Metadata, AgentState>;
+
 export class Requests {
   readonly #options: TransportOptions;
 
@@ -62,7 +64,9 @@ export class Requests {
       headers,
       signal,
     } as const;
-    return call<ApprovalRequest<Payload, Metadata, AgentState>>(this.#options, outgoing);
+    const answer = await call<Request<Payload, Metadata, AgentState>>(this.#options, outgoing);
+    if (!isRequest(answer)) throw notTold(this.#options, "the new request");
+    return answer;
   }
 
   async get<Payload = unknown, Metadata = unknown, AgentState = unknown>(
@@ -70,7 +74,9 @@ export class Requests {
     { signal }: CallOptions = {},
   ): Promise<ApprovalRequest<Payload, Metadata, AgentState>> {
     const outgoing = { method: "GET", path: pathOf(id), signal } as const;
-    return call<ApprovalRequest<Payload, Metadata, AgentState>>(this.#options, outgoing);
+    const answer = await call<Request<Payload, Metadata, AgentState>>(this.#options, outgoing);
+    if (!isAbout(answer, id)) throw notTold(this.#options, id);
+    return answer;
   }
 
   /** `for await (const request of countersign.requests.list({ status: "PENDING" }))`, newest first. */
@@ -102,13 +108,20 @@ export class Requests {
     }
     const path = query.size === 0 ? "/v1/requests" : `/v1/requests?${query}`;
     const outgoing = { method: "GET", path, signal } as const;
-    return call<ApprovalRequestList<Payload, Metadata, AgentState>>(this.#options, outgoing);
+    const answer = await call<ApprovalRequestList<Payload, Metadata, AgentState>>(
+      this.#options,
+      outgoing,
+    );
+    if (!isList(answer)) throw notTold(this.#options, "requests");
+    return answer;
   }
 
   /** Whom the workspace has set to be asked, for this key or for all: an address or `group:<key>`; null is nobody. */
   async defaultApprover({ signal }: CallOptions = {}): Promise<string | null> {
     const outgoing = { method: "GET", path: "/v1/default-approver", signal } as const;
-    return (await call<DefaultApprover>(this.#options, outgoing)).notify;
+    const answer = await call<unknown>(this.#options, outgoing);
+    if (!isDefaultApprover(answer)) throw notTold(this.#options, "a default approver");
+    return answer.notify;
   }
 
   /** Cancels a pending request. If it is decided already, this throws a `CountersignError` `already_resolved`. */
@@ -118,7 +131,9 @@ export class Requests {
   ): Promise<ApprovalRequest<Payload, Metadata, AgentState>> {
     const outgoing = { method: "POST", path: `${pathOf(id)}/cancel`, signal } as const;
     try {
-      return await call<ApprovalRequest<Payload, Metadata, AgentState>>(this.#options, outgoing);
+      const answer = await call<Request<Payload, Metadata, AgentState>>(this.#options, outgoing);
+      if (!isCancelled(answer, id)) throw notTold(this.#options, `${id} as cancelled`);
+      return answer;
     } catch (error) {
       if (!(error instanceof CountersignError) || error.code !== "already_resolved") throw error;
       // The answer to an earlier try may have been lost: then the request is cancelled already.
@@ -131,7 +146,8 @@ export class Requests {
   /**
    * Right before you run an approved action: of any number of calls one gets the request, and may run its
    * `effectivePayload`. Every other one throws an `AlreadyRedeemedError`, which says who may. Retries after lost answers.
-   * A payload that `JSON.parse` would round is not redeemed: this throws an `InexactPayloadError`.
+   * A payload that `JSON.parse` would round is not redeemed: this throws an `InexactPayloadError`. The `signal` counts
+   * until the redeem is sent: after that nothing is given up, because the approval may be used up already.
    */
   async redeem<Payload = unknown, Metadata = unknown, AgentState = unknown>(
     id: string,
@@ -142,11 +158,14 @@ export class Requests {
     const { retriesMax } = this.#options;
     // A redeem that is given up may have arrived, and then nobody else can run the action.
     const patient = retriesMax === 0 ? 0 : Math.max(retriesMax, redeemRetriesMin);
-    const outgoing = { method: "POST", path: `${pathOf(id)}/redeem`, headers, signal } as const;
-    return call<RedeemedRequest<Payload, Metadata, AgentState>>(
+    signal?.throwIfAborted();
+    // Without the signal: once sent it may have arrived, and the approval would be used up for nothing.
+    const answer = await call<RedeemedRequest<Payload, Metadata, AgentState>>(
       { ...this.#options, retriesMax: patient },
-      outgoing,
+      { method: "POST", path: `${pathOf(id)}/redeem`, headers },
     );
+    if (!isRedeemed(answer, id)) throw notTold(this.#options, `${id} as redeemed`);
+    return answer;
   }
 
   /**
@@ -168,11 +187,13 @@ export class Requests {
       text = answer;
       return JSON.parse(answer);
     };
-    const { status } = await call<ApprovalRequest>(
+    const answer = await call<unknown>(
       { ...this.#options, parse },
       { method: "GET", path: pathOf(id), signal },
     );
-    const rounded = status === "APPROVED" ? roundedNumberInMember(text, "effectivePayload") : null;
+    if (!isAbout(answer, id)) throw notTold(this.#options, id);
+    const rounded =
+      answer.status === "APPROVED" ? roundedNumberInMember(text, "effectivePayload") : null;
     if (rounded !== null) throw new InexactPayloadError(rounded, asRead(rounded));
   }
 }

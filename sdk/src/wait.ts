@@ -1,12 +1,12 @@
 // Waits for a decision: consecutive long polls that survive restarts of the service and of proxies in between.
 
+import { isAbout, notTold } from "./answers.ts";
 import type { ApprovalRequest, ApprovalStatus } from "./contract.ts";
 import { CountersignError, WaitTimeoutError } from "./errors.ts";
 import {
   call,
   delayMs,
   isFromService,
-  isRequest,
   isWorthAnotherTry,
   pathOf,
   sleep,
@@ -108,14 +108,9 @@ async function look<Payload, Metadata, AgentState>(
     { ...options, retriesMax: 0, timeoutMs },
     { method: "GET", path: `${pathOf(id)}?wait=${waitSeconds}`, heldMs, signal },
   );
-  if (!isRequest(request) || request.id !== id) throw notTold(options, id);
+  if (!isAbout(request, id)) throw notTold(options, id);
   const wasHeld = heldMs > 0 && performance.now() - askedAt >= heldMs / 2;
   return { request, isEarly: !isFirst && !wasHeld };
-}
-
-function notTold({ baseUrl }: TransportOptions, id: string): CountersignError {
-  const message = `${baseUrl} answered, but tells nothing of ${id}. Is baseUrl the address of a Countersign service?`;
-  return new CountersignError(message, { status: 200, code: "not_countersign" });
 }
 
 function isDecided<Payload, Metadata, AgentState>(

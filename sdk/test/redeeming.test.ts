@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { AlreadyRedeemedError, type Countersign, type StandardSchema } from "../src/index.ts";
+import { AlreadyRedeemedError, Countersign, type StandardSchema } from "../src/index.ts";
 import { serve } from "./served.ts";
 
 const served = await serve();
@@ -134,6 +134,72 @@ test("a payload that would be rounded is refused before anybody is asked", async
   const asked = { summary: "Pay", notify: "ann@example.com", payload: { amount: 2 ** 60 } };
   await assert.rejects(client.requests.create(asked), { code: "inexact_payload" });
   assert.equal(served.calls.length, before);
+});
+
+test("only Countersign's own answer counts as redeemed, created, read or cancelled", async () => {
+  const id = await approved(await served.client());
+  const apiKey = await served.keyOf(id);
+  const told = { id, status: "APPROVED", effectivePayload: {}, redeemedAt: "2026-01-01T00:00:00Z" };
+  const redeemedBy = { id: "key_1", name: "Key" };
+  const lies = [
+    {},
+    [],
+    "ok",
+    null,
+    { ...told, redeemedBy: null },
+    { ...told, redeemedBy, redeemedAt: null },
+    { ...told, redeemedBy, id: "req_other" },
+    { ...told, redeemedBy, status: "REJECTED" },
+  ];
+  for (const lie of lies) {
+    const between = new Countersign({
+      apiKey,
+      baseUrl: served.url,
+      fetch: (url, init) =>
+        init.method === "POST" ? Promise.resolve(Response.json(lie)) : fetch(url, init),
+    });
+    const { refund, paid } = gatedRefund(between);
+    await assert.rejects(refund.resume(id), { code: "not_countersign" }, JSON.stringify(lie));
+    await assert.rejects(between.requests.cancel(id), { code: "not_countersign" });
+    assert.deepEqual(paid, []);
+  }
+  const liar = new Countersign({
+    apiKey,
+    baseUrl: served.url,
+    fetch: async () => Response.json({ ok: true }),
+  });
+  const { requests } = liar;
+  const asked = { summary: "Pay", notify: "ann@example.com" };
+  const calls = [
+    requests.create(asked),
+    requests.get(id),
+    requests.redeem(id),
+    requests.listPage(),
+  ];
+  for (const call of [...calls, requests.defaultApprover()]) {
+    await assert.rejects(call as Promise<unknown>, { code: "not_countersign" });
+  }
+});
+
+test("an abort that comes while the redeem is under way does not use up the approval for nothing", async () => {
+  const id = await approved(await served.client());
+  const stopping = new AbortController();
+  const client = new Countersign({
+    apiKey: await served.keyOf(id),
+    baseUrl: served.url,
+    fetch: (url, init) => {
+      if (url.endsWith("/redeem")) stopping.abort();
+      return fetch(url, init);
+    },
+  });
+  const { refund, paid } = gatedRefund(client);
+  await refund.resume(id, { signal: stopping.signal });
+  assert.equal(paid.length, 1);
+  const another = await approved(client);
+  await assert.rejects(client.requests.redeem(another, { signal: stopping.signal }), {
+    name: "AbortError",
+  });
+  await client.requests.redeem(another);
 });
 
 /** By hand, as any library's would be. */
