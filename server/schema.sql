@@ -527,6 +527,7 @@ create table workspaces (
   reminder_percent integer default 10,
   review_code boolean not null default false,
   default_approver text,
+  is_trial boolean not null default false,
   constraint workspaces_pkey PRIMARY KEY (id),
   constraint workspaces_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name),
   constraint workspaces_cap_check CHECK ((cap >= 0)),

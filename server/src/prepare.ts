@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import { isOutOfReach } from "./database/database.ts";
 import { migrate } from "./database/migrations.ts";
 import { isLoopbackUrl } from "./domain/access/public-url.ts";
-import { endTrial, firstOwnerEmail } from "./operations/workspaces/first-run.ts";
+import { endTrial, firstOwnerEmail, unmarkTrial } from "./operations/workspaces/first-run.ts";
 import { requireSecretKeys } from "./storage/secret-keys.ts";
 import type { Store } from "./storage/store.ts";
 
@@ -21,11 +21,13 @@ export type Patience = {
 
 export async function prepare(
   store: Store,
-  { publicUrl }: { publicUrl: string },
+  { publicUrl, smtpUrl }: { publicUrl: string; smtpUrl: string | null },
   patience: Patience,
 ): Promise<void> {
   await patiently(() => prepareSchema(store, patience.log), patience);
   await patiently(() => requireSecretKeys(store), patience);
+  const isForOthers = store.kind === "external" || smtpUrl !== null || !isLoopbackUrl(publicUrl);
+  if (isForOthers) await patiently(() => unmarkTrial(store.db), patience);
   if (!isLoopbackUrl(publicUrl)) await patiently(() => leaveTrial(store, patience.log), patience);
 }
 

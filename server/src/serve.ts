@@ -276,7 +276,8 @@ async function makeGreeting(parts: StartParts, address: string | null): Promise<
     return { ...nothingToGreetWith, isEmpty };
   }
   const key = newKey();
-  const first = await patiently(() => runFirst(store.db, store.keyring, key), parts);
+  const wanted = { key, isTrial: config.smtpUrl === null };
+  const first = await patiently(() => runFirst(store.db, store.keyring, wanted), parts);
   if (first === null) {
     return { ...nothingToGreetWith, signInUrl: await makeWelcomeLink(parts, address) };
   }

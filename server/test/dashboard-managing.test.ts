@@ -955,10 +955,10 @@ test("the first start notes its workspace, its owner and its key, and a second s
   const empty = openDatabase({ connection, connectionsMax: 2, onIdleFault: () => {} });
   try {
     const key = newKey();
-    const first = await runFirst(empty, testKeyring, key);
+    const first = await runFirst(empty, testKeyring, { key, isTrial: true });
     assert.equal(first?.key, key);
-    assert.equal(await runFirst(empty, testKeyring, newKey()), null);
-    const again = await runFirst(empty, testKeyring, key);
+    assert.equal(await runFirst(empty, testKeyring, { key: newKey(), isTrial: true }), null);
+    const again = await runFirst(empty, testKeyring, { key, isTrial: true });
     assert.equal(again?.key, key, "a start that did not hear of its commit still knows its key");
     const { rows } = await empty.query(
       "select actor_email, action, subject, detail from activity order by action desc",

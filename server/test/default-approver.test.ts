@@ -137,7 +137,13 @@ test("the owner of a trial is nobody's default approver once the service goes pu
   });
   accepted(await changeKey(db, { id: keyId, defaultApprover: "owner@localhost" }));
   await makeMember(db, { workspaceId: id, email: "owner@localhost", role: "owner" });
+  const elsewhere = await makeWorkspace(db, { defaultApprover: "owner@localhost" });
+  const onKey = await makeWorkspace(db);
+  accepted(await changeKey(db, { id: onKey.keyId, defaultApprover: "owner@localhost" }));
   await endTrial(db);
+  for (const { key: strangers } of [elsewhere, onKey]) {
+    assert.equal((await defaultOf(strangers)).notify, null, "where they are no member, too");
+  }
   assert.deepEqual(await defaultOf(key), { notify: null, setFor: null });
   assert.equal((await defaultOf(accepted(other).key)).notify, "ann@x.example");
   const changes = (await activityOf(id)).map(({ detail }) => detail.defaultApprover);

@@ -103,6 +103,8 @@ test("the trial's owner is removed when the service goes public: sessions and li
   for (const email of ["owner@localhost", "ann@example.com"]) {
     await run("member", "add", "--workspace", workspaceId, "--email", email, "--role", "owner");
   }
+  const deciding = await runCommand(local, ["decide", "req_1", "approve"]);
+  assert.match(deciding.stderr, /is not one that is only tried out/, "an invitation is no trial");
   const again = startProgram({ ...local, PUBLIC_URL: publicUrl });
   await addressOf(again);
   assert.deepEqual(await emails(), ["ann@example.com"]);

@@ -68,6 +68,7 @@ const merged = {
     "0c84206cfc4fbc22087c02c62f262a98c666a0b7efa89e84c60485e81d2e7ceb",
   "0014_names_and_deletions.sql":
     "d1aa21eefee38d5ddcb8246b57abd27f236643ace7f46302b5c42518e652ae39",
+  "0015_trials.sql": "ad3c716b3c0fe8efccb88980209053a3273168d9d474088136e478d5066b818e",
 };
 
 const migrationsFolder = join(import.meta.dirname, "..", "migrations");

@@ -1,5 +1,5 @@
 // Decides in place of a reviewer, for a developer who tries things out on one machine. It opens the reviewer's own link and
-// goes the way of every decision, so the same rules hold. Where a service was ever public, it refuses.
+// goes the way of every decision, so the same rules hold. Unless the database is marked as a trial, it refuses.
 
 import { hash } from "node:crypto";
 import type { Database } from "../../database/database.ts";
@@ -12,8 +12,7 @@ import { type ChangeRefusal, isRefusal, type Refusal, refuse } from "../../domai
 import type { JsonText } from "../../domain/shown/json-text.ts";
 import { shownText } from "../../domain/shown/shown-text.ts";
 import * as reviews from "../../storage/approvals/reviews.ts";
-import * as members from "../../storage/people/members.ts";
-import { firstOwnerEmail } from "../workspaces/first-run.ts";
+import * as workspaces from "../../storage/workspaces/workspaces.ts";
 import { makeDecideApproval } from "./decide-approval.ts";
 import { findReview, noteReviewOpened, unknownLink } from "./open-review.ts";
 
@@ -32,7 +31,7 @@ export async function decideForTrial(
   { db, keyring, onDue }: TrialParts,
   choice: TrialDecision,
 ): Promise<reviews.ReviewLink | Refusal | ChangeRefusal> {
-  if (!(await isTrial(db))) return notTried();
+  if (!(await workspaces.hasTrial(db))) return notTried();
   const seed = await findSeed(db, choice);
   if (isRefusal(seed)) return seed;
   const key = findSecretKey(keyring, seed.secretKeyId);
@@ -53,11 +52,6 @@ export async function decideForTrial(
   return "decided" in result ? result.decided : refuse("conflict", result.message);
 }
 
-/** The first owner lives until the service first starts under a public address, and never comes back by itself. */
-async function isTrial(db: Database): Promise<boolean> {
-  return (await members.listByEmail(db, firstOwnerEmail)).length > 0;
-}
-
 function deadLink(): ChangeRefusal {
   return refuse("not_found", unknownLink().message);
 }
@@ -65,7 +59,7 @@ function deadLink(): ChangeRefusal {
 function notTried(): ChangeRefusal {
   return refuse(
     "forbidden",
-    `this database is not one that is only tried out: ${firstOwnerEmail} is a member of no workspace, so it may have served a public address. People decide through the link in their mail`,
+    "this database is not one that is only tried out: it was made in another way, or a service has started on it with a public PUBLIC_URL, with SMTP_URL or with DATABASE_URL. People decide through the link in their mail; for a trial, start a service with a new DATA_DIR",
   );
 }
 

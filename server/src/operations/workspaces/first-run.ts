@@ -1,5 +1,5 @@
 // The trial: the workspace, owner and key that the first start of an empty service makes for the person at its
-// terminal, and their end when the service goes public.
+// terminal, the mark that lets the terminal decide, and their end when the service goes public.
 
 import { type Database, inTransaction, type Transaction } from "../../database/database.ts";
 import { digestOfApiKey } from "../../domain/access/api-key.ts";
@@ -22,24 +22,26 @@ export type FirstSecrets = { key: string; signInToken: string };
 
 /**
  * Makes a workspace, its owner, the given key and a sign-in link, all or nothing. Null when there is a workspace
- * already. The caller makes the key, so that a retry recognises a first try whose commit was not confirmed.
+ * already. The caller makes the key, so that a retry recognises a first try whose commit was not confirmed. With a mail
+ * server it is no trial from the start.
  */
 export async function runFirst(
   db: Database,
   keyring: Keyring,
-  key: string,
+  { key, isTrial }: { key: string; isTrial: boolean },
 ): Promise<FirstSecrets | null> {
   return inTransaction(db, async (tx) => {
     const isMade = (await apiKeys.findWorkspaceId(tx, digestOfApiKey(key))) !== null;
     if (!isMade) {
       if (await workspaces.exists(tx)) return null;
-      await insertFirstWorkspace(tx, key);
+      const workspaceId = await insertFirstWorkspace(tx, key);
+      if (isTrial) await workspaces.markTrial(tx, workspaceId);
     }
     return { key, signInToken: await insertSignInLink(tx, keyring, firstOwnerEmail) };
   });
 }
 
-async function insertFirstWorkspace(tx: Transaction, key: string): Promise<void> {
+async function insertFirstWorkspace(tx: Transaction, key: string): Promise<string> {
   const name = "My workspace";
   const { id: workspaceId } = await workspaces.insert(tx, {
     name,
@@ -55,19 +57,25 @@ async function insertFirstWorkspace(tx: Transaction, key: string): Promise<void>
   await activity.insert(tx, { ...entry, action: "workspace.created", subject: name });
   await insertMember(tx, { workspaceId, email: firstOwnerEmail, role: "owner" });
   await insertKey(tx, { workspaceId, name: "First key", key });
+  return workspaceId;
+}
+
+/** From now on nobody decides from the terminal, and nothing brings that back: others may rely on this service. */
+export async function unmarkTrial(db: Database): Promise<void> {
+  await inTransaction(db, workspaces.unmarkTrials);
 }
 
 /** A workspace that the first owner was removed from, and whether it has another owner. */
 export type EndedTrial = { workspaceId: string; hasOwner: boolean };
 
 /**
- * Removes the first owner from every workspace: nobody owns that address on a public service, and any mail server may
+ * Removes the first owner from every workspace, also as the one who is asked by default: nobody owns that address on a public service, and any mail server may
  * have a mailbox for it. Their sessions go with them. Unlike members, an operator may leave a workspace without owners.
  */
 export async function endTrial(db: Database): Promise<EndedTrial[]> {
   return inTransaction(db, async (tx) => {
     const ended: EndedTrial[] = [];
-    for (const { workspaceId } of await members.listByEmail(tx, firstOwnerEmail)) {
+    for (const workspaceId of await workspaces.listIdsOf(tx, firstOwnerEmail)) {
       const workspace = await workspaces.lock(tx, workspaceId);
       if (workspace !== null) await forgetAsApprover(tx, workspace);
       const member = await members.findByEmail(tx, { workspaceId, email: firstOwnerEmail });

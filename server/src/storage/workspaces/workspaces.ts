@@ -114,6 +114,33 @@ export async function update(
   return rows.map(toWorkspace)[0] as Workspace;
 }
 
+/** Whether the database is marked as one that is only tried out. */
+export async function hasTrial(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query("select 1 from workspaces where is_trial limit 1");
+  return rows.length > 0;
+}
+
+export async function markTrial(tx: Transaction, id: string): Promise<void> {
+  await tx.query("update workspaces set is_trial = true where id = $1", [id]);
+}
+
+export async function unmarkTrials(tx: Transaction): Promise<void> {
+  await tx.query("update workspaces set is_trial = false where is_trial");
+}
+
+/** The workspaces where somebody is a member, or is asked by default, for all or for one key. */
+export async function listIdsOf(db: Queryable, email: string): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select workspace_id as id from members where lower(email) = lower($1)
+     union select id from workspaces where lower(default_approver) = lower($1)
+     union select workspace_id from api_keys
+       where lower(default_approver) = lower($1) and revoked_at is null
+     order by id`,
+    [email],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Locks a workspace against changes by others until the transaction ends. */
 export async function lock(tx: Transaction, id: string): Promise<Workspace | null> {
   const { rows } = await tx.query<WorkspaceRow>(
