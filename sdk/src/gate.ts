@@ -35,7 +35,7 @@ export type GateOptions<Payload> = {
    * fit. An approver can write any JSON: without this, the payload may have another type than the one that was asked
    * for.
    */
-  validate?: (payload: unknown) => Payload;
+  validate?: (payload: unknown) => Payload | Promise<Payload>;
 };
 
 export type Gated<Payload, Result> = {
@@ -75,7 +75,7 @@ export function gate<Payload, Result>(
     assertApproved(request);
     const { id } = request;
     const effective = await check(request.effectivePayload, `the payload of ${id}, as approved,`);
-    const payload = validate === undefined ? effective : validate(effective);
+    const payload = validate === undefined ? effective : await validate(effective);
     // Last, so that an approval that can't be carried out is not used up.
     const redeemed = await requests.redeem<Payload>(id, signal === undefined ? {} : { signal });
     return action(payload, redeemed);

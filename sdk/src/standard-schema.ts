@@ -30,9 +30,25 @@ export async function checkPayload<Output>(
   schema: StandardSchema<Output>,
   payload: unknown,
 ): Promise<{ value: Output } | { problem: string }> {
+  // Copied before, because a schema may change what it is given, and after, because its value may still change.
+  const shown = copyOf(payload);
   const checked = await schema["~standard"].validate(payload);
   if (checked.issues !== undefined) return { problem: checked.issues.map(wordsOf).join("; ") };
-  return isShownAs(checked.value, payload) ? { value: checked.value } : { problem: changed };
+  const value = copyOf(checked.value);
+  return isShownAs(value, shown) ? { value: value as Output } : { problem: changed };
+}
+
+/** The plain data in a value, anew: without getters and without what is hidden or inherited. The rest stays as it is. */
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return Array.from(value, copyOf);
+  if (typeof value !== "object" || value === null || !isPlain(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copyOf(each)]));
+}
+
+/** Of any realm. Without a prototype it may be a number of `JSON.rawJSON`, which a copy would no longer be. */
+function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value);
+  return prototype !== null && Object.getPrototypeOf(prototype) === null;
 }
 
 function wordsOf({ message, path = [] }: SchemaIssue): string {
@@ -53,8 +69,7 @@ export function isShownAs(value: unknown, json: unknown): boolean {
       json.every((each, index) => isShownAs(value[index], each))
     );
   }
-  const prototype = Object.getPrototypeOf(value);
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return false;
+  if (Object.getPrototypeOf(value) !== null && !isPlain(value)) return false;
   const fields = Object.entries(value).filter(([, each]) => each !== undefined);
   return (
     fields.length === Object.keys(json).length &&

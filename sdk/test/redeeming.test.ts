@@ -236,6 +236,66 @@ test("an edit that the Standard Schema refuses does not run, is not used up, and
   assert.deepEqual(paid, [{ orderId: 1042, amount: 5 }]);
 });
 
+test("a schema that changes what it is given, at once or later, runs nothing that nobody approved", async () => {
+  const client = await served.client();
+  let checks = 0;
+  const schemaOf = (change: (value: Refund) => Refund): StandardSchema<Refund> => ({
+    "~standard": {
+      version: 1,
+      vendor: "test",
+      validate: (value) => {
+        checks += 1;
+        // The first check is before anybody is asked.
+        return { value: checks % 2 === 1 ? (value as Refund) : change(value as Refund) };
+      },
+    },
+  });
+  const rounding = gatedRefund(
+    client,
+    schemaOf((value) => Object.assign(value, { amount: Math.round(value.amount) })),
+  );
+  const { id } = await rounding.refund.ask({ orderId: 1, amount: 1.4 });
+  await served.approve(id);
+  await assert.rejects(rounding.refund.resume(id), { code: "invalid_payload" });
+  assert.deepEqual(rounding.paid, []);
+  await client.requests.redeem(id);
+  const later = gatedRefund(
+    client,
+    schemaOf((value) => {
+      setImmediate(() => Object.assign(value, { amount: 999 }));
+      return value;
+    }),
+  );
+  const { id: another } = await later.refund.ask({ orderId: 1, amount: 1.4 });
+  await served.approve(another);
+  await later.refund.resume(another);
+  assert.deepEqual(later.paid, [{ orderId: 1, amount: 1.4 }]);
+});
+
+test("a validate that is asynchronous is waited for, and what it refuses is not used up", async () => {
+  const client = await served.client();
+  const paid: Refund[] = [];
+  const refund = client.requireApproval(
+    async (payload: Refund) => paid.push(payload),
+    ({ orderId }) => ({ summary: `Refund order ${orderId}`, notify: "ann@example.com" }),
+    {
+      validate: async (payload) => {
+        const { amount } = payload as Refund;
+        if (amount > 10) throw new RangeError("too much");
+        return { orderId: 1, amount };
+      },
+    },
+  );
+  const { id } = await refund.ask({ orderId: 1, amount: 11 });
+  await served.approve(id);
+  await assert.rejects(refund.resume(id), RangeError);
+  await client.requests.redeem(id);
+  const { id: small } = await refund.ask({ orderId: 1, amount: 9 });
+  await served.approve(small);
+  await refund.resume(small);
+  assert.deepEqual(paid, [{ orderId: 1, amount: 9 }]);
+});
+
 test("a payload that the Standard Schema refuses is not asked about", async () => {
   const client = await served.client();
   const { refund } = gatedRefund(client, refundSchema);
