@@ -104,6 +104,13 @@ describe("on a laptop", () => {
       const reply = await fetch(url, { method: "POST", headers: forged, body: "{}" });
       assert.equal(reply.status, 400);
       await untilWritten(listener, /NOT VERIFIED: it is signed with another secret/);
+      const strange = {
+        "x-service-signature": forged["x-service-signature"].replace("00", "é".repeat(64)),
+      };
+      assert.equal(
+        (await fetch(url, { method: "POST", headers: strange, body: "{}" })).status,
+        400,
+      );
       assert.equal((await fetch(url)).status, 405);
     });
   });

@@ -55,7 +55,13 @@ SMTP_URL, and with PUBLIC_URL at this machine.`,
 async function listen(readConfig: ReadCommandConfig, flags: ListenFlags): Promise<void> {
   const stopped = untilStopped();
   const secrets = [...(flags.secret ?? [])];
-  const server = createServer((call, reply) => void receive(call, reply, { secrets, flags }));
+  const server = createServer((call, reply) => {
+    // Whatever arrives, the next webhook must find a listener.
+    receive(call, reply, { secrets, flags }).catch((error: Error) => {
+      process.stderr.write(`A call could not be read: ${toTerminalText(error.message)}\n`);
+      reply.destroy();
+    });
+  });
   const url = await begin(server, flags.port);
   try {
     if (flags.secret !== undefined) {

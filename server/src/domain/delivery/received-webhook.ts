@@ -68,5 +68,7 @@ function membersOf(text: string): Map<string, JsonText> {
 }
 
 function isSame(given: string, right: string): boolean {
-  return given.length === right.length && timingSafeEqual(Buffer.from(given), Buffer.from(right));
+  // Compared as bytes: a header may hold characters that take more than one.
+  const [one, other] = [Buffer.from(given), Buffer.from(right)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }
