@@ -522,6 +522,31 @@ describe("the Python example", skipsPython, () => {
     assert.equal(code, /Refunding/.test(asking.output) ? 0 : 3, output);
   });
 
+  test("pays only what its own approver was asked, in its own words, and what was really redeemed", () => {
+    const script = `
+import countersign
+own = {"id": "req_1", "agentName": "python-example", "summary": countersign.SUMMARY, "approverEmail": "owner@localhost", "approverGroup": None, "effectivePayload": {"orderId": 1042, "amount": 49}}
+told = {"id": "req_1", "status": "APPROVED", "redeemedAt": "2026-01-01T00:00:00.000Z"}
+for data in [{**own, "approverEmail": "eve@example.com"}, {**own, "approverEmail": None, "approverGroup": {"key": "eve"}}, {**own, "agentName": "other"}, {**own, "summary": "Pay"}]:
+    countersign._call = lambda *_: told
+    countersign.handle({"event": "request.approved", "data": data})
+for lie in [{**told, "id": "req_2"}, {**told, "status": "REJECTED"}, {**told, "redeemedAt": None}]:
+    countersign._call = lambda *_: lie
+    countersign.handle({"event": "request.approved", "data": own})
+countersign._call = lambda *_: told
+countersign.handle({"event": "request.approved", "data": own})
+`;
+    const { stdout, stderr, status } = spawnSync(python ?? "", ["-c", script], {
+      cwd: join(import.meta.dirname, "python"),
+      encoding: "utf8",
+      env: { ...process.env, COUNTERSIGN_NOTIFY: undefined, PYTHONDONTWRITEBYTECODE: "1" },
+    });
+    assert.deepEqual({ stderr, status }, { stderr: "", status: 0 });
+    assert.equal(stdout.match(/Left alone/g)?.length, 4, stdout);
+    assert.equal(stdout.match(/Not paid/g)?.length, 3, stdout);
+    assert.equal(stdout.match(/Refunding/g)?.length, 1, stdout);
+  });
+
   test("money keeps every digit on its way out and back, and a float is refused", async () => {
     const { key, client } = await makeUser();
     const script = `

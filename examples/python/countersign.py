@@ -23,6 +23,7 @@ BASE_URL = os.environ.get("COUNTERSIGN_BASE_URL", "http://localhost:3000").rstri
 BODY_BYTES_MAX = 16 * 1024 * 1024
 AGENT_NAME = "python-example"
 SUMMARY = "Refund order 1042 (49.00 EUR)"
+NOTIFY = os.environ.get("COUNTERSIGN_NOTIFY", "owner@localhost")
 
 
 class CountersignError(Exception):
@@ -58,7 +59,11 @@ def wait(request_id):
 def redeem(request_id):
     """Right before you run it: of any number of callers one gets the request, the others AlreadyRedeemed."""
     # The key names this call, so that an answer that was lost can be asked for again.
-    return _call("POST", f"/v1/requests/{request_id}/redeem", None, str(uuid.uuid4()))
+    request = _call("POST", f"/v1/requests/{request_id}/redeem", None, str(uuid.uuid4()))
+    # Anything in between can answer 200. Only this says that the action is ours.
+    if request["id"] == request_id and request["status"] == "APPROVED" and request.get("redeemedAt"):
+        return request
+    raise CountersignError(f"this does not say that {request_id} was redeemed")
 
 
 def to_json(value):
@@ -143,10 +148,9 @@ def _call(method, path, body=None, idempotency_key=None):
 
 def ask():
     """Ends with 0 if it was approved, 1 if rejected, 2 if not decided, 3 if something is wrong."""
-    notify = os.environ.get("COUNTERSIGN_NOTIFY", "owner@localhost")
     payload = {"orderId": 1042, "amount": Decimal("49.00")}
-    request = create(SUMMARY, notify, payload, agentName=AGENT_NAME)
-    print(f"Asked {notify} about {request['id']}. Open the review link in {BASE_URL}/dev/mail", flush=True)
+    request = create(SUMMARY, NOTIFY, payload, agentName=AGENT_NAME)
+    print(f"Asked {NOTIFY} about {request['id']}. Open the review link in {BASE_URL}/dev/mail", flush=True)
     decided = wait(request["id"])
     if decided["status"] == "APPROVED":
         pay(decided["id"], decided["effectivePayload"])
@@ -166,15 +170,24 @@ def pay(request_id, refund):
 
 
 def handle(event):
-    """Runs after the webhook was answered. A request is this program's if it has its name and its words."""
+    """Runs after the webhook was answered."""
     data = event["data"]
-    is_own = data.get("agentName") == AGENT_NAME and data.get("summary") == SUMMARY
-    if event["event"] != "request.approved" or not is_own:
+    if event["event"] != "request.approved":
+        return
+    if not is_own(data):
+        print(f"Left alone, because this program did not ask for it: {data['id']}", flush=True)
         return
     try:
         pay(data["id"], data["effectivePayload"])
     except CountersignError as trouble:
         print(f"Not paid: {trouble}", flush=True)
+
+
+def is_own(data):
+    """Any key of the workspace can ask anybody, in any name: it counts if our approver was asked in our words."""
+    group = data.get("approverGroup")
+    asked = f"group:{group['key']}" if group else data.get("approverEmail")
+    return (data.get("agentName"), data.get("summary"), asked) == (AGENT_NAME, SUMMARY, NOTIFY)
 
 
 class Receiver(BaseHTTPRequestHandler):
