@@ -23,6 +23,7 @@ import {
 import { hangMs, until } from "./patience.ts";
 import { decide, findReviewer, getReview, postReview, sameOriginHeaders } from "./test-review.ts";
 import { makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
+import { watchThread } from "./watch-thread.ts";
 
 let nowMs = 0;
 const service = await startService({ clock: () => nowMs, answerStallMs: hangMs });
@@ -154,29 +155,6 @@ test("while a page of megabytes is made the process goes on with other work", as
   assert.equal(page.statusCode, 200);
   assert.ok(longestMs < wholeMs / 2, `${longestMs} ms at a stretch of ${wholeMs} ms`);
 });
-
-/** Tells how long this thread computed at a stretch. Times when the machine did something else don't count. */
-function watchThread(): { stop: () => number } {
-  const usedMs = () => {
-    const { user, system } = process.threadCpuUsage();
-    return (user + system) / 1_000;
-  };
-  let lastMs = usedMs();
-  let longestMs = 0;
-  const look = () => {
-    const nowMs = usedMs();
-    longestMs = Math.max(longestMs, nowMs - lastMs);
-    lastMs = nowMs;
-  };
-  const timer = setInterval(look, 1);
-  return {
-    stop: () => {
-      look();
-      clearInterval(timer);
-      return longestMs;
-    },
-  };
-}
 
 test("large pages are made one at a time, for one link only so many, and small ones never wait", async () => {
   const [large, other, small] = [await makeLink(angles), await makeLink(angles), await makeLink(1)];

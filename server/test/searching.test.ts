@@ -13,6 +13,7 @@ import { decide, findReviewer } from "./test-review.ts";
 import { indexEverything } from "./test-search.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 import { startWorker } from "./test-worker.ts";
+import { watchThread } from "./watch-thread.ts";
 
 const service = await startService();
 const { db, app } = service;
@@ -123,6 +124,68 @@ test("a worker indexes what was created and decided, by itself and soon", async 
   } finally {
     await worker.stop();
   }
+});
+
+test("however much is to be indexed or looked through, the process goes on with other work", async () => {
+  const { id: workspaceId, key } = await makeWorkspace(db);
+  await indexEverything(db);
+  const texts = ["a\u0316\u0300", "\ufdfa", "\u3300", "a."];
+  const ids: string[] = [];
+  for (const text of [...texts, ...texts]) {
+    const json = Array.from({ length: 20 }, () => text.repeat(200));
+    ids.push(await ask(key, { payload: json, metadata: json }));
+  }
+  const words = termsOf("zebra");
+  for (const work of [
+    () => found(workspaceId, "zebra"),
+    () => findExcerpts(db, { workspaceId, ids, words }),
+    () => indexAgain(workspaceId),
+  ]) {
+    await work();
+    const busy = watchThread();
+    const startedMs = performance.now();
+    await work();
+    const wholeMs = performance.now() - startedMs;
+    const longestMs = busy.stop();
+    assert.ok(longestMs < wholeMs / 3, `${work}: ${longestMs} ms at a stretch of ${wholeMs} ms`);
+  }
+});
+
+async function indexAgain(workspaceId: string): Promise<void> {
+  await db.query(
+    `insert into search_queue (workspace_id, approval_id)
+     select workspace_id, id from approvals where workspace_id = $1`,
+    [workspaceId],
+  );
+  await indexEverything(db);
+}
+
+test("a request that can't be indexed keeps no other from being found, and is told", async () => {
+  const { id: workspaceId, key } = await makeWorkspace(db);
+  const ids = [];
+  for (const payload of ["okapi", "poison", "tapir"]) ids.push(await ask(key, { payload }));
+  await db.query(`
+    create function refuse_poison() returns trigger language plpgsql as $$
+    begin
+      if new.approval_id = '${ids[1]}' then raise 'too much for the index'; end if;
+      return new;
+    end $$;
+    create trigger poison before insert on approval_words for each row execute function refuse_poison()`);
+  const told: string[] = [];
+  const worker = startWorker(service.database, {
+    logDestination: { write: (line: string) => void told.push(line) },
+  });
+  try {
+    await until(async () => (await queued(workspaceId)) === 0, "the queue is done");
+  } finally {
+    await worker.stop();
+    await db.query("drop function refuse_poison() cascade");
+  }
+  assert.deepEqual(await found(workspaceId, "okapi"), [ids[0]]);
+  assert.deepEqual(await found(workspaceId, "tapir"), [ids[2]]);
+  const faults = told.filter((line) => line.includes("by its words"));
+  assert.equal(faults.length, 1);
+  assert.match(faults[0] ?? "", new RegExp(`${ids[1]}.*too much for the index`));
 });
 
 test("a worker that dies while it indexes loses nothing, and two at once index each request", async () => {

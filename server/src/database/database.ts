@@ -180,6 +180,23 @@ export async function inTransaction<Result>(
   }
 }
 
+/**
+ * A part of a transaction that may fail by itself: its fault is answered, and the transaction goes on without it. Faults
+ * that pass by themselves end the transaction as ever.
+ */
+export async function attempt(tx: Transaction, work: () => Promise<void>): Promise<unknown> {
+  await tx.query("savepoint attempt");
+  try {
+    await work();
+  } catch (error) {
+    if (isUnavailable(error) || isDeadlock(error)) throw error;
+    await tx.query("rollback to savepoint attempt");
+    return error;
+  }
+  await tx.query("release savepoint attempt");
+  return null;
+}
+
 /** For an operation that is exactly one statement: PostgreSQL makes that a transaction by itself. */
 export function inOneStatement(db: Database): Transaction {
   return db as unknown as Transaction;

@@ -313,8 +313,15 @@ export const searchedJsonCharactersMax = 65_536;
 export const searchWordsMax = 2_000;
 /** Longer words are found by their beginning. */
 export const searchWordCharactersMax = 64;
-/** Requests whose words are written at a time. */
+/** Words that signs divide are also found without the signs, if they are no longer. */
+export const gluedCharactersMax = 40;
+/** The marks of one letter that a search looks at. Unicode's Stream-Safe Text has room for 30. */
+export const searchMarksMax = 30;
+/** A text is split into words by pieces of this length, and other work comes in after about as many characters. */
+export const searchPieceCharacters = 4_096;
+/** Requests whose words are written at a time, and rather fewer than more JSON than this. */
 export const indexBatch = 100;
+export const indexBytesMax = 2 * 1024 * 1024;
 /** The deliveries that are looked at for a page of one event. */
 export const deliveriesLookedAtMax = 10_000;
 /** An export reads this many requests at a time, and rather fewer than more JSON than this. */

@@ -2,7 +2,7 @@
 // than half of the time: creates and deliveries come first, and a search may lag behind a flood.
 
 import { setTimeout as pause } from "node:timers/promises";
-import { type Database, inTransaction, type Transaction } from "../database/database.ts";
+import { attempt, type Database, inTransaction, type Transaction } from "../database/database.ts";
 import { indexBatch } from "../domain/limits.ts";
 import * as searchIndex from "../storage/approvals/search-index.ts";
 
@@ -65,9 +65,21 @@ export class Indexer {
     return inTransaction(this.#options.db, async (tx) => {
       const refs = await take(tx);
       if (refs === null) return false;
-      if (refs.length > 0) await searchIndex.writeWords(tx, refs);
+      if (refs.length > 0) await this.#write(tx, refs);
       return true;
     });
+  }
+
+  /** A request that can't be indexed is left out, so that it doesn't keep all others from being found. */
+  async #write(tx: Transaction, refs: readonly searchIndex.ApprovalRef[]): Promise<void> {
+    const fault = await attempt(tx, () => searchIndex.writeWords(tx, refs));
+    if (fault === null) return;
+    for (const ref of refs) {
+      const cause = await attempt(tx, () => searchIndex.writeWords(tx, [ref]));
+      if (cause === null) continue;
+      const why = cause instanceof Error ? cause.message : String(cause);
+      this.#options.onFault(new Error(`no search finds ${ref.id} by its words: ${why}`, { cause }));
+    }
   }
 }
 

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { searchedJsonCharactersMax, searchWordsMax } from "../limits.ts";
-import { findInJson, type Searched, wordsOfApproval } from "./searched-texts.ts";
-import { termsOf } from "./words.ts";
+import { assertRatio } from "../../../test/linear-time.ts";
+import { searchedJsonCharactersMax, searchPieceCharacters, searchWordsMax } from "../limits.ts";
+import * as searchedTexts from "./searched-texts.ts";
+import { type Term, termsOf } from "./words.ts";
+
+type Searched = searchedTexts.Searched;
 
 const nothing: Searched = {
   summary: "Refund",
@@ -15,6 +18,22 @@ const nothing: Searched = {
   payload: null,
   metadata: null,
 };
+
+function finish<Result>(steps: searchedTexts.Steps<Result>, onStep = (_: number) => {}): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    onStep(step.value);
+  }
+}
+
+function wordsOfApproval(searched: Searched): Set<string> {
+  return finish(searchedTexts.wordsOfApproval(searched));
+}
+
+function findInJson(searched: Searched, terms: readonly Term[]) {
+  return finish(searchedTexts.findInJson(searched, terms));
+}
 
 test("an approval is found by its values and names, never by keys", () => {
   const words = wordsOfApproval({
@@ -64,4 +83,55 @@ test("a match inside JSON is told with its place; one that the row shows is not"
   assert.equal(found?.field, "metadata");
   assert.match(found?.text ?? "", /^….*zebra tail$/);
   assert.ok((found?.text.length ?? 0) < 130);
+});
+
+const ordinary = "Refund order 1042 for the customer. ";
+/** Texts that somebody may send to keep the service busy. */
+const poisons: Record<string, string> = {
+  marks: "a\u0316\u0300",
+  "half-width marks": "\uff9e\u302a",
+  "marks that need an invisible sign": "\u302a\u3099\u200d",
+  "marks beside a sign that is left out": `${"\u302a\u3099".repeat(15)}\ufe71`,
+  "long signs": "\ufdfa",
+  squares: "\u3300",
+  "single letters": "a.",
+  "digits in groups": "1 ",
+  "a script without spaces": "東京",
+};
+
+test("no text takes much longer than an ordinary one of the same length", () => {
+  const payloadOf = (text: string) => {
+    const long = text.repeat(Math.ceil(searchedJsonCharactersMax / text.length));
+    return JSON.stringify(long.slice(0, searchedJsonCharactersMax - 2));
+  };
+  const both = (payload: string) => {
+    const searched = { ...nothing, payload };
+    wordsOfApproval(searched);
+    findInJson(searched, termsOf("zebra"));
+  };
+  const plain = payloadOf(ordinary);
+  for (const [name, text] of Object.entries(poisons)) {
+    const poisoned = payloadOf(text.repeat(5_000).slice(0, searchedJsonCharactersMax));
+    assertRatio(
+      25,
+      () => both(plain),
+      () => both(poisoned),
+      name,
+    );
+  }
+});
+
+test("a long text is looked at in short steps", () => {
+  for (const [name, text] of Object.entries({ ...poisons, ordinary })) {
+    const searched = { ...nothing, payload: JSON.stringify(text.repeat(30_000)) };
+    for (const steps of [
+      searchedTexts.wordsOfApproval(searched),
+      searchedTexts.findInJson(searched, termsOf("zebra")),
+    ]) {
+      const lengths: number[] = [];
+      finish<unknown>(steps, (length) => lengths.push(length));
+      assert.ok(Math.max(...lengths) <= searchPieceCharacters, name);
+      assert.ok(lengths.length > 6, name);
+    }
+  }
 });

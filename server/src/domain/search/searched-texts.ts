@@ -3,7 +3,10 @@
 
 import { searchedJsonCharactersMax, searchWordsMax } from "../limits.ts";
 import { formatStep } from "../shown/json-text.ts";
-import { isMatch, type Term, wordsOf } from "./words.ts";
+import { isMatch, piecesOf, type Term, wordsOf } from "./words.ts";
+
+/** Work in steps, between which a caller can do other work. Each step tells how many characters it has looked at. */
+export type Steps<Result> = Generator<number, Result>;
 
 /** JSON texts may be cut off anywhere. */
 export type Searched = {
@@ -19,12 +22,15 @@ export type Searched = {
 };
 
 /** The words of an approval, the most telling parts first: those beyond the limit are not indexed. */
-export function wordsOfApproval(searched: Searched): Set<string> {
+export function* wordsOfApproval(searched: Searched): Steps<Set<string>> {
   const words = new Set<string>();
   for (const text of textsOf(searched)) {
-    for (const word of wordsOf(text)) {
-      if (words.size >= searchWordsMax) return words;
-      words.add(word);
+    for (const piece of piecesOf(text)) {
+      for (const word of wordsOf(piece)) {
+        if (words.size >= searchWordsMax) return words;
+        words.add(word);
+      }
+      yield piece.length;
     }
   }
   return words;
@@ -37,18 +43,25 @@ export type FoundValue = { field: "payload" | "edit" | "metadata"; path: string;
  * The first value inside JSON that holds a term which the row of a list doesn't show by itself. Null when the row shows
  * all of them.
  */
-export function findInJson(searched: Searched, terms: readonly Term[]): FoundValue | null {
+export function* findInJson(searched: Searched, terms: readonly Term[]): Steps<FoundValue | null> {
   const shown = new Set([searched.summary, ...namesOf(searched)].flatMap(wordsOf));
   const hidden = terms.filter((term) => !isMatch(term, shown));
   if (hidden.length === 0) return null;
   for (const field of ["edit", "payload", "metadata"] as const) {
     for (const { path, text } of valuesOf(searched[field])) {
-      const words = wordsOf(text);
-      if (!hidden.some((term) => isMatch(term, words))) continue;
-      return { field, path: path(), text: excerptOf(text, hidden) };
+      for (const piece of piecesOf(text)) {
+        yield piece.length;
+        if (!holdsAny(piece, hidden)) continue;
+        return { field, path: path(), text: yield* excerptOf(text, hidden) };
+      }
     }
   }
   return null;
+}
+
+function holdsAny(text: string, terms: readonly Term[]): boolean {
+  const words = wordsOf(text);
+  return terms.some((term) => isMatch(term, words));
 }
 
 function* textsOf(searched: Searched): Generator<string> {
@@ -107,13 +120,13 @@ function textOf(token: string): string {
 }
 
 /** The part of a long text that holds a term, with a little around it. */
-function excerptOf(text: string, terms: readonly Term[]): string {
+function* excerptOf(text: string, terms: readonly Term[]): Steps<string> {
   if (text.length <= excerptCharacters) return text;
   const step = excerptCharacters / 2;
   for (let from = 0; from < text.length; from += step) {
     const part = text.slice(from, from + excerptCharacters).toWellFormed();
-    const words = wordsOf(part);
-    if (!terms.some((term) => isMatch(term, words))) continue;
+    yield part.length;
+    if (!holdsAny(part, terms)) continue;
     const isEnd = from + excerptCharacters >= text.length;
     return `${from === 0 ? "" : "…"}${part}${isEnd ? "" : "…"}`;
   }

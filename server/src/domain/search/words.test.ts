@@ -50,6 +50,12 @@ test("letters match whatever their accents, width and form", () => {
     ["muller", "Müller"],
     ["MÜLLER", "Mu\u0308ller"],
     ["strasse", "Straße"],
+    ["soren", "Søren"],
+    ["ŁUKASZ", "Lukasz"],
+    ["aeble", "Æble"],
+    ["istanbul", "ıstanbul"],
+    ["o'brien", "O’Brien"],
+    ["o'br", "Oʼbrien"],
     ["istanbul", "İSTANBUL"],
     ["οδος", "Οδός"],
     ["abc12", "ＡＢＣ１２"],
@@ -60,6 +66,31 @@ test("letters match whatever their accents, width and form", () => {
     ["हिन्दी", "हिन्दी भाषा"],
   ] as const) {
     assert.ok(finds(typed, text), typed);
+  }
+});
+
+test("signs and spaces inside names, ids and numbers may be left out", () => {
+  for (const [typed, text] of [
+    ["obrien", "O'Brien"],
+    ["brien", "O'Brien"],
+    ["ord20240017", "ORD-2024-0017"],
+    ["johnsmith", "john.smith@example.com"],
+    ["1000", "1,000.00"],
+    ["49171123", "call +49 171 1234567 now"],
+    ["DE893704", "DE89 3704 0044 0532 0130 00"],
+    ["89370400", "DE89 3704 0044 0532 0130 00"],
+  ] as const) {
+    assert.ok(finds(typed, text), typed);
+  }
+  assert.ok(!finds("49100", "49 of 100.00"));
+});
+
+test("words at the seams of a long text are found", () => {
+  const text = Array.from({ length: 3_000 }, (_, at) => `w${at}x`).join(" ");
+  const words = new Set(wordsOf(text));
+  for (let at = 0; at < 3_000; at += 1) assert.ok(words.has(`w${at}x`), `w${at}x`);
+  for (const long of ["\u{20bb7}".repeat(9_001), `a${"\u{1d400}".repeat(9_000)}`]) {
+    assert.ok(wordsOf(long).every((word) => word.isWellFormed()));
   }
 });
 

@@ -3,17 +3,55 @@
 // Letters are compared without case, accents and invisible characters. A text such as `ann.lee@example.com` is found by
 // the beginning of each of its parts: `ann.lee@ex`, `lee@example`, `example.com`. Scripts without spaces are found by
 // any two neighbouring characters.
+//
+// Anybody may send any text, so the time it takes depends on the length of the text alone. Long texts come in pieces: a
+// caller can do other work between two of them.
 
-import { searchWordCharactersMax } from "../limits.ts";
+import {
+  gluedCharactersMax,
+  searchMarksMax,
+  searchPieceCharacters,
+  searchWordCharactersMax,
+} from "../limits.ts";
 
 /** A word of a search: whole, or only its beginning. */
 export type Term = { word: string; isBeginning: boolean };
 
 export function wordsOf(text: string): string[] {
+  if (text.length <= searchPieceCharacters) return wordsOfPiece(text);
+  return [...piecesOf(text)].flatMap(wordsOfPiece);
+}
+
+/** Divided at a space if a piece has one, else at a sign, else anywhere. */
+export function* piecesOf(text: string): Generator<string> {
+  let from = 0;
+  while (text.length - from > searchPieceCharacters) {
+    const piece = text.slice(from, from + searchPieceCharacters);
+    const length =
+      endOfLast(/\s/, piece) || endOfLast(/[\p{P}\p{S}]/u, piece) || whole(piece).length;
+    yield piece.slice(0, length);
+    from += length;
+  }
+  yield text.slice(from);
+}
+
+function endOfLast(sign: RegExp, piece: string): number {
+  for (let end = piece.length; end > 0; end -= 1) {
+    if (sign.test(piece.charAt(end - 1))) return end;
+  }
+  return 0;
+}
+
+function wordsOfPiece(piece: string): string[] {
   const words: string[] = [];
+  const text = folded(piece);
   split(text, {
     onCompound: ({ joined, starts }) => {
       for (const start of starts) words.push(cut(joined.slice(start)));
+      // People leave signs out: `obrien`, `ord20240017`.
+      if (starts.length > 1 && joined.length <= gluedCharactersMax) {
+        words.push(joined.replaceAll(".", ""));
+      }
     },
     onUnspaced: (characters) => {
       const last = characters.length - 1;
@@ -22,14 +60,21 @@ export function wordsOf(text: string): string[] {
       });
     },
   });
+  for (const [number] of text.matchAll(spacedNumbers)) {
+    const glued = number.replaceAll(/[^\p{L}\p{N}]/gu, "");
+    words.push(glued, glued.replace(/^\D+/, ""));
+  }
   return words;
 }
+
+/** Phone, card and account numbers: digits in groups. They may begin with the letters of a country. */
+const spacedNumbers = /(?<![\p{L}\p{N}])[a-z]{0,2}[0-9][0-9 ()/.-]{5,40}[0-9](?![0-9])/gu;
 
 /** Every term must be found. Empty when the typed text holds no letter or digit. */
 export function termsOf(typed: string): Term[] {
   const terms = new Map<string, Term>();
   const add = (term: Term) => terms.set(`${term.isBeginning} ${term.word}`, term);
-  split(typed, {
+  split(folded(typed), {
     onCompound: ({ joined }) => add({ word: cut(joined), isBeginning: true }),
     onUnspaced: (characters) => {
       if (characters.length === 1) add({ word: characters[0] ?? "", isBeginning: true });
@@ -63,7 +108,7 @@ function split(text: string, { onCompound, onUnspaced }: Parts): void {
     joined = "";
     starts = [];
   };
-  for (const { groups = {} } of folded(text).matchAll(parts)) {
+  for (const { groups = {} } of text.matchAll(parts)) {
     const { word, unspaced } = groups;
     if (word !== undefined) {
       if (starts.length > 0) joined += ".";
@@ -91,19 +136,44 @@ const parts = new RegExp(
 const ignored =
   /[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\p{VS}\p{Cf}]/gu;
 
+/** Letters that Unicode doesn't take apart, and the many shapes of an apostrophe. */
+const plainLetters = new Map(
+  Object.entries({
+    ...{ ß: "ss", ς: "σ", ø: "o", ł: "l", đ: "d", ð: "d", ħ: "h", ı: "i", ŧ: "t" },
+    ...{ æ: "ae", œ: "oe", þ: "th", ʼ: "'", ʹ: "'", ʻ: "'" },
+  }),
+);
+const ascii = /^[\0-\x7f]*$/;
+const otherLetters = new RegExp(`[${[...plainLetters.keys()].join("")}]`, "g");
+
 function folded(text: string): string {
-  return text
-    .toWellFormed()
-    .normalize("NFKD")
-    .toLowerCase()
-    .replaceAll(ignored, "")
+  if (ascii.test(text)) return text.toLowerCase();
+  const decomposed = fewMarks(text.toWellFormed().replaceAll(ignored, ""))
+    .replaceAll(longSigns, " ")
+    .normalize("NFKD");
+  return fewMarks(decomposed.toLowerCase().replaceAll(ignored, ""))
     .normalize("NFC")
-    .replaceAll("ß", "ss")
-    .replaceAll("ς", "σ");
+    .replaceAll(otherLetters, (letter) => plainLetters.get(letter) ?? letter);
 }
 
-/** Never in the middle of a character. */
+/** One character of these becomes a sentence of up to 18. Each is a pious wish, by which nobody searches. */
+const longSigns = /[\ufdfa\ufdfb]/g;
+
+/** Normalising sorts the marks of a letter, in time that grows with the square of their number. No language has many. */
+function fewMarks(text: string): string {
+  return text.replaceAll(manyMarks, (marks) => whole(marks.slice(0, searchMarksMax)));
+}
+
+/** Half-width sound marks are no marks until they are normalised. */
+const manyMarks = new RegExp(`[\\p{M}\\uff9e\\uff9f]{${searchMarksMax + 1},}`, "gu");
+
 function cut(word: string): string {
-  if (word.length <= searchWordCharactersMax) return word;
-  return word.slice(0, searchWordCharactersMax).replace(/[\ud800-\udbff]$/, "");
+  return word.length <= searchWordCharactersMax
+    ? word
+    : whole(word.slice(0, searchWordCharactersMax));
+}
+
+/** Without the first half of a character at its end. */
+function whole(text: string): string {
+  return text.replace(/[\ud800-\udbff]$/, "");
 }

@@ -27,6 +27,7 @@ import {
   verified,
   walk,
 } from "./list-terms.ts";
+import { Pace } from "./pace.ts";
 import {
   agentLexeme,
   approverLexeme,
@@ -60,8 +61,9 @@ export async function findExcerpts(
     [workspaceId, ids],
   );
   const found = new Map<string, FoundValue>();
+  const pace = new Pace();
   for (const row of rows) {
-    const value = findInJson(toSearched(row), words);
+    const value = await pace.finish(findInJson(toSearched(row), words));
     if (value !== null) found.set(row.id, value);
   }
   return found;
@@ -122,10 +124,13 @@ async function readUnindexed(db: Queryable, terms: Terms, sought: Sought): Promi
         ) as a`;
     }),
   );
-  return rows.filter((row) => {
-    const words = wordsOfApproval(toSearched(row));
-    return sought.words.every((term) => isMatch(term, words));
-  });
+  const found: ListedRow[] = [];
+  const pace = new Pace();
+  for (const row of rows) {
+    const words = await pace.finish(wordsOfApproval(toSearched(row)));
+    if (sought.words.every((term) => isMatch(term, words))) found.push(row);
+  }
+  return found;
 }
 
 /**

@@ -2,8 +2,10 @@
 // words of each. A request that is taken and its words are one transaction, so a crash loses neither.
 
 import type { Transaction } from "../../database/database.ts";
-import { searchedJsonCharactersMax } from "../../domain/limits.ts";
+import { indexBytesMax, searchedJsonCharactersMax } from "../../domain/limits.ts";
 import { wordsOfApproval } from "../../domain/search/searched-texts.ts";
+import { largeBytes } from "./approvals.ts";
+import { Pace } from "./pace.ts";
 import {
   agentLexeme,
   approverLexeme,
@@ -60,17 +62,60 @@ export async function takeBacklog(tx: Transaction, limit: number): Promise<Appro
 /** Writes the words of these, also again. Seasons are locked first: of two workers, the later one reads what is newer. */
 export async function writeWords(tx: Transaction, refs: readonly ApprovalRef[]): Promise<void> {
   const numbers = await lockSeasons(tx, refs);
+  const pace = new Pace();
+  let rest = refs;
+  while (rest.length > 0) {
+    const rows = await readFitting(tx, rest);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    const lexemes: string[] = [];
+    for (const row of rows) lexemes.push(await lexemesOf(row, numbers, pace));
+    await insertWords(tx, rows, lexemes);
+    rest = rest.slice(last.place);
+  }
+}
+
+type DocumentRow = SearchedRow & {
+  workspace_id: string;
+  id: string;
+  group_id: string | null;
+  /** Among those asked for, from 1 on. */
+  place: number;
+};
+
+/** The first of these, up to the limit of bytes; at least one if any is there. */
+async function readFitting(tx: Transaction, refs: readonly ApprovalRef[]): Promise<DocumentRow[]> {
   const { rows } = await tx.query<DocumentRow>({
     name: "search.readDocuments",
     text: `
-      select a.workspace_id, a.id, a.group_id, ${searchedColumns("beginning", searchedJsonCharactersMax)}
-      from unnest((select $1::text[]), (select $2::text[])) as asked (workspace_id, id)
+      with sized as materialized (
+        select asked.workspace_id, a.id, asked.n, row_number() over (order by asked.n) as row,
+          sum(a.bytes) over (order by asked.n) as bytes
+        from unnest((select $1::text[]), (select $2::text[])) with ordinality as asked (workspace_id, id, n)
+        cross join lateral (
+          select a.id, ${largeBytes} as bytes from approvals a
+          where a.workspace_id = asked.workspace_id and a.id = asked.id
+          limit 1
+        ) as a
+      )
+      select a.workspace_id, a.id, a.group_id, sized.n::int as place,
+        ${searchedColumns("beginning", searchedJsonCharactersMax)}
+      from sized
       cross join lateral (
-        select a.* from approvals a where a.workspace_id = asked.workspace_id and a.id = asked.id limit 1
-      ) as a`,
+        select a.* from approvals a where a.workspace_id = sized.workspace_id and a.id = sized.id limit 1
+      ) as a
+      where sized.row = 1 or sized.bytes <= ${indexBytesMax}
+      order by sized.n`,
     values: [refs.map(({ workspaceId }) => workspaceId), refs.map(({ id }) => id)],
   });
-  if (rows.length === 0) return;
+  return rows;
+}
+
+async function insertWords(
+  tx: Transaction,
+  rows: readonly DocumentRow[],
+  lexemes: readonly string[],
+): Promise<void> {
   await tx.query({
     name: "search.writeWords",
     text: `
@@ -78,17 +123,16 @@ export async function writeWords(tx: Transaction, refs: readonly ApprovalRef[]):
       select workspace_id, id, array_to_tsvector(string_to_array(words, e'\\n'))
       from unnest($1::text[], $2::text[], $3::text[]) as written (workspace_id, id, words)
       on conflict (workspace_id, approval_id) do update set words = excluded.words`,
-    values: [
-      rows.map((row) => row.workspace_id),
-      rows.map((row) => row.id),
-      rows.map((row) => lexemesOf(row, numbers).join("\n")),
-    ],
+    values: [rows.map((row) => row.workspace_id), rows.map((row) => row.id), lexemes],
   });
 }
 
-type DocumentRow = SearchedRow & { workspace_id: string; id: string; group_id: string | null };
-
-function lexemesOf(row: DocumentRow, numbers: ReadonlyMap<string, number>): string[] {
+/** A line for each. */
+async function lexemesOf(
+  row: DocumentRow,
+  numbers: ReadonlyMap<string, number>,
+  pace: Pace,
+): Promise<string> {
   const searched = toSearched(row);
   const number = numbers.get(`${row.workspace_id} ${seasonOf(row.id)}`);
   if (number === undefined) throw new Error(`the season of ${row.id} was not written`);
@@ -97,7 +141,8 @@ function lexemesOf(row: DocumentRow, numbers: ReadonlyMap<string, number>): stri
     approverLexeme(row.group_id ?? searched.approverEmail ?? ""),
     ...(searched.decidedBy === null ? [] : [deciderLexeme(searched.decidedBy)]),
   ];
-  return [...wordsOfApproval(searched), ...names].map((word) => lexemeOf(number, word));
+  const words = await pace.finish(wordsOfApproval(searched));
+  return [...words, ...names].map((word) => lexemeOf(number, word)).join("\n");
 }
 
 /** In one order, so that two workers never wait for each other. */
