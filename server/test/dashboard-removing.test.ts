@@ -116,6 +116,23 @@ test("a request that was decided in between is told, and stays as it was", async
   ]);
 });
 
+test("all that match are cancelled only if the search can find all, and by no unknown filter", async () => {
+  const { workspaceId, call, ask, statusOf } = await makeTeam();
+  const id = await ask({ payload: "zebra" });
+  await db.query("insert into search_backlog values ($1, 'req_g')", [workspaceId]);
+  for (const [query, expected] of [
+    [{ search: "zebra" }, 409],
+    [{ agentName: "payer" }, 400],
+    [{ constructor: "" }, 400],
+  ] as const) {
+    const counted = await call(cancellable, { query });
+    const cancelled = await call(cancelMatching, { query, body: { upTo: id } });
+    assert.deepEqual([counted.status, cancelled.status], [expected, expected]);
+  }
+  assert.equal(await statusOf(id), "PENDING");
+  assert.equal((await call(cancellable, { query: { agent: "payer" } })).status, 200);
+});
+
 test("however cancels and decisions race, each request ends once, with one event", async () => {
   const { workspaceId, call, askMany } = await makeTeam();
   const ids = await askMany(40);

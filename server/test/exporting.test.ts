@@ -7,13 +7,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import type { Queryable } from "../src/database/database.ts";
-import { exportPageItems } from "../src/domain/limits.ts";
+import { exportPageItems, unindexedJsonBytesMax } from "../src/domain/limits.ts";
 import { readPages } from "../src/storage/approvals/approval-export.ts";
 import { everything } from "../src/storage/approvals/approval-lists.ts";
 import * as activity from "../src/storage/workspaces/activity.ts";
 import { callDashboard, fromOurPage, makeMember, signIn } from "./test-dashboard.ts";
 import { assertRefused, environmentOn, jsonOf, runCommand, textOf } from "./test-program.ts";
 import { decide, findReviewer } from "./test-review.ts";
+import { indexEverything } from "./test-search.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
 const service = await startService();
@@ -103,6 +104,33 @@ test("an overdue request is exported as expired, and an empty list is a file wit
   assert.deepEqual([status, resolvedAt], ["EXPIRED", expiresAt]);
   const none = await download(team, { format: "jsonl", search: "nowhere" });
   assert.deepEqual([none.statusCode, none.body], [200, ""]);
+});
+
+test("a file that might lack requests is refused, on the dashboard and at the command line", async () => {
+  const team = await makeTeam();
+  const { workspaceId, key } = team;
+  await ask(key, { payload: "zebra" });
+  const statusOf = async (query: object) =>
+    (await download(team, { format: "jsonl", ...query })).statusCode;
+  assert.equal(await statusOf({ search: "zebra" }), 200, "a small new one is read by itself");
+  const isPartial = async () => {
+    for (const query of [{ search: "zebra" }, { decidedBy: "ann@example.com" }]) {
+      const refused = await download(team, { format: "jsonl", ...query });
+      assert.equal(refused.statusCode, 409);
+      assert.match(refused.body, /still being indexed.*Try again in a moment/);
+    }
+    assert.equal(await statusOf({ agent: "payer" }), 200, "no index of words is asked");
+    assert.equal(await statusOf({ search: "req_01" }), 200);
+    const exported = ["request", "export", "--workspace", workspaceId];
+    assertRefused(await run(...exported, "--search", "zebra"), /still being indexed/);
+  };
+  await ask(key, { payload: ["x".repeat(unindexedJsonBytesMax), "zebra"] });
+  await isPartial();
+  await indexEverything(db);
+  const { body } = await download(team, { format: "jsonl", search: "zebra" });
+  assert.equal(body.trimEnd().split("\n").length, 2);
+  await db.query("insert into search_backlog values ($1, 'req_g')", [workspaceId]);
+  await isPartial();
 });
 
 test("nobody exports what they may not see, nor by a link on another site, nor without end", async () => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { type Database, inTransaction, type Queryable } from "../src/database/database.ts";
-import { searchGlance } from "../src/domain/limits.ts";
+import { searchGlance, searchQueueGlance, unindexedSearchedMax } from "../src/domain/limits.ts";
 import { termsOf } from "../src/domain/search/words.ts";
 import { everything, type ListFilter, list } from "../src/storage/approvals/approval-lists.ts";
 import { findExcerpts, isBehind } from "../src/storage/approvals/approval-search.ts";
@@ -230,6 +230,22 @@ test("requests from before an upgrade are indexed step by step, and a search say
   }
   assert.equal((await found(workspaceId, "zebra")).length, 50);
   assert.equal((await found(workspaceId, "1")).length, 50);
+});
+
+test("a search says so when more wait to be indexed than it reads", async () => {
+  const { id: workspaceId } = await makeWorkspace(db);
+  const [other, third] = [await makeWorkspace(db), await makeWorkspace(db)];
+  await indexEverything(db);
+  await fill(db, workspaceId, unindexedSearchedMax);
+  assert.equal(await isBehind(db, workspaceId), false);
+  await fill(db, other.id, searchQueueGlance);
+  assert.equal(await isBehind(db, workspaceId), true, "they are no longer among the newest");
+  await indexEverything(db);
+  assert.equal(await isBehind(db, workspaceId), false);
+  await fill(db, third.id, unindexedSearchedMax + 1);
+  assert.equal(await isBehind(db, third.id), true);
+  assert.equal(await isBehind(db, other.id), false);
+  await indexEverything(db);
 });
 
 test("a deleted request leaves no words behind", async () => {

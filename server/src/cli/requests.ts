@@ -11,6 +11,7 @@ import { OperatorFault } from "../domain/operator-fault.ts";
 import { type ChangeRefusal, isRefusal, refuse } from "../domain/refusal.ts";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
 import { findWithExpiry } from "../operations/approvals/expire-approvals.ts";
+import { refusePartial } from "../operations/approvals/whole-list.ts";
 import { unknownWorkspace } from "../operations/transaction-by.ts";
 import { noteExport } from "../operations/workspaces/note-export.ts";
 import { readPages } from "../storage/approvals/approval-export.ts";
@@ -156,6 +157,8 @@ async function exportTo({ db }: Store, flags: ExportFlags): Promise<ChangeRefusa
   const { workspace: workspaceId, format, output } = flags;
   if ((await workspaces.find(db, workspaceId)) === null) return unknownWorkspace(workspaceId);
   const filter = filterOf(flags);
+  const partial = await refusePartial(db, workspaceId, filter);
+  if (partial !== null) return partial;
   await noteExport(db, { workspaceId, actor: null }, { format, filter: chosenIn(flags) });
   const { start, line } = exportedFiles[format];
   async function* texts(): AsyncGenerator<string> {

@@ -305,6 +305,8 @@ export const searchStepRequests = 50_000;
 /** The newest requests that are not indexed yet, of all workspaces and of one: a search reads these themselves. */
 export const searchQueueGlance = 2_000;
 export const unindexedSearchedMax = 100;
+/** Of a longer queue, a search doesn't know whether it has all of a workspace. */
+export const searchQueueLookedAtMax = 20_000;
 /** Of these, and of rows that are shown with the place where a word was found, no larger JSON is read. */
 export const unindexedJsonBytesMax = 16 * 1024;
 export const excerptJsonBytesMax = 32 * 1024;

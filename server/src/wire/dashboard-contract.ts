@@ -241,7 +241,7 @@ export type Shares = {
   p90Ms: number | null;
 };
 
-/** `isIndexing` while requests from before an upgrade can't all be found by their words yet. */
+/** `isIndexing` while some requests can't be found by their words yet: many new ones, or those from before an upgrade. */
 export type RequestPage = Page<RequestRow> & {
   pending: PendingNow;
   now: string;

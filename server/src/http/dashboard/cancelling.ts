@@ -1,10 +1,12 @@
 // Cancelling many requests on the dashboard: those that a member has chosen, or all pending ones that match a filter.
 
 import { z } from "zod";
+import type { Queryable } from "../../database/database.ts";
 import { awaitingCountMax } from "../../domain/limits.ts";
-import { isRefusal } from "../../domain/refusal.ts";
+import { isRefusal, refuseField } from "../../domain/refusal.ts";
 import { cancelledAtOnceMax } from "../../domain/shown/field-limits.ts";
 import { cancelMany } from "../../operations/approvals/cancel-many.ts";
+import { refusePartial } from "../../operations/approvals/whole-list.ts";
 import * as requestLists from "../../storage/approvals/approval-lists.ts";
 import type { ListPlace } from "../../storage/approvals/list-terms.ts";
 import type {
@@ -29,7 +31,7 @@ export async function count(
   { db }: DashboardCalls,
   visit: MemberVisit,
 ): Promise<Cancellable | DashboardRefusal> {
-  const filter = readPendingFilter(visit);
+  const filter = await readPendingFilter(db, visit);
   if (isRefusal(filter)) return filter;
   const limit = awaitingCountMax;
   const { found, last } = await requestLists.list(db, visit.workspaceId, { ...filter, limit });
@@ -64,7 +66,7 @@ export async function cancelMatching(
 ): Promise<CancelledMatching | DashboardRefusal> {
   const form = readForm(visit.call, from);
   if (isRefusal(form)) return form;
-  const filter = readPendingFilter(visit);
+  const filter = await readPendingFilter(db, visit);
   if (isRefusal(filter)) return filter;
   const { found, last } = await requestLists.list(db, visit.workspaceId, {
     ...filter,
@@ -79,7 +81,15 @@ export async function cancelMatching(
   return { ...done, next: last?.id ?? null };
 }
 
-function readPendingFilter(visit: MemberVisit): requestLists.ListFilter | DashboardRefusal {
+async function readPendingFilter(
+  db: Queryable,
+  visit: MemberVisit,
+): Promise<requestLists.ListFilter | DashboardRefusal> {
+  const unknown = [...visit.call.query.keys()].find(
+    (name) => !Object.hasOwn(requestQuery.shape, name),
+  );
+  // A filter that is left out would cancel more than was meant.
+  if (unknown !== undefined) return refuseField(unknown, "is no filter of requests");
   const query = readQuery(visit, requestQuery);
   if (isRefusal(query)) return query;
   const { status } = query;
@@ -88,7 +98,9 @@ function readPendingFilter(visit: MemberVisit): requestLists.ListFilter | Dashbo
     return { refusal: "validation_error", message, field: "status" };
   }
   // Newest first, however the list is sorted: requests that came since are then those before the first.
-  return filterOf({ ...query, status: "PENDING", sort: "newest" }, null);
+  const filter = filterOf({ ...query, status: "PENDING", sort: "newest" }, null);
+  if (isRefusal(filter)) return filter;
+  return (await refusePartial(db, visit.workspaceId, filter)) ?? filter;
 }
 
 /** The place in the list before this one. Ids are hex digits, so none lies between. */

@@ -11,6 +11,7 @@ import {
   exportFormats,
 } from "../../domain/approval/export-rows.ts";
 import { isRefusal, refuse } from "../../domain/refusal.ts";
+import { refusePartial } from "../../operations/approvals/whole-list.ts";
 import { noteExport } from "../../operations/workspaces/note-export.ts";
 import { readPages } from "../../storage/approvals/approval-export.ts";
 import { readNow } from "../../storage/approvals/approval-lists.ts";
@@ -35,6 +36,8 @@ export async function requests(
   const filter = filterOf(query, null);
   if (isRefusal(filter)) return filter;
   if (isFromAnotherSite(visit)) return fromAnotherSite();
+  const partial = await refusePartial(db, workspaceId, filter);
+  if (partial !== null) return partial;
   const { format } = query;
   const file = exportedFiles[format];
   const name = `requests-${(await readNow(db)).toISOString().slice(0, 10)}.${format}`;

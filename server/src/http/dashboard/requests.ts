@@ -15,7 +15,7 @@ import { cancelByMember, noSuchRequest } from "../../operations/approvals/cancel
 import { findWithExpiry } from "../../operations/approvals/expire-approvals.ts";
 import { mailAgain as mailReviewersAgain } from "../../operations/deliveries/mail-again.ts";
 import * as requestLists from "../../storage/approvals/approval-lists.ts";
-import { findExcerpts, isBehind } from "../../storage/approvals/approval-search.ts";
+import { findExcerpts } from "../../storage/approvals/approval-search.ts";
 import type { ListedApproval } from "../../storage/approvals/list-terms.ts";
 import { readPending } from "../../storage/approvals/pending.ts";
 import * as redemptions from "../../storage/approvals/redemptions.ts";
@@ -56,6 +56,8 @@ export async function list(
   if (isRefusal(query)) return query;
   const filter = filterOf(query, query.cursor ?? null);
   if (isRefusal(filter)) return filter;
+  // Asked first: what is written meanwhile is found, and then the answer says less than it could, never more.
+  const isIndexing = await requestLists.mayLackSome(db, workspaceId, filter);
   const [{ found, last }, { count, isMore, oldestCreatedAt }, now] = await Promise.all([
     requestLists.list(db, workspaceId, { ...filter, limit: dashboardPageItems }),
     readPending(db, workspaceId),
@@ -66,7 +68,7 @@ export async function list(
     nextCursor: toPlaceCursor(last),
     pending: { count, isMore, oldestCreatedAt: oldestCreatedAt?.toISOString() ?? null },
     now: now.toISOString(),
-    ...(await indexingOf(db, workspaceId, filter)),
+    ...(isIndexing ? { isIndexing } : {}),
   };
 }
 
@@ -85,15 +87,6 @@ async function withMatches(
     const match = matches.get(row.id);
     return match === undefined ? row : { ...row, match };
   });
-}
-
-async function indexingOf(
-  db: Queryable,
-  workspaceId: string,
-  { search, decidedBy }: requestLists.ListFilter,
-): Promise<{ isIndexing?: true }> {
-  const isAsked = search?.kind === "words" || decidedBy !== null;
-  return isAsked && (await isBehind(db, workspaceId)) ? { isIndexing: true } : {};
 }
 
 export async function show(

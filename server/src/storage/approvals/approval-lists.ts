@@ -5,7 +5,7 @@ import type { Queryable } from "../../database/database.ts";
 import type { ApprovalStatus } from "../../domain/approval/approval.ts";
 import { termsOf } from "../../domain/search/words.ts";
 import { ttlMinutesMax } from "../../domain/shown/field-limits.ts";
-import { search } from "./approval-search.ts";
+import { isBehind, search } from "./approval-search.ts";
 import { afterLastId, firstId, firstIdAt } from "./approvals.ts";
 import {
   type ListedApproval,
@@ -69,6 +69,16 @@ export async function list(
   const rows = sought === null ? await readWalked(db, terms) : await search(db, terms, sought);
   const found = rows.slice(0, filter.limit).map(toListed);
   return { found, last: rows.length > filter.limit ? (found.at(-1) ?? null) : null };
+}
+
+/** Whether approvals that match may be missing, because the words of some are not written yet. */
+export async function mayLackSome(
+  db: Queryable,
+  workspaceId: string,
+  filter: ListFilter,
+): Promise<boolean> {
+  const sought = soughtOf(filter);
+  return sought !== null && sought !== "nothing" && (await isBehind(db, workspaceId));
 }
 
 /** The database's clock, for callers that show how long something still lasts. */

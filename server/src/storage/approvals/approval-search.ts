@@ -6,6 +6,7 @@ import {
   excerptJsonBytesMax,
   searchGlance,
   searchQueueGlance,
+  searchQueueLookedAtMax,
   searchStepRequests,
   unindexedJsonBytesMax,
   unindexedSearchedMax,
@@ -35,7 +36,7 @@ import {
   lexemeOf,
   seasonOf,
 } from "./search-lexemes.ts";
-import { type SearchedRow, searchedColumns, toSearched } from "./searched-columns.ts";
+import { hasLargeJson, type SearchedRow, searchedColumns, toSearched } from "./searched-columns.ts";
 
 /** In the order of the list; one row more than the limit when there are more. */
 export async function search(db: Queryable, terms: Terms, sought: Sought): Promise<ListedRow[]> {
@@ -69,12 +70,37 @@ export async function findExcerpts(
   return found;
 }
 
-/** Whether requests from before an upgrade are still to be indexed. */
+/**
+ * Whether a search may miss something: requests from before an upgrade are still to be indexed, or more new ones than
+ * a search reads by itself, or larger ones.
+ */
 export async function isBehind(db: Queryable, workspaceId: string): Promise<boolean> {
-  const { rows } = await db.query("select from search_backlog where workspace_id = $1", [
-    workspaceId,
-  ]);
-  return rows.length > 0;
+  const { rows } = await db.query<{ is_behind: boolean }>(
+    `with newest as materialized (
+       select q.workspace_id, q.approval_id as id, row_number() over (order by q.approval_id desc) as place
+       from (
+         select workspace_id, approval_id from search_queue
+         order by approval_id desc limit ${searchQueueLookedAtMax + 1}
+       ) as q
+     ),
+     ours as materialized (
+       select id, max(place) as place from newest where workspace_id = $1
+       group by id order by id desc limit ${unindexedSearchedMax + 1}
+     )
+     select exists (select from search_backlog where workspace_id = $1)
+       or (select count(*) from newest) > ${searchQueueLookedAtMax}
+       or (select count(*) from ours) > ${unindexedSearchedMax}
+       or exists (select from ours where place > ${searchQueueGlance})
+       or exists (
+         select from ours cross join lateral (
+           select from approvals a
+           where a.workspace_id = $1 and a.id = ours.id and ${hasLargeJson(unindexedJsonBytesMax)}
+           limit 1
+         ) as large
+       ) as is_behind`,
+    [workspaceId],
+  );
+  return rows[0]?.is_behind ?? true;
 }
 
 type Season = { season: string; number: number; indexed: number };

@@ -28,6 +28,12 @@ export function searchedColumns(which: "beginning" | "small", max: number): stri
     a.resolved_by_email as searched_decider, ${json.join(", ")}`;
 }
 
+/** Whether "small" leaves something out. */
+export function hasLargeJson(max: number): string {
+  const sizes = jsonColumns.map((name) => `octet_length(a.${name})`);
+  return `greatest(${sizes.join(", ")}) > ${max}`;
+}
+
 export function toSearched(row: SearchedRow): Searched {
   return {
     summary: row.searched_summary,

@@ -76,8 +76,7 @@ export function RequestsPage() {
       )}
       {list.isIndexing && (
         <p className="quiet small">
-          Requests from before the last upgrade are still being indexed, newest first. The search
-          doesn’t find all of them yet.
+          Some requests are still being indexed. The search doesn’t find all of them yet.
         </p>
       )}
       {list.rows.length > 0 && (
