@@ -50,19 +50,25 @@ test("no cell of a CSV file is a formula to a spreadsheet, whatever divides its 
     "＝1",
     "a;=1",
     "a;\t @b",
+    "Refund\n=HYPERLINK(1)",
+    "x\r@SUM(1)\r\n\n +1",
   ]) {
     const { summary = "", resolutionNote = "" } = csvOf({
       summary: text,
       state: { kind: "REJECTED", at, byEmail: "ann@example.com", note: text },
     });
     for (const cell of [summary, resolutionNote]) {
-      for (const part of cell.split(/[;\t]/)) assert.doesNotMatch(part, /^\s*[=+\-@＝]/, text);
+      for (const part of cell.split(/[;\t\r\n]/)) assert.doesNotMatch(part, /^\s*[=+\-@＝]/, text);
     }
   }
   const payload = '{"a":"x;=cmd|calc"}' as JsonText;
   const cell = csvOf({ payload }).payload ?? "";
   assert.doesNotMatch(cell, /;=/);
   assert.deepEqual(JSON.parse(cell), JSON.parse(payload));
+  const tabbed = '{"a":[\n\t-5,\r\n\t-6]}' as JsonText;
+  const flat = csvOf({ payload: tabbed }).payload ?? "";
+  assert.doesNotMatch(flat, /[\t\r\n]/);
+  assert.deepEqual(JSON.parse(flat), JSON.parse(tabbed));
 });
 
 test("texts, quotes and line breaks come back from a CSV file as they were", () => {

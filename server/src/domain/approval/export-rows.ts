@@ -69,18 +69,25 @@ function csvLine(cells: readonly string[]): string {
   return `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")}\r\n`;
 }
 
-/** Spreadsheets take such a start for a formula, and where they divide at semicolons or tabs, also one after those. */
-const formulaStart = /(?<=^|[;\t]\s*)[=+\-@＝＋－＠\t\r\n]/g;
+/**
+ * Spreadsheets take such a start for a formula; where they divide at semicolons or tabs, also one after those; and after
+ * a line break, when somebody pastes the cell or a program splits the file at lines.
+ */
+const formulaStart = /^[\t\r\n]|(?<=^|[;\t\r\n]\s*)[=+\-@＝＋－＠]/g;
 
 /** An apostrophe makes text of a formula, and spreadsheets and people know it as that. */
 function textCell(text: string | null): string {
   return (text ?? "").replaceAll(formulaStart, "'$&");
 }
 
-/** In JSON such a sign is inside a string, where an escape means the same; or it begins a number, as a digit does. */
+/**
+ * After a semicolon such a sign is inside a string, where an escape means the same. Between the parts of JSON a tab or a
+ * line break means no more than a space.
+ */
 function jsonCell(json: JsonText | null): string {
   if (json === null) return "";
-  const escaped = json.replaceAll(/(?<=[;\t]\s*)[=+\-@＝＋－＠]/g, toEscape);
+  const onOneLine = json.replaceAll(/[\t\r\n]/g, " ");
+  const escaped = onOneLine.replaceAll(/(?<=;\s*)[=+\-@＝＋－＠]/g, toEscape);
   return /^[-0-9\s]/.test(escaped) ? `'${escaped}` : escaped;
 }
 
