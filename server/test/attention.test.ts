@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { attentionCountMax, attentionNamedMax } from "../src/domain/limits.ts";
+import { attentionCountMax, attentionNamedMax, pendingCountMax } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { type Role, roles } from "../src/domain/workspace/role.ts";
 import {
@@ -115,6 +115,23 @@ test("a request expires soon in the last quarter of its time, and not before its
     const { expiring } = await look();
     assert.equal(expiring !== null, isSoon, `${leftMinutes} of ${agoMinutes + leftMinutes} left`);
   }
+});
+
+test("a request that expires soon is seen behind however many older ones that don't", async () => {
+  const { workspaceId, create, look } = await setUp();
+  await db.query(
+    `insert into approvals (workspace_id, id, summary, approver_email, created_at, expires_at)
+     select $1, 'req_' || lpad(to_hex(1600000000000 + i), 12, '0') || repeat('0', 20),
+       'Filler', 'ann@example.com', now_ms(), now() + interval '1 day'
+     from generate_series(1, $2::int) as i`,
+    [workspaceId, pendingCountMax + 1],
+  );
+  assert.equal((await look()).expiring, null);
+  const id = await create();
+  await setLife(id, 58, 2);
+  const { expiring } = await look();
+  assert.deepEqual([expiring?.count, expiring?.isMore], [1, false]);
+  assert.equal(expiring?.first.requestId, id);
 });
 
 test("requests that expire soon are counted, the first of them is named, and decided ones are not", async () => {

@@ -101,21 +101,20 @@ const firstIdOfDays = `'dlv_' || lpad(to_hex(
   floor(extract(epoch from now() - interval '${attentionDays} days') * 1000)::bigint), 12, '0')`;
 
 // Sub-selects with a limit look rows up, because plain joins, planned while the tables were small, would walk through
-// all rows of a workspace. Status and workspace of pending approvals are compared as a pair for the same reason, as
-// `pending.ts` explains.
+// all rows of a workspace. Workspace and end of pending approvals are compared as a pair for the same reason: only their
+// index by end knows it, so those that expire first are looked at, however many are pending.
 const attentionSql = `
   with pending as materialized (
     select id, created_at, expires_at
     from approvals
-    where (status, workspace_id) >= ('PENDING', $1) and (status, workspace_id) <= ('PENDING', $1)
-    order by status, workspace_id, id
+    where status = 'PENDING' and (workspace_id, expires_at) > ($1, now())
+      and (workspace_id, expires_at) <= ($1, now() + interval '${expiringSoonMinutesMax} minutes')
+    order by workspace_id, expires_at, id
     limit ${pendingCountMax + 1}
   ),
   expiring as materialized (
     select id, expires_at from pending
-    where expires_at > now()
-      and expires_at - now() <= least(
-        interval '${expiringSoonMinutesMax} minutes', (expires_at - created_at) * ${expiringSoonShare})
+    where expires_at - now() <= (expires_at - created_at) * ${expiringSoonShare}
   ),
   endpoint as materialized (
     select id, url, failing_since, disabled_at from endpoints
