@@ -19,7 +19,7 @@ create table search_seasons (
 
 create unique index search_seasons_number_key on search_seasons (number);
 
--- The words are kept out of line: a search that finds thousands of rows reads only their ids.
+-- Many words are kept out of line (in rows above 2 KB), so that a search that finds thousands of rows reads few of them.
 create table approval_words (
   workspace_id text collate "C" not null,
   approval_id text collate "C" not null,

@@ -65,7 +65,7 @@ const merged = {
   "0011_default_approvers.sql": "6f3850ec38ca74c86e4be34a29decf92509a9d1dfdaf7e1931a88b65e89871c1",
   "0012_told_in_time.sql": "a68179ec4f64e242a4b0f3798d26785b7941870a8fdaa4da97b2250968de75e7",
   "0013_found_by_everything.sql":
-    "0c84206cfc4fbc22087c02c62f262a98c666a0b7efa89e84c60485e81d2e7ceb",
+    "b98bd4f5a5e174cca74088d3f7de6e61cca17a8b6711d6075e3c7a655b6e4772",
   "0014_names_and_deletions.sql":
     "d1aa21eefee38d5ddcb8246b57abd27f236643ace7f46302b5c42518e652ae39",
   "0015_trials.sql": "ad3c716b3c0fe8efccb88980209053a3273168d9d474088136e478d5066b818e",
