@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { Annotation, END, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
+import {
+  Annotation,
+  Command,
+  END,
+  interrupt,
+  MemorySaver,
+  START,
+  StateGraph,
+} from "@langchain/langgraph";
 import {
   type AgentMiddleware,
   AIMessage,
@@ -8,19 +16,19 @@ import {
   fakeModel,
   type HITLResponse,
   humanInTheLoopMiddleware,
+  ToolMessage,
   tool,
 } from "langchain";
 import { z } from "zod";
 import { AlreadyRedeemedError, type Countersign } from "../../sdk/src/index.ts";
 import { serve } from "../../sdk/test/served.ts";
-import { type Asking, ask, invoke, resume, tellModel } from "../langchain/src/langchain.ts";
+import { type Asking, ask, invoke, requireApproval, resume } from "../langchain/src/langchain.ts";
 import { all, expire, notify, onlyPending, pending, withWebhooks } from "./reviewer.ts";
 
 const served = await serve();
 after(() => served.stop());
 
 type Refund = { orderId: number; amount: number };
-type Allowed = ("approve" | "edit" | "reject")[];
 let threads = 0;
 
 /** An agent whose model asks for the given refunds at once and then ends, with all that was paid. */
@@ -29,7 +37,8 @@ function makeAgent(
   calls: Refund[],
   {
     checkpointer = new MemorySaver(),
-    allowedDecisions = ["approve", "edit", "reject"] as Allowed,
+    schema = z.object({ orderId: z.number(), amount: z.number() }) as z.ZodType<Refund>,
+    pay = (_: Refund): string | Promise<string> => "paid",
     model = fakeModel()
       .respondWithTools(calls.map((args, index) => ({ name: "refund", args, id: `call_${index}` })))
       .respond(new AIMessage("done")),
@@ -39,18 +48,11 @@ function makeAgent(
   const refund = tool(
     (input: Refund) => {
       paid.push(input);
-      return "paid";
+      return pay(input);
     },
-    { name: "refund", schema: z.object({ orderId: z.number(), amount: z.number() }) },
+    { name: "refund", schema },
   );
-  // LangChain's types of this do not hold under exactOptionalPropertyTypes.
-  const humanInTheLoop = humanInTheLoopMiddleware as unknown as (
-    options: object,
-  ) => AgentMiddleware;
-  const middleware = [
-    humanInTheLoop({ interruptOn: { refund: { allowedDecisions } } }),
-    tellModel as unknown as AgentMiddleware,
-  ];
+  const middleware = [requireApproval(client, ["refund"])];
   const agent = createAgent({ model, tools: [refund], middleware, checkpointer });
   const asking: Asking = {
     countersign: client,
@@ -64,7 +66,14 @@ function makeAgent(
   const input = { messages: [{ role: "user", content: "Refund it" }] };
   /** The last message to the model. */
   const told = () => JSON.stringify(model.calls.at(-1)?.messages.at(-1)?.content);
-  return { agent, asking, config, input, paid, told, model, checkpointer };
+  /** All results of tools that the model hears, by the ids of its calls. */
+  const results = () =>
+    Object.fromEntries(
+      (model.calls.at(-1)?.messages ?? [])
+        .filter((message) => ToolMessage.isInstance(message))
+        .map((message) => [message.tool_call_id, String(message.content)]),
+    );
+  return { agent, asking, config, input, paid, told, results, model, checkpointer };
 }
 
 const one: Refund = { orderId: 1042, amount: 49 };
@@ -130,14 +139,15 @@ test("of many resumes one continues the thread, and the others say who may or fi
 
 test("a process that is killed between redeeming and running leaves nothing that runs twice", async () => {
   const client = await served.client();
-  const { agent, asking, config, input, paid } = makeAgent(client, [one]);
+  const { agent, asking, config, input, paid, told } = makeAgent(client, [one]);
   const [request] = await ask(await agent.invoke(input, config), config, asking);
   assert.ok(request !== undefined);
   await served.approve(request.id);
   await client.requests.redeem(request.id);
   const event = await client.requests.get(request.id);
   await assert.rejects(resume(agent, event, asking), AlreadyRedeemedError);
-  await assert.rejects(invoke(agent, null, config, asking), AlreadyRedeemedError);
+  await invoke(agent, null, config, asking);
+  assert.match(told(), /handed out to run.*did not run it again/);
   assert.deepEqual(paid, []);
 });
 
@@ -177,31 +187,145 @@ test("reject: the model hears the reason; an expiry and a cancel are told apart 
   }
 });
 
-test("an edit where the agent allows none, or that is no object, does not run, nor do the unedited arguments", async () => {
-  for (const [allowedDecisions, edit] of [
-    [["approve", "reject"], '{"orderId": 1042, "amount": 1}'],
-    [["approve", "edit", "reject"], "[1042, 1]"],
-  ] as [Allowed, string][]) {
+test("an edit that the tool cannot take, or would change, uses nothing up, and the model is told", async () => {
+  const rounding = z.object({ orderId: z.number(), amount: z.number().transform(Math.round) });
+  const filling = z.object({ orderId: z.number(), amount: z.number().default(1) });
+  for (const [edit, schema, expected] of [
+    ["[1042, 1]", undefined, /it is not an object/],
+    ['{"orderId": 1042, "amount": "50"}', undefined, /cannot take: .*number/],
+    ['{"orderId": 1042, "amount": 49, "isTest": true}', undefined, /makes something else of it/],
+    ['{"orderId": 1042, "amount": 12.5}', rounding, /makes something else of it/],
+    ['{"orderId": 1042}', filling, /makes something else of it/],
+  ] as const) {
     const client = await served.client();
-    const { agent, asking, config, input, paid, told } = makeAgent(client, [one], {
-      allowedDecisions,
-    });
+    const { agent, asking, config, input, paid, told } = makeAgent(
+      client,
+      [one],
+      schema === undefined ? {} : { schema: schema as z.ZodType<Refund> },
+    );
     const running = invoke(agent, input, config, asking);
-    await served.approve((await onlyPending(client)).id, edit);
+    const { id } = await onlyPending(client);
+    await served.approve(id, edit);
     await running;
     assert.match(told(), /approved with changes .* that the tool cannot take/);
+    assert.match(told(), expected);
     assert.deepEqual(paid, []);
+    // It can still be redeemed, by somebody who can carry it out.
+    await client.requests.redeem(id);
   }
 });
 
-test("an agent that cannot be told no is refused before anybody is asked", async () => {
+test("a tool that fails after it paid does not pay again, and the model hears that it may have", async () => {
   const client = await served.client();
-  const { agent, asking, config, input, paid } = makeAgent(client, [one], {
-    allowedDecisions: ["approve"],
+  const pay = () => {
+    throw new Error("no answer from the bank");
+  };
+  const { agent, asking, config, input, paid, told } = makeAgent(client, [one], { pay });
+  const running = invoke(agent, input, config, asking);
+  const { id } = await onlyPending(client);
+  await served.approve(id);
+  await assert.rejects(running, /no answer from the bank/);
+  assert.equal(await resume(agent, await client.requests.get(id), asking), null);
+  await invoke(agent, null, config, asking);
+  assert.equal(paid.length, 1);
+  assert.match(told(), /handed out to run.*did not run it again/);
+});
+
+test("a thread whose process was killed inside the tool goes on elsewhere without running it again", async () => {
+  const client = await served.client();
+  const { promise: isIn, resolve } = Promise.withResolvers<void>();
+  const pay = () => {
+    resolve();
+    return new Promise<string>(() => {});
+  };
+  const killed = makeAgent(client, [one], { pay });
+  void invoke(killed.agent, killed.input, killed.config, killed.asking);
+  await served.approve((await onlyPending(client)).id, '{"orderId": 1042, "amount": 12.5}');
+  await isIn;
+  const { checkpointer, model } = killed;
+  const next = makeAgent(client, [], { checkpointer, model });
+  await next.agent.invoke(null as never, killed.config);
+  assert.deepEqual(next.paid, []);
+  assert.match(killed.told(), /handed out to run.*did not run it again/);
+});
+
+test("of two calls in one turn the approved one runs, and the model hears about each", async () => {
+  const client = await served.client();
+  const two = { orderId: 7, amount: 5 };
+  const { agent, asking, config, input, paid, results } = makeAgent(client, [one, two]);
+  const running = invoke(agent, input, config, asking);
+  const [first, second] = await pending(client, 2);
+  assert.ok(first !== undefined && second !== undefined);
+  await served.reject(first.id, "Not this one");
+  await served.approve(second.id);
+  await running;
+  assert.deepEqual(paid, [second.payload]);
+  const [rejected, ran] =
+    (first.payload as Refund).orderId === 7 ? ["call_1", "call_0"] : ["call_0", "call_1"];
+  assert.match(results()[rejected] ?? "", /Not this one/);
+  assert.equal(results()[ran], "paid");
+});
+
+test("an edit that makes two calls alike is told of the call that was edited", async () => {
+  const client = await served.client();
+  const calls = [one, { orderId: 1042, amount: 5 }];
+  const { agent, asking, config, input, results } = makeAgent(client, calls);
+  const [first, second] = await ask(await agent.invoke(input, config), config, asking);
+  assert.ok(first !== undefined && second !== undefined);
+  await served.approve(first.id);
+  await served.approve(second.id, JSON.stringify(one), "The whole");
+  await resume(agent, await client.requests.get(second.id), asking);
+  assert.equal(results().call_0, "paid");
+  assert.match(results().call_1 ?? "", /changed the input.*The whole/s);
+});
+
+test("a check that fails for one call leaves every approval of the turn to a later resume", async () => {
+  const client = await served.client();
+  const { agent, asking, config, input, paid } = makeAgent(client, [
+    one,
+    { orderId: 7, amount: 5 },
+  ]);
+  const requests = await ask(await agent.invoke(input, config), config, asking);
+  for (const { id } of requests) await served.approve(id);
+  const last = await client.requests.get(requests[1]?.id ?? "");
+  const broken = z.object({ orderId: z.number(), amount: z.number() }).refine(({ orderId }) => {
+    if (orderId === 7) throw new Error("the database is away");
+    return true;
   });
-  await assert.rejects(invoke(agent, input, config, asking), /allow the decision "reject"/);
+  await assert.rejects(resume(agent, last, { ...asking, schemas: { refund: broken } }), /away/);
+  await resume(agent, last, asking);
+  assert.equal(paid.length, 2);
+});
+
+test("an input that the Standard Schema refuses is refused before anybody is asked", async () => {
+  const client = await served.client();
+  const { agent, asking, config, input } = makeAgent(client, [one]);
+  const schemas = { refund: z.object({ orderId: z.number(), amount: z.number().max(10) }) };
+  await assert.rejects(invoke(agent, input, config, { ...asking, schemas }), /refund cannot take/);
   assert.deepEqual(await all(client), []);
+});
+
+test("a call that was approved past Countersign does not run", async () => {
+  const client = await served.client();
+  const { agent, config, input, paid, told } = makeAgent(client, [one]);
+  await agent.invoke(input, config);
+  await agent.invoke(new Command({ resume: { decisions: [{ type: "approve" }] } }), config);
+  assert.match(told(), /holds no approval/);
   assert.deepEqual(paid, []);
+});
+
+test("an agent whose tools do not redeem is refused before anybody is asked", async () => {
+  const client = await served.client();
+  const { asking, config, input, model, checkpointer } = makeAgent(client, [one]);
+  const refund = tool(() => "paid", { name: "refund", schema: z.object({}) });
+  // LangChain's types of this do not hold under exactOptionalPropertyTypes.
+  const humanInTheLoop = humanInTheLoopMiddleware as unknown as (
+    options: object,
+  ) => AgentMiddleware;
+  const middleware = [humanInTheLoop({ interruptOn: { refund: true } })];
+  const agent = createAgent({ model, tools: [refund], middleware, checkpointer });
+  await assert.rejects(invoke(agent, input, config, asking), /use requireApproval/);
+  assert.deepEqual(await all(client), []);
 });
 
 test("a thread that is run again while it waits does not ask twice", async () => {

@@ -93,7 +93,7 @@ export async function inputToRun(
     return { json: left, input: checked.value };
   }
   const problem = "problem" in checked ? checked.problem : changed;
-  return { notRun: unusableText(countersignRequestId, problem), countersignRequestId };
+  return { notRun: unusableText(request, problem), countersignRequestId };
 }
 
 /**

@@ -6,13 +6,15 @@ import type { ApprovalRequest } from "./contract.ts";
 import { checkPayload, type StandardSchema } from "./standard-schema.ts";
 import { type NotRun, refusalText, unusableText } from "./tool-results.ts";
 
+type Payloads = Pick<ApprovalRequest, "id" | "payload" | "effectivePayload">;
+
 /**
  * For a tool that runs inside its run: null once it may run. Otherwise the model hears why it did not, also when another
  * call has redeemed it: this run goes on, and must not believe that the tool failed.
  */
 export async function redeemForTool(
   countersign: Countersign,
-  request: Pick<ApprovalRequest, "id">,
+  request: Payloads,
   signal: AbortSignal | undefined,
 ): Promise<NotRun | null> {
   try {
@@ -30,15 +32,15 @@ export async function redeemForTool(
  */
 export async function redeemForRun(
   { requests }: Countersign,
-  { id }: Pick<ApprovalRequest, "id">,
+  request: Payloads,
   signal?: AbortSignal | undefined,
 ): Promise<string | null> {
   try {
-    await requests.redeem(id, signal === undefined ? {} : { signal });
+    await requests.redeem(request.id, signal === undefined ? {} : { signal });
     return null;
   } catch (error) {
     if (codeOf(error) !== "inexact_payload") throw error;
-    return unusableText(id, (error as Error).message);
+    return unusableText(request, (error as Error).message);
   }
 }
 
@@ -50,7 +52,7 @@ export async function refusalOrRedeemed(
 ): Promise<string | null> {
   if (request.status !== "APPROVED") return refusalText(request);
   const problem = await problemWith(schema, request.effectivePayload);
-  if (problem !== null) return unusableText(request.id, problem);
+  if (problem !== null) return unusableText(request, problem);
   return redeemForRun(countersign, request);
 }
 

@@ -106,7 +106,12 @@ export function refusalText(
   }
 }
 
-/** For the model, when an edit was approved that the tool cannot take. */
-export function unusableText(id: string, reason: string): string {
-  return `This action was approved with changes (${id}) that the tool cannot take: ${reason}\nIt was not carried out. Do not call the tool again with the unchanged input.`;
+/** For the model, when something was approved that the tool cannot take. */
+export function unusableText(
+  request: Pick<ApprovalRequest, "id" | "payload" | "effectivePayload">,
+  reason: string,
+): string {
+  return isEdited(request)
+    ? `This action was approved with changes (${request.id}) that the tool cannot take: ${reason}\nIt was not carried out. Do not call the tool again with the unchanged input.`
+    : `This action was approved as it was (${request.id}), but its input is one that the tool cannot take: ${reason}\nIt was not carried out.`;
 }

@@ -1,11 +1,9 @@
-// LangChain and LangGraph: answers the interrupts of the human-in-the-loop middleware (and of graphs that interrupt
-// with the same words) with a person's decision: approve, edit or reject.
+// LangChain and LangGraph: asks a person about the calls that an agent with `requireApproval` waits for (and about the
+// actions of graphs that interrupt in the same words), and continues the thread with what they said.
 
 import type { ApprovalRequest, Countersign, CreateRequest, WebhookData } from "@countersign/sdk";
 import {
-  decisionOf as decisionToTell,
   isEdited,
-  isShownAs,
   keyOf,
   lastDecided,
   problemWith,
@@ -13,19 +11,13 @@ import {
   refusalText,
   type Schemas,
   schemaOf,
-  tellWith,
   unusableText,
 } from "@countersign/sdk/tool-call";
 import { Command } from "@langchain/langgraph";
-import {
-  type ActionRequest,
-  type AgentMiddleware,
-  createMiddleware,
-  type Decision,
-  type HITLRequest,
-  type HITLResponse,
-  ToolMessage,
-} from "langchain";
+import type { ActionRequest } from "langchain";
+import { type Answer, type Question, type Turn, turnKey } from "./middleware.ts";
+
+export { type Gated, requireApproval } from "./middleware.ts";
 
 export type Asking = {
   countersign: Countersign;
@@ -48,31 +40,6 @@ type State = { tasks: { interrupts: Interrupt[] }[] };
 export type ThreadState = { adapter: "langgraph"; threadId: string };
 
 /**
- * Tells the model, in the tool's result, what the approver changed and their note:
- * `middleware: [humanInTheLoopMiddleware({ … }), tellModel]`. The middleware of LangChain keeps both to itself.
- */
-export const tellModel: AgentMiddleware = createMiddleware({
-  name: "CountersignTellModel",
-  wrapToolCall: async (request, handler) => {
-    const result = await handler(request);
-    const all = (request.runtime.configurable?.[toldKey] ?? []) as ToldCall[];
-    const { name, args } = request.toolCall;
-    const told = all.find((each) => each.name === name && isShownAs(args, each.args))?.told;
-    if (told === undefined || !ToolMessage.isInstance(result)) return result;
-    const { content } = result;
-    result.content =
-      typeof content === "string"
-        ? tellWith(told, content)
-        : [{ type: "text", text: told }, ...content];
-    return result;
-  },
-});
-
-/** In the run's configuration, which reaches a graph wherever it runs. */
-const toldKey = "countersign_told";
-type ToldCall = { name: string; args: unknown; told: string };
-
-/**
  * Runs an agent, and answers each of its interrupts once people have decided:
  * `await invoke(agent, input, config, { countersign, describe })`. Throws an `AlreadyRedeemedError` if another call
  * continues the thread.
@@ -87,6 +54,7 @@ export async function invoke<Result extends object>(
   for (;;) {
     const interrupts = interruptsOf((result as Interrupted).__interrupt__ ?? []);
     if (interrupts.length === 0) return result;
+    await refuseUnfit(asking, interrupts);
     const asked = await askEach(asking, config, interrupts);
     const wait = config.signal === undefined ? {} : { signal: config.signal };
     const decided = await Promise.all(
@@ -102,7 +70,9 @@ export async function ask(
   config: Config,
   asking: Asking,
 ): Promise<ApprovalRequest[]> {
-  return askEach(asking, config, interruptsOf(result.__interrupt__ ?? []));
+  const interrupts = interruptsOf(result.__interrupt__ ?? []);
+  await refuseUnfit(asking, interrupts);
+  return askEach(asking, config, interrupts);
 }
 
 /**
@@ -127,51 +97,102 @@ export async function resume<Result extends object>(
   return goOn(graph, { asking, config, interrupts, decided: asked });
 }
 
-type Known = { id: string; value: HITLRequest };
+type Known = { id: string; actions: ActionRequest[]; isGuarded: boolean };
 
-/** Redeems what was approved, and continues the thread with the decisions. */
+/** Continues the thread with the decisions. Its tools redeem; for a graph without them, this does. */
 async function goOn<Result extends object>(
   graph: Graph<Result>,
   thread: { asking: Asking; config: Config; interrupts: Known[]; decided: ApprovalRequest[] },
 ): Promise<Result> {
   const { asking, config, interrupts, decided } = thread;
+  const answers = await answersTo(asking, interrupts, decided);
+  const command = new Command({ resume: Object.fromEntries(answers) });
+  const turn: Turn = { last: Promise.resolve(), begun: new Set() };
+  const configurable = { ...config.configurable, [turnKey]: turn };
+  try {
+    return await graph.invoke(command as never, { ...config, configurable } as never);
+  } catch (error) {
+    throw redeemedBefore(error) ?? error;
+  }
+}
+
+async function answersTo(
+  asking: Asking,
+  interrupts: Known[],
+  decided: ApprovalRequest[],
+): Promise<[string, { decisions: Answer[] }][]> {
   const remaining = [...decided];
-  const told: ToldCall[] = [];
-  const responses: [string, HITLResponse][] = [];
-  // One after the other, and always in this order: of two resumes at once, one gets all actions and the other none.
-  for (const { id, value } of interrupts) {
-    const decisions: Decision[] = [];
-    for (const action of value.actionRequests) {
+  const asked = interrupts.flatMap(({ id, actions, isGuarded }) =>
+    actions.map((action) => {
       const request = remaining.shift();
       if (request === undefined) throw new Error(`no request was made for ${action.name}`);
-      const decision = await decisionOf(asking, request, action, value);
-      decisions.push(decision);
-      const toTell = decision.type === "reject" ? null : decisionToTell(request);
-      if (toTell === null) continue;
-      told.push({ name: action.name, args: request.effectivePayload, told: toTell.told });
-    }
-    responses.push([id, { decisions }]);
+      return { id, action, isGuarded, request };
+    }),
+  );
+  const answered = await Promise.all(
+    asked.map(async (each) => ({
+      ...each,
+      answer: await answerOf(asking, each.request, each.action),
+    })),
+  );
+  // Only after all checks, one after the other, and always in this order: of two resumes at once, one gets all actions.
+  for (const each of answered) {
+    if (each.isGuarded || each.answer.type === "reject") continue;
+    const message = await redeemForRun(asking.countersign, each.request);
+    if (message !== null) each.answer = { type: "reject", message };
   }
-  const command = new Command({ resume: Object.fromEntries(responses) });
-  const configurable = { ...config.configurable, [toldKey]: told };
-  return graph.invoke(command as never, { ...config, configurable } as never);
+  return interrupts.map(({ id }) => [
+    id,
+    { decisions: answered.filter((each) => each.id === id).map(({ answer }) => answer) },
+  ]);
+}
+
+async function answerOf(
+  { schemas = {} }: Asking,
+  request: ApprovalRequest,
+  { name }: ActionRequest,
+): Promise<Answer> {
+  if (request.status !== "APPROVED") return { type: "reject", message: refusalText(request) };
+  const { id: requestId, effectivePayload: args } = request;
+  const problem = isObject(args)
+    ? await problemWith(schemaOf(schemas, name), args)
+    : "it is not an object.";
+  if (problem !== null) return { type: "reject", message: unusableText(request, problem) };
+  return isEdited(request) && isObject(args)
+    ? { type: "edit", requestId, editedAction: { name, args } }
+    : { type: "approve", requestId };
+}
+
+/** LangChain wraps what a middleware throws, and LangGraph collects what several tools throw. */
+function redeemedBefore(error: unknown): unknown {
+  if (!(error instanceof Error)) return undefined;
+  if ("code" in error && error.code === "already_redeemed") return error;
+  const parts: unknown[] = error instanceof AggregateError ? error.errors : [error.cause];
+  return parts.map(redeemedBefore).find((each) => each !== undefined);
 }
 
 function interruptsOf(interrupts: Interrupt[]): Known[] {
   return interrupts.map(({ id, value }) => {
-    const known = value as Partial<HITLRequest> | undefined;
+    const known = value as Partial<Question & { reviewConfigs: unknown }> | undefined;
     if (id === undefined || !Array.isArray(known?.actionRequests)) {
       throw new TypeError("this interrupt holds no actionRequests: it is not about actions");
     }
-    const { actionRequests, reviewConfigs = [] } = known;
-    const deaf = reviewConfigs.find(({ allowedDecisions }) => !allowedDecisions.includes("reject"));
-    if (deaf !== undefined) {
+    const isGuarded = known.countersign === "redeems";
+    if (!isGuarded && known.reviewConfigs !== undefined) {
       throw new TypeError(
-        `a person may say no: allow the decision "reject" for ${deaf.actionName}`,
+        "LangChain's humanInTheLoopMiddleware runs an approved call again when its thread is taken up: use requireApproval of @countersign/langchain in its place",
       );
     }
-    return { id, value: { actionRequests, reviewConfigs } };
+    return { id, actions: known.actionRequests, isGuarded };
   });
+}
+
+/** Nobody is asked about what could not run. */
+async function refuseUnfit({ schemas = {} }: Asking, interrupts: Known[]): Promise<void> {
+  for (const { name, args } of interrupts.flatMap(({ actions }) => actions)) {
+    const problem = await problemWith(schemaOf(schemas, name), args);
+    if (problem !== null) throw new TypeError(`${name} cannot take this input: ${problem}`);
+  }
 }
 
 async function askEach(
@@ -179,11 +200,11 @@ async function askEach(
   { configurable: { thread_id: threadId }, signal }: Config,
   interrupts: Known[],
 ): Promise<ApprovalRequest[]> {
-  const actions = interrupts.flatMap(({ id, value }) =>
-    value.actionRequests.map((action, index) => ({ id, action, index })),
+  const all = interrupts.flatMap(({ id, actions }) =>
+    actions.map((action, index) => ({ id, action, index })),
   );
   return Promise.all(
-    actions.map(async ({ id, action, index }) => {
+    all.map(async ({ id, action, index }) => {
       const idempotencyKey = await keyOf("langgraph", threadId, id, String(index));
       const agentState: ThreadState = { adapter: "langgraph", threadId };
       const input = { ...describe(action), payload: action.args, agentState };
@@ -193,30 +214,6 @@ async function askEach(
       });
     }),
   );
-}
-
-async function decisionOf(
-  { countersign, schemas = {} }: Asking,
-  request: ApprovalRequest,
-  { name }: ActionRequest,
-  { reviewConfigs }: HITLRequest,
-): Promise<Decision> {
-  if (request.status !== "APPROVED") return { type: "reject", message: refusalText(request) };
-  const { id, effectivePayload: args } = request;
-  const wasEdited = isEdited(request);
-  const config = reviewConfigs.find(({ actionName }) => actionName === name);
-  const problem =
-    wasEdited && config !== undefined && !config.allowedDecisions.includes("edit")
-      ? `${name} allows no edits.`
-      : wasEdited && !isObject(args)
-        ? "it is not an object."
-        : await problemWith(schemaOf(schemas, name), args);
-  const message =
-    problem === null ? await redeemForRun(countersign, request) : unusableText(id, problem);
-  if (message !== null) return { type: "reject", message };
-  return wasEdited && isObject(args)
-    ? { type: "edit", editedAction: { name, args } }
-    : { type: "approve" };
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

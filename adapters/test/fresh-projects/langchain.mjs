@@ -3,12 +3,12 @@
 
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { deserialize, serialize } from "node:v8";
-import { invoke, tellModel } from "@countersign/langchain";
+import { invoke, requireApproval } from "@countersign/langchain";
 import { Countersign } from "@countersign/sdk";
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
-import { createAgent, humanInTheLoopMiddleware, tool } from "langchain";
+import { createAgent, tool } from "langchain";
 import { z } from "zod";
 
 class ScriptedModel extends BaseChatModel {
@@ -54,6 +54,7 @@ class FileSaver extends MemorySaver {
   }
 }
 
+const countersign = new Countersign();
 const refund = tool(
   (input) => {
     appendFileSync("paid.jsonl", `${JSON.stringify(input)}\n`);
@@ -68,7 +69,7 @@ const refund = tool(
 const agent = createAgent({
   model: new ScriptedModel({}),
   tools: [refund],
-  middleware: [humanInTheLoopMiddleware({ interruptOn: { refund: true } }), tellModel],
+  middleware: [requireApproval(countersign, ["refund"])],
   checkpointer: new FileSaver(),
 });
 
@@ -77,7 +78,7 @@ await invoke(
   isNew ? { messages: [{ role: "user", content: "Order 1042 came back. Refund it." }] } : null,
   { configurable: { thread_id: "ticket-17" } },
   {
-    countersign: new Countersign(),
+    countersign,
     describe: ({ name, args }) => ({
       summary: `${name} order ${args.orderId} (${args.amount} EUR)`,
       notify: "ann@example.com",
