@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { inOneStatement } from "../src/database/database.ts";
+import { inOneStatement, inTransaction } from "../src/database/database.ts";
 import { cancelledAtOnceMax } from "../src/domain/shown/field-limits.ts";
 import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
 import * as storedEndpoints from "../src/storage/deliveries/endpoints.ts";
@@ -303,6 +303,58 @@ test("a deleted group is asked no more, its pending requests are cancelled, and 
     listed.items.map(({ id }: { id: string }) => id),
     [decided, ...open, fresh].toSorted().toReversed(),
   );
+});
+
+test("a request that is created while its group is deleted is refused or cancelled, every time", async (t) => {
+  const { workspaceId, key, email, call, ask } = await makeTeam();
+  await ask();
+  const notify = "group:finance";
+  const create = () =>
+    service.call("POST", "/v1/requests", { key, body: { ...minimalBody, notify } });
+  const remove = "POST /workspaces/:workspaceId/groups/:groupId/delete";
+  const answers: Awaited<ReturnType<typeof create>>[] = [];
+  for (let round = 0; round < 4; round += 1) {
+    const groupId = await makeGroup(call, "finance", ["ann@example.com"]);
+    const creates = Array.from({ length: 25 }, create);
+    await Promise.race(creates);
+    assert.equal((await call(remove, { params: { groupId } })).status, 200);
+    answers.push(...(await Promise.all(creates)));
+  }
+  // This one has found the group, and waits for the month's count while the group is deleted.
+  const groupId = await makeGroup(call, "finance", ["ann@example.com"]);
+  const late = await inTransaction(db, async (tx) => {
+    await tx.query("select from monthly_usage where workspace_id = $1 for update", [workspaceId]);
+    const creating = create();
+    await until(async () => {
+      const { rowCount } = await db.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return rowCount === 1;
+    });
+    assert.equal((await call(remove, { params: { groupId } })).status, 200);
+    return { creating };
+  });
+  const stranded = await late.creating;
+  answers.push(stranded);
+  for (const { status, json } of answers) {
+    assert.ok(status === 201 || json.error.code === "unknown_group", JSON.stringify(json));
+  }
+  assert.equal(stranded.status, 201);
+  const worker = startWorker(service.database);
+  t.after(() => worker.stop());
+  await until(async () => {
+    const { rows } = await db.query(
+      "select count(*)::int as pending from approvals where workspace_id = $1 and group_id is not null and status = 'PENDING'",
+      [workspaceId],
+    );
+    return rows[0].pending === 0;
+  });
+  const { rows: told } = await db.query(
+    `select actor_email, detail ->> 'group' as name from activity
+     where workspace_id = $1 and detail::text like '%' || $2 || '%'`,
+    [workspaceId, stranded.json.id],
+  );
+  assert.deepEqual(told, [{ actor_email: email, name: "Group finance" }]);
 });
 
 test("a deleted endpoint gets nothing more, and its deliveries stay readable", async (t) => {

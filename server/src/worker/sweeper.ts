@@ -1,8 +1,9 @@
-// Does the work that begins because time has passed: expires, reminds, and skips deliveries that are due to disabled
-// endpoints. Sleeps until the next moment with something to do.
+// Does the work that begins because time has passed: expires, reminds, skips deliveries that are due to disabled
+// endpoints, and cancels what was created while its group was deleted. Sleeps until the next moment with something to do.
 
 import { type Database, inOneStatement, isTooSlow } from "../database/database.ts";
 import { expiryBatch, reminderBatch, skipBatch } from "../domain/limits.ts";
+import { cancelStranded } from "../operations/people/delete-group.ts";
 import * as approvalResolution from "../storage/approvals/approval-resolution.ts";
 import * as approvals from "../storage/approvals/approvals.ts";
 import * as dueWebhooks from "../storage/deliveries/due-webhooks.ts";
@@ -24,6 +25,7 @@ export class Sweeper {
   #isStopped = false;
   #expiryBatch = expiryBatch;
   #tidyAtMs = 0;
+  #cancelStrandedAtMs = 0;
 
   constructor(options: SweeperOptions) {
     this.#options = options;
@@ -56,12 +58,20 @@ export class Sweeper {
       const reminded = isDue(next.reminder) ? await approvals.remindDue(tx, reminderBatch) : 0;
       const skipped = await dueWebhooks.skipDueToDisabled(tx, skipBatch);
       if (reminded > 0) onDue();
+      await this.#cancelStranded();
       await this.#tidy();
       const isMore = reminded > 0 || skipped === skipBatch;
       if (isMore && !this.#isStopped) continue;
       this.#sleepUntil(isDue(next.expiry) ? await approvals.msUntilNext(db) : next);
       return;
     }
+  }
+
+  async #cancelStranded(): Promise<void> {
+    const nowMs = performance.now();
+    if (nowMs < this.#cancelStrandedAtMs) return;
+    this.#cancelStrandedAtMs = nowMs + cancelStrandedEveryMs;
+    if ((await cancelStranded(this.#options.db)) > 0) this.#options.onDue();
   }
 
   /** Removes stale rows of signing in, now and then. */
@@ -119,6 +129,8 @@ export class Sweeper {
 
 const farMs = 60_000;
 const tidyEveryMs = 10 * 60_000;
+/** Below the worker's pace while it listens, so that it looks at every poll and not at every expiry. */
+const cancelStrandedEveryMs = 5_000;
 const tidyBatch = 10_000;
 /** A statement of a sweep that takes longer took too many rows. */
 const longMs = 1_000;

@@ -1,11 +1,11 @@
 // Deletes an approver group. Agents that ask it are refused from then on, and its pending requests are cancelled, because
 // nobody could decide them any more. Decided requests keep its name.
 
-import type { Database, Transaction } from "../../database/database.ts";
+import { type Database, inTransaction, type Transaction } from "../../database/database.ts";
 import { type ChangeRefusal, isRefusal } from "../../domain/refusal.ts";
 import { cancelledAtOnceMax } from "../../domain/shown/field-limits.ts";
 import { type Actor, type Doer, operator } from "../../domain/workspace/activity.ts";
-import { listIdsAwaiting } from "../../storage/approvals/pending.ts";
+import { listIdsAwaiting, listStranded } from "../../storage/approvals/pending.ts";
 import { announceDue } from "../../storage/deliveries/new-deliveries.ts";
 import * as groups from "../../storage/people/groups.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
@@ -15,8 +15,8 @@ import { refuseWhileDefault } from "./default-approvers.ts";
 import { unknownGroup } from "./manage-group.ts";
 
 /**
- * Cancels in batches; the last one deletes the group. A request that is being created at this very moment may stay
- * pending: nobody can decide it, and it expires.
+ * Cancels in batches; the last one deletes the group. A request that is being created at this very moment may be written
+ * after that: the worker cancels it (cancelStranded), because waiting for each other would slow every create.
  */
 export async function deleteGroup(
   db: Database,
@@ -48,4 +48,16 @@ async function deleteSome(tx: Transaction, group: groups.Group, actor: Actor) {
     await activity.insert(tx, { workspaceId, actor, action: "group.deleted", subject, detail });
   }
   return { group, cancelled: cancelled.length, isDone };
+}
+
+/** Cancels what was created for groups while they were deleted, in the name of the person who deleted. Says how many. */
+export async function cancelStranded(db: Database): Promise<number> {
+  let cancelled = 0;
+  for (const { group, deletedBy, ...stranded } of await listStranded(db, cancelledAtOnceMax)) {
+    await inTransaction(db, async (tx) => {
+      const ids = await cancelIn(tx, { ...stranded, actor: deletedBy, why: { group } });
+      cancelled += ids.length;
+    });
+  }
+  return cancelled;
 }

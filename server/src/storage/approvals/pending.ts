@@ -1,7 +1,11 @@
 // The approvals that wait right now: how many in a workspace, since when the oldest of them, and those for one approver.
 
 import type { Queryable } from "../../database/database.ts";
-import { awaitingCountMax, pendingCountMax } from "../../domain/limits.ts";
+import {
+  awaitingCountMax,
+  deletedGroupWatchMinutes,
+  pendingCountMax,
+} from "../../domain/limits.ts";
 import { pending } from "./approvals.ts";
 
 /** `isMore` when there are more than were looked at: with that many waiting the exact number helps nobody. */
@@ -66,4 +70,48 @@ export async function countAwaiting(
 ): Promise<{ count: number; isMore: boolean }> {
   const ids = await listIdsAwaiting(db, { ...awaited, limit: awaitingCountMax + 1 });
   return { count: Math.min(ids.length, awaitingCountMax), isMore: ids.length > awaitingCountMax };
+}
+
+/** Approvals that wait for a group which was deleted. */
+export type Stranded = {
+  workspaceId: string;
+  group: string;
+  deletedBy: string | null;
+  ids: string[];
+};
+
+/**
+ * Approvals that nobody can decide: they were being created while their group was deleted. Only groups that were deleted
+ * a short while ago are looked at, since each looks at the approvals of one.
+ */
+export async function listStranded(db: Queryable, limit: number): Promise<Stranded[]> {
+  type Row = { workspace_id: string; name: string; deleted_by: string | null; ids: string[] };
+  const { rows } = await db.query<Row>({
+    name: "pending.listStranded",
+    text: `
+      select g.workspace_id, g.name, waiting.ids, (
+          select actor_email from activity
+          where workspace_id = g.workspace_id and action = 'group.deleted' and detail ->> 'key' = g.key
+          order by id desc
+          limit 1
+        ) as deleted_by
+      from groups g
+      cross join lateral (
+        select array(
+          select a.id from approvals a
+          where coalesce(a.group_id, lower(a.approver_email)) = g.id and a.status = ${pending}
+            and a.workspace_id = g.workspace_id and a.expires_at > now()
+          order by a.id
+          limit $1
+        ) as ids
+      ) waiting
+      where g.deleted_at > now() - interval '${deletedGroupWatchMinutes} minutes' and waiting.ids <> '{}'`,
+    values: [limit],
+  });
+  return rows.map((row) => ({
+    workspaceId: row.workspace_id,
+    group: row.name,
+    deletedBy: row.deleted_by,
+    ids: row.ids,
+  }));
 }
