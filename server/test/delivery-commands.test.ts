@@ -404,7 +404,7 @@ describe("deliveries without a worker", { concurrency: 2 }, () => {
     assert.equal(jsonOf(await set("20", "--json")).reminderPercent, 20);
     assert.match(
       textOf(await runQuiet("workspace", "list")),
-      new RegExp(`^${id} .* 20 % +off +0$`, "m"),
+      new RegExp(`^${id} .* 20 % +off +none +0$`, "m"),
     );
     assert.equal(jsonOf(await set("off", "--json")).reminderPercent, null);
     const [list, zero, much, word] = await Promise.all([
@@ -413,7 +413,7 @@ describe("deliveries without a worker", { concurrency: 2 }, () => {
       set("51"),
       set("often"),
     ]);
-    assert.match(textOf(list), new RegExp(`^${id} .* off +off +0$`, "m"));
+    assert.match(textOf(list), new RegExp(`^${id} .* off +off +none +0$`, "m"));
     assertRefused(zero, /reminder: .*1 to 50/);
     assertRefused(much, /reminder: .*1 to 50/);
     assertRefused(word, /often is not a whole number/);
