@@ -3,8 +3,10 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { isRefusal } from "../src/domain/refusal.ts";
+import { removeMemberByEmail } from "../src/operations/people/add-member.ts";
 import { deleteGroup } from "../src/operations/people/delete-group.ts";
 import { createGroup } from "../src/operations/people/manage-group.ts";
+import { leaveWorkspace } from "../src/operations/people/manage-members.ts";
 import { endTrial } from "../src/operations/workspaces/first-run.ts";
 import { changeKey, issueKey, revokeKey } from "../src/operations/workspaces/issue-key.ts";
 import { createWorkspace, updateWorkspace } from "../src/operations/workspaces/manage-workspace.ts";
@@ -126,6 +128,45 @@ test("a group that is a default approver is not deleted, and the refusal names i
   const late = await updateWorkspace(db, workspaceId, { defaultApprover: "group:people" });
   assert.ok(isRefusal(late));
   assert.match(late.message, /no group with the key people/);
+});
+
+test("a member who is a default approver neither leaves nor is removed, and the dialog knows why", async () => {
+  const { id: workspaceId, keyId } = await makeWorkspace(db);
+  const email = "leaver@example.com";
+  const memberId = await makeMember(db, { workspaceId, email, role: "viewer" });
+  await makeMember(db, { workspaceId, email: "owner@example.com", role: "owner" });
+  const cookie = await signIn(service, "owner@example.com");
+  const params = { workspaceId, memberId };
+  const foresee = async () => {
+    const name = "GET /workspaces/:workspaceId/members/:memberId/removal";
+    return (await callDashboard(service, name, { cookie, params })).json.defaultOf;
+  };
+  const remove = (body: object) =>
+    callDashboard(service, "POST /workspaces/:workspaceId/members/:memberId/remove", {
+      ...{ cookie, params, body },
+    });
+  accepted(await updateWorkspace(db, workspaceId, { defaultApprover: "Leaver@example.com" }));
+  accepted(await changeKey(db, { id: keyId, defaultApprover: email }));
+  const keys = [{ id: keyId, name: "Test key" }];
+  assert.deepEqual(await foresee(), { isOfWorkspace: true, keys });
+  const refused = await remove({ groups: true });
+  assert.equal(refused.status, 409);
+  assert.match(
+    refused.json.error.message,
+    /leaver@example.com is the default approver of this workspace, the key “Test key”/i,
+  );
+  accepted(await updateWorkspace(db, workspaceId, { defaultApprover: null }));
+  assert.deepEqual(await foresee(), { isOfWorkspace: false, keys });
+  for (const stays of [
+    await removeMemberByEmail(db, { workspaceId, email }),
+    await leaveWorkspace(db, { workspaceId, email }),
+  ]) {
+    assert.ok(isRefusal(stays));
+    assert.match(stays.message, /default approver of the key “Test key”; choose another one/);
+  }
+  accepted(await changeKey(db, { id: keyId, defaultApprover: null }));
+  assert.deepEqual(await foresee(), { isOfWorkspace: false, keys: [] });
+  assert.equal((await remove({})).status, 200);
 });
 
 test("the owner of a trial is nobody's default approver once the service goes public", async () => {

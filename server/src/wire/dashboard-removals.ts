@@ -22,6 +22,8 @@ export type MemberRemoval = {
   groups: { id: string; name: string; isOnlyMember: boolean }[];
   /** Requests that were asked of this person by address: nobody else can decide them. */
   pending: Counted;
+  /** Where this person is the default approver: another one must be chosen before the removal. */
+  defaultOf: { isOfWorkspace: boolean; keys: { id: string; name: string }[] };
 };
 
 /** `pending` requests are cancelled with their group. */

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { isRefusal } from "../../domain/refusal.ts";
 import { normaliseEmailAddress } from "../../domain/workspace/email-address.ts";
 import { roles } from "../../domain/workspace/role.ts";
+import { findDefaultUses } from "../../operations/people/default-approvers.ts";
 import {
   changeMemberRole,
   inviteMember,
@@ -60,7 +61,7 @@ export async function changeRole(
   return isRefusal(changed) ? tellRefusal(changed) : toMember(changed, visit.person);
 }
 
-/** What a removal would leave behind: groups, and requests that only this person can decide. */
+/** What stands against a removal, and what it would leave behind: groups, and requests that only this person can decide. */
 export async function foresee(
   { db }: DashboardCalls,
   { call, workspaceId }: MemberVisit,
@@ -68,9 +69,10 @@ export async function foresee(
   const member = await members.find(db, { workspaceId, id: idIn(call, "memberId") });
   if (member === null) return tellRefusal(unknownMember());
   const { email } = member;
-  const [found, pending] = await Promise.all([
+  const [found, pending, defaultOf] = await Promise.all([
     groups.listOfMember(db, { workspaceId, email }),
     countAwaiting(db, { workspaceId, approver: email }),
+    findDefaultUses(db, workspaceId, email),
   ]);
   return {
     groups: found.map(({ id, name, members: { length } }) => ({
@@ -78,6 +80,7 @@ export async function foresee(
       isOnlyMember: length === 1,
     })),
     pending,
+    defaultOf,
   };
 }
 

@@ -1,9 +1,9 @@
 // The rules about default approvers that need the database: a default names somebody who can be asked when it is set, and
-// a group stays for as long as it is somebody's default.
+// a group or a member stays for as long as they are somebody's default.
 
-import type { Transaction } from "../../database/database.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
 import { type ChangeRefusal, refuse, refuseField } from "../../domain/refusal.ts";
-import { nameOfGroup, parseNotify } from "../../domain/workspace/notify.ts";
+import { parseNotify } from "../../domain/workspace/notify.ts";
 import { flawOfDefaultApprover } from "../../domain/workspace/workspace-settings.ts";
 import * as groups from "../../storage/people/groups.ts";
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
@@ -33,19 +33,36 @@ export async function refuseDefaultApprover(
   );
 }
 
+/** Where an approver is the default: in the workspace itself, and in keys that are in use. */
+export type DefaultUses = { isOfWorkspace: boolean; keys: { id: string; name: string }[] };
+
+/** An address is found in any spelling: the mails reach the same person. */
+export async function findDefaultUses(
+  db: Queryable,
+  workspaceId: string,
+  approver: string,
+): Promise<DefaultUses> {
+  const workspace = await workspaces.find(db, workspaceId);
+  const keys = await apiKeys.listByDefaultApprover(db, workspaceId, approver);
+  return {
+    isOfWorkspace: workspace?.defaultApprover?.toLowerCase() === approver.toLowerCase(),
+    keys: keys.map(({ id, name }) => ({ id, name })),
+  };
+}
+
 /**
- * For a group that somebody wants to delete. Its agents' requests would fail, or, for a key, silently go to the
- * workspace's default: people choose the next approver themselves.
+ * For a group that somebody wants to delete, or a person who is to leave. The agents' requests would fail, go to
+ * somebody who has left, or, for a key, silently go to the workspace's default: people choose the next approver
+ * themselves.
  */
 export async function refuseWhileDefault(
   tx: Transaction,
-  { workspaceId, key }: { workspaceId: string; key: string },
+  workspaceId: string,
+  approver: string,
 ): Promise<ChangeRefusal | null> {
-  const approver = nameOfGroup(key);
-  const workspace = await workspaces.find(tx, workspaceId);
-  const keys = await apiKeys.listByDefaultApprover(tx, workspaceId, approver);
+  const { isOfWorkspace, keys } = await findDefaultUses(tx, workspaceId, approver);
   const users = [
-    ...(workspace?.defaultApprover === approver ? ["this workspace"] : []),
+    ...(isOfWorkspace ? ["this workspace"] : []),
     ...keys.map(({ name }) => `the key “${name}”`),
   ];
   if (users.length === 0) return null;

@@ -5,6 +5,7 @@ import { type Database, inTransaction, type Transaction } from "../../database/d
 import { type ChangeRefusal, isRefusal } from "../../domain/refusal.ts";
 import { cancelledAtOnceMax } from "../../domain/shown/field-limits.ts";
 import { type Actor, type Doer, operator } from "../../domain/workspace/activity.ts";
+import { nameOfGroup } from "../../domain/workspace/notify.ts";
 import { listIdsAwaiting, listStranded } from "../../storage/approvals/pending.ts";
 import { announceDue } from "../../storage/deliveries/new-deliveries.ts";
 import * as groups from "../../storage/people/groups.ts";
@@ -27,7 +28,9 @@ export async function deleteGroup(
     const step = await inTransactionBy(db, by, async (tx) => {
       const group = await groups.lock(tx, { workspaceId: by.workspaceId, id });
       if (group === null) return unknownGroup(id, by);
-      return (await refuseWhileDefault(tx, group)) ?? deleteSome(tx, group, by.actor);
+      const approver = nameOfGroup(group.key);
+      const refused = await refuseWhileDefault(tx, group.workspaceId, approver);
+      return refused ?? deleteSome(tx, group, by.actor);
     });
     if (isRefusal(step)) return step;
     cancelled += step.cancelled;

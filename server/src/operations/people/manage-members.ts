@@ -13,6 +13,7 @@ import * as members from "../../storage/people/members.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
 import * as workspaces from "../../storage/workspaces/workspaces.ts";
 import { inTurnBy } from "../transaction-by.ts";
+import { refuseWhileDefault } from "./default-approvers.ts";
 import { removeFromGroups } from "./manage-group.ts";
 
 /** Adds a member who must still accept, with the mail that says so. */
@@ -79,15 +80,16 @@ export async function removeMember(
 
 type Ending = { actor: Actor; how: "be removed" | "leave"; groups?: boolean };
 
-/** Ends a membership, except the last owner's. */
+/** Ends a membership, except the last owner's, and a default approver's. */
 export async function endMembership(
   tx: Transaction,
   member: members.Member,
   { actor, how, groups = false }: Ending,
 ): Promise<members.Member | ChangeRefusal> {
-  const refused = await refuseLastOwner(tx, member, how);
-  if (refused !== null) return refused;
   const { workspaceId, email, role } = member;
+  const refused =
+    (await refuseLastOwner(tx, member, how)) ?? (await refuseWhileDefault(tx, workspaceId, email));
+  if (refused !== null) return refused;
   const entry = { workspaceId, actor, subject: email, detail: { role } };
   await activity.insert(tx, { ...entry, action: "member.removed" });
   await members.remove(tx, member);

@@ -1,4 +1,4 @@
-// What a removed member could still decide: for their groups, unless they leave those, too, and what they were asked by
+// What stands against a removal, and what a removed member could still decide: for their groups, unless they leave those, too, and what they were asked by
 // address.
 
 import { Link } from "@tanstack/react-router";
@@ -17,10 +17,11 @@ type RemovalChoiceProps = {
 
 export function RemovalChoice(props: RemovalChoiceProps) {
   const { workspaceId, email, removal, isChosen, onChoose } = props;
-  const { groups, pending } = removal;
+  const { groups, pending, defaultOf } = removal;
   const emptied = groups.filter(({ isOnlyMember }) => isOnlyMember);
   return (
     <div className="removal">
+      <DefaultNote {...{ workspaceId, defaultOf }} />
       {groups.length > 0 && (
         <CheckField
           label={
@@ -65,11 +66,34 @@ export function RemovalChoice(props: RemovalChoiceProps) {
   );
 }
 
-function Names({ groups }: Pick<MemberRemoval, "groups">) {
+function Names({ groups }: { groups: { id: string; name: string }[] }) {
   return groups.map(({ id, name }, at) => (
     <span key={id}>
       {at > 0 && ", "}
       <Visible text={name} />
     </span>
   ));
+}
+
+type DefaultNoteProps = { workspaceId: string } & Pick<MemberRemoval, "defaultOf">;
+
+function DefaultNote({ workspaceId, defaultOf: { isOfWorkspace, keys } }: DefaultNoteProps) {
+  if (!isOfWorkspace && keys.length === 0) return null;
+  return (
+    <p className="attention-note">
+      They are the default approver of{" "}
+      {isOfWorkspace && (
+        <Link to="/app/w/$workspaceId/settings" params={{ workspaceId }}>
+          this workspace
+        </Link>
+      )}
+      {isOfWorkspace && keys.length > 0 && " and of "}
+      {keys.length > 0 && (
+        <Link to="/app/w/$workspaceId/keys" params={{ workspaceId }}>
+          {keys.length === 1 ? "the key" : "the keys"} <Names groups={keys} />
+        </Link>
+      )}
+      . Choose another one there first.
+    </p>
+  );
 }
