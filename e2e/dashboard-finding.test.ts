@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import type { Locator } from "playwright-core";
 import { atTheDoor, enterAs, goTo } from "./dashboard-page.ts";
 import { journeys } from "./journey.ts";
 import { button, decide, eventually, inspect } from "./review-page.ts";
@@ -13,6 +14,19 @@ const dayMs = 24 * 60 * 60_000;
 /** A day around today, as a date input takes it. */
 function dayFromToday(days: number): string {
   return new Date(Date.now() + days * dayMs).toISOString().slice(0, 10);
+}
+
+/** Styles that load in another order must not push a small thing out of its place. */
+async function assertWithin(inner: Locator, outer: Locator): Promise<void> {
+  const [within, around] = await Promise.all([inner.boundingBox(), outer.boundingBox()]);
+  assert.ok(within !== null && around !== null, "both are drawn");
+  assert.ok(
+    within.x >= around.x &&
+      within.y >= around.y &&
+      within.x + within.width <= around.x + around.width &&
+      within.y + within.height <= around.y + around.height,
+    `${JSON.stringify(within)} lies outside of ${JSON.stringify(around)}`,
+  );
 }
 
 journey(
@@ -39,6 +53,7 @@ journey(
     await eventually(async () => (await rows.count()) === 1, "the one request");
     assert.equal(await rows.textContent(), "Refund order 1042");
     await page.locator(".requests-match", { hasText: "customer.name" }).getByText("Zoë").waitFor();
+    await assertWithin(button(page, "Clear the search"), page.locator(".requests-search input"));
     await inspect(page, "dashboard-found", atTheDoor);
     await rows.click();
     await page.getByRole("heading", { name: "Request", level: 1 }).waitFor();
