@@ -159,6 +159,44 @@ journey("a decided request is printed on one or two light pages", atTheDoor, asy
   await assertOnPaper(page, ["Approved by ann@example.com", note, "24.5", "DE02 1203"]);
 });
 
+journey(
+  "a large payload is printed to its last value, and counts as seen by nobody",
+  atTheDoor,
+  async (there) => {
+    const rows = Array.from({ length: 400 }, (_, at) => ({
+      order: 1_000 + at,
+      amount: `${at}.50`,
+    }));
+    const { id } = await there.createRequest({
+      summary: "Pay 400 refunds",
+      notify: "ann@example.com",
+      payload: { rows, last: { note: "the very last value" } },
+    });
+    const review = await there.visit((await there.mailedLink("ann@example.com", id)).url);
+    await button(review, "Open everything").waitFor();
+    const { page } = await enterAs(there, "viewer");
+    await page.goto(urlOf(there, `/requests/${id}`));
+    await button(page, "Open everything").waitFor();
+    for (const each of [review, page]) {
+      assert.ok(!(await textOnPaper(each)).includes("399.50"), "folded on a screen");
+      await each.evaluate("dispatchEvent(new Event('beforeprint'))");
+      const printed = await textOnPaper(each);
+      for (const said of ["1399", "399.50", "the very last value"]) {
+        assert.ok(printed.includes(said), `${said} is not on paper`);
+      }
+      await each.evaluate("dispatchEvent(new Event('afterprint'))");
+      await button(each, "Open everything").waitFor();
+    }
+  },
+);
+
+async function textOnPaper(page: Page): Promise<string> {
+  await page.emulateMedia({ media: "print" });
+  const text = await page.locator("main").innerText();
+  await page.emulateMedia({ media: null });
+  return text;
+}
+
 const pagesMax = 2;
 
 /** Everything of these is on paper, in a column of the paper's width, on white, and nothing is there to be pressed. */

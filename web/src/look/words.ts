@@ -54,6 +54,7 @@ export const words = {
   readable: "Readable",
   raw: "JSON",
   edit: "Edit",
+  wholeOnPaper: "All of it, as JSON:",
   copy: "Copy",
   copied: "Copied",
   copyPayload: "Copy the JSON",

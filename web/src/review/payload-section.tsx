@@ -13,6 +13,7 @@ import { OpeningFoot, OpeningProgress } from "../payload/opening-foot.tsx";
 import { RawJson } from "../payload/raw-json.tsx";
 import { rowsAtOnce, type Tree, TreeContext } from "../payload/tree-context.ts";
 import { ValueRow } from "../payload/value-row.tsx";
+import { WholeOnPaper } from "../payload/whole-on-paper.tsx";
 import { JsonEditing } from "./json-editing.tsx";
 
 export type PayloadView = "readable" | "raw" | "edit";
@@ -116,6 +117,7 @@ function Readable(props: PayloadSectionProps) {
       <ul className="rows rows-root" translate="no">
         <ValueRow path={rootPath} text={textOf(draft, rootOf(draft))} value={0} changes={changes} />
       </ul>
+      <WholeOnPaper text={draft} isInstead={changes.length === 0} />
     </TreeContext.Provider>
   );
 }

@@ -11,6 +11,7 @@ import { OpeningFoot, OpeningProgress } from "../../payload/opening-foot.tsx";
 import { RawJson } from "../../payload/raw-json.tsx";
 import { rowsAtOnce, type Tree, TreeContext } from "../../payload/tree-context.ts";
 import { ValueRow } from "../../payload/value-row.tsx";
+import { WholeOnPaper } from "../../payload/whole-on-paper.tsx";
 
 type JsonViewProps = {
   title: string;
@@ -78,6 +79,7 @@ function Readable({ text, changes }: { text: string; changes: readonly JsonChang
         <ul className="rows rows-root" translate="no">
           <ValueRow path={rootPath} text={textOf(text, rootOf(text))} value={0} changes={changes} />
         </ul>
+        <WholeOnPaper text={text} isInstead={changes.length === 0} />
       </TreeContext.Provider>
       <OpeningFoot opening={opening} />
     </>
