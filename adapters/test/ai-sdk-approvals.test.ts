@@ -61,8 +61,10 @@ function makeAgent(calls: Refund[] = [], prompts: unknown[] = []) {
       messages,
       stopWhen: isStepCount(3),
     });
-  return { run, paid };
+  return { run, paid, tools: { refund } };
 }
+
+const { tools } = makeAgent();
 
 /** Runs until the question, and asks it. */
 async function askFor(client: Parameters<typeof ask>[0], ...calls: Refund[]) {
@@ -83,7 +85,7 @@ test("from the webhook, a process that knows nothing runs the tool once, with th
   ] as const) {
     const [id = ""] = (await askFor(client, one)).ids;
     await served.approve(id, edit);
-    const messages = await resume(client, await decided(id), describe);
+    const messages = await resume(client, await decided(id), describe, { tools });
     assert.ok(messages !== null);
     const { run, paid } = makeAgent();
     assert.match((await run(messages)).text, /paid/);
@@ -98,7 +100,7 @@ test("of two resumes one runs the tools, and the other says who may", async () =
   for (const id of ids) await served.approve(id);
   const last = await client.requests.get(ids[1] ?? "");
   const resumes = Array.from({ length: 4 }, () =>
-    resume(client, last, describe).catch((error) => error),
+    resume(client, last, describe, { tools }).catch((error) => error),
   );
   const ended = await Promise.all(resumes);
   const won = ended.filter((each) => Array.isArray(each));
@@ -118,7 +120,7 @@ test("the model is told what ran after an edit, and the approver's note", async 
     const client = await served.client();
     const [id = ""] = (await askFor(client, one)).ids;
     await served.approve(id, edit, note);
-    const messages = await resume(client, await client.requests.get(id), describe);
+    const messages = await resume(client, await client.requests.get(id), describe, { tools });
     assert.ok(messages !== null);
     const heard: unknown[] = [];
     const { run, paid } = makeAgent([], heard);
@@ -138,7 +140,10 @@ test("an edit that would be rounded, or that the Standard Schema refuses, does n
     const [id = ""] = (await askFor(client, one)).ids;
     await served.approve(id, edit);
     const options = edit.includes("9007") ? {} : { schemas };
-    const messages = await resume(client, await client.requests.get(id), describe, options);
+    const messages = await resume(client, await client.requests.get(id), describe, {
+      tools,
+      ...options,
+    });
     assert.ok(messages !== null);
     const { run, paid } = makeAgent();
     assert.match((await run(messages)).text, expected);
@@ -157,7 +162,7 @@ test("a rejection, an expiry and a cancel reach the model as what they are, and 
     if (end === "reject") await served.reject(id, "They were refunded in May");
     else if (end === "expire") await expire(served, client, id);
     else await client.requests.cancel(id);
-    const messages = await resume(client, await client.requests.get(id), describe);
+    const messages = await resume(client, await client.requests.get(id), describe, { tools });
     assert.ok(messages !== null);
     const { run, paid } = makeAgent();
     assert.match((await run(messages)).text, expected);
@@ -169,10 +174,10 @@ test("an edit that the tool's schema refuses does not run, and neither does the 
   const client = await served.client();
   const [id = ""] = (await askFor(client, one)).ids;
   await served.approve(id, '{"orderId": 1042, "amount": -1}');
-  const messages = await resume(client, await client.requests.get(id), describe);
+  const messages = await resume(client, await client.requests.get(id), describe, { tools });
   assert.ok(messages !== null);
   const { run, paid } = makeAgent();
-  assert.match((await run(messages)).text, /Invalid input/);
+  assert.match((await run(messages)).text, /Too small/);
   assert.deepEqual(paid, []);
 });
 
@@ -181,10 +186,10 @@ test("of two calls, the decision that comes last goes on, once, with both", asyn
   const { ids, messages: asked } = await askFor(client, one, { orderId: 7, amount: 5 });
   const [first = "", second = ""] = ids;
   await served.approve(first, '{"orderId": 1042, "amount": 12.5}');
-  assert.equal(await resume(client, await client.requests.get(first), describe), null);
+  assert.equal(await resume(client, await client.requests.get(first), describe, { tools }), null);
   await served.reject(second, "no");
-  assert.equal(await resume(client, await client.requests.get(first), describe), null);
-  const messages = await resume(client, await client.requests.get(second), describe);
+  assert.equal(await resume(client, await client.requests.get(first), describe, { tools }), null);
+  const messages = await resume(client, await client.requests.get(second), describe, { tools });
   assert.ok(messages !== null);
   const { run, paid } = makeAgent();
   await run(messages);
@@ -200,9 +205,9 @@ test("a pending request, one about something else, and messages without a questi
   const client = await served.client();
   const [id = ""] = (await askFor(client, one)).ids;
   const request = await client.requests.get(id);
-  assert.equal(await resume(client, request, describe), null);
+  assert.equal(await resume(client, request, describe, { tools }), null);
   const other = { ...request, status: "APPROVED", agentState: null } as const;
-  assert.equal(await resume(client, other, describe), null);
+  assert.equal(await resume(client, other, describe, { tools }), null);
   assert.deepEqual(await ask(client, prompt, describe), []);
   const long: ModelMessage[] = [{ role: "user", content: "x".repeat(262_144) }];
   await assert.rejects(ask(client, long, describe), /agentState takes 262144/);
@@ -229,7 +234,7 @@ test("a question about a call whose id, or whose own id, is there twice is not a
     const { id } = await client.requests.create(asked);
     await served.approve(id);
     const request = await client.requests.get(id);
-    await assert.rejects(resume(client, request, describe), /more than once/);
+    await assert.rejects(resume(client, request, describe, { tools }), /more than once/);
   }
 });
 
@@ -239,5 +244,45 @@ test("messages that somebody hid in the approval of something else do not go on"
   const agentState = { adapter: "ai-sdk", messages };
   const { id } = await client.requests.create({ summary: "Newsletter", notify, agentState });
   await served.approve(id);
-  assert.equal(await resume(client, await client.requests.get(id), describe), null);
+  assert.equal(await resume(client, await client.requests.get(id), describe, { tools }), null);
+});
+
+test("an edit that the tool cannot take, or would change, is not redeemed, and the model is told", async () => {
+  const rounding = z.object({ orderId: z.number(), amount: z.number().transform(Math.round) });
+  for (const [edit, changing] of [
+    ['{"orderId": 1042, "amount": -5}', tools],
+    ['{"orderId": 1042, "amount": 49, "isTest": true}', tools],
+    ['{"orderId": 1042, "amount": 12.5}', { refund: tool({ inputSchema: rounding }) }],
+  ] as const) {
+    const client = await served.client();
+    const { ids } = await askFor(client, one);
+    const id = ids[0] ?? "";
+    await served.approve(id, edit);
+    const request = await client.requests.get(id);
+    const messages = await resume(client, request, describe, { tools: changing as typeof tools });
+    const prompts: unknown[] = [];
+    const { run, paid } = makeAgent([], prompts);
+    await run(messages ?? []);
+    assert.match(
+      JSON.stringify(prompts.at(-1)),
+      /approved with changes .* that the tool cannot take/,
+    );
+    assert.deepEqual(paid, []);
+    await client.requests.redeem(id);
+  }
+});
+
+test("a check that fails for one call leaves every approval of the turn to a later resume", async () => {
+  const client = await served.client();
+  const { ids } = await askFor(client, one, { orderId: 7, amount: 5 });
+  for (const id of ids) await served.approve(id);
+  const last = await client.requests.get(ids[1] ?? "");
+  const refund = z.object({ orderId: z.number(), amount: z.number() }).refine(({ orderId }) => {
+    if (orderId === 7) throw new Error("the database is away");
+    return true;
+  });
+  await assert.rejects(resume(client, last, describe, { tools, schemas: { refund } }), /away/);
+  const { run, paid } = makeAgent();
+  await run((await resume(client, last, describe, { tools })) ?? []);
+  assert.equal(paid.length, 2);
 });

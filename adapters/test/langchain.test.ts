@@ -120,7 +120,7 @@ test("the model is told what ran after an edit, and the approver's note, and not
   }
 });
 
-test("of many resumes one continues the thread, and the others say who may or find it continued", async () => {
+test("of many resumes at once each tool runs once, and no model hears anything else", async () => {
   const client = await served.client();
   const { agent, asking, config, input, paid } = makeAgent(client, [
     one,
@@ -133,8 +133,17 @@ test("of many resumes one continues the thread, and the others say who may or fi
     Array.from({ length: 4 }, () => resume(agent, last, asking).catch((error) => error)),
   );
   assert.equal(paid.length, 2);
-  const others = ended.filter((each) => each === null || each instanceof AlreadyRedeemedError);
-  assert.equal(others.length, 3);
+  const continued = ended.filter(
+    (each) => each !== null && !(each instanceof AlreadyRedeemedError),
+  );
+  assert.ok(continued.length > 0);
+  for (const { messages } of continued) {
+    const heard = messages.filter((each: unknown) => ToolMessage.isInstance(each));
+    assert.deepEqual(
+      heard.map(({ content }: ToolMessage) => content),
+      ["paid", "paid"],
+    );
+  }
 });
 
 test("a process that is killed between redeeming and running leaves nothing that runs twice", async () => {

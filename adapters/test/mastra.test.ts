@@ -321,3 +321,24 @@ test("an output of the tool's own is told as it is, though it has a key notRun",
     else assert.match(JSON.stringify(told), /"type":"text".*A person rejected/);
   }
 });
+
+test("a tool that fails after an edit leaves the model with the edit and the note, beside the failure", async () => {
+  const client = await served.client();
+  const refund = createTool({
+    id: "refund",
+    description: "Pays money back",
+    inputSchema: z.object({ orderId: z.number(), amount: z.number() }),
+    execute: async (): Promise<string> => {
+      throw new Error("no answer from the bank");
+    },
+  });
+  const gated = requireApproval(client, refund, () => ({ summary: "Refund", notify }));
+  const running = Promise.resolve(gated.execute?.(one, {} as never));
+  const failed = assert.rejects(
+    running,
+    /changed the input.*12\.5.*"Half of it".*The tool failed:\nno answer from the bank/s,
+  );
+  const { id } = await onlyPending(client);
+  await served.approve(id, '{"orderId": 1042, "amount": 12.5}', "Half of it");
+  await failed;
+});

@@ -35,7 +35,7 @@ function makeAgent(script: ConstructorParameters<typeof ScriptedModel>[0]) {
   const paid: Refund[] = [];
   const forgiven: Refund[] = [];
   const model = new ScriptedModel(script);
-  const refund = tool({
+  const refund = requireApproval({
     name: "refund",
     description: "Pays money back",
     parameters: z.object({ orderId: z.number(), amount: z.number().positive() }),
@@ -44,7 +44,7 @@ function makeAgent(script: ConstructorParameters<typeof ScriptedModel>[0]) {
       return "paid";
     },
   });
-  const forgive = tool({
+  const forgive = requireApproval({
     name: "forgive",
     description: "Forgives a debt",
     parameters: z.object({ orderId: z.number(), amount: z.number() }),
@@ -53,7 +53,7 @@ function makeAgent(script: ConstructorParameters<typeof ScriptedModel>[0]) {
       return "forgiven";
     },
   });
-  const tools = [requireApproval(refund), requireApproval(forgive)];
+  const tools = [refund, forgive];
   const agent = new Agent({ name: "Refunds", model, tools });
   /** The last input of the model. */
   const told = () => JSON.stringify(model.lastCall?.request.input);
@@ -312,4 +312,51 @@ test("a state that is larger than agentState may be is refused with what to do a
   const { state } = await runner.run(agent, "x".repeat(262_144));
   await assert.rejects(ask(client, state, describe), /bytes, and agentState takes 262144: give/);
   assert.deepEqual(await all(client), []);
+});
+
+test("an edit that the tool cannot take, or would change, is not redeemed, and the model is told", async () => {
+  const plain = z.object({ orderId: z.number(), amount: z.number().positive() });
+  const filling = plain.extend({ memo: z.string().default("none") });
+  for (const [edit, parameters] of [
+    ['{"orderId": 1042, "amount": -5}', plain],
+    ['{"orderId": 1042, "amount": 49, "isTest": true}', plain],
+    ['{"orderId": 1042, "amount": 12.5}', filling],
+  ] as const) {
+    const client = await served.client();
+    const { request } = await askFor(client, one);
+    await served.approve(request.id, edit);
+    const model = new ScriptedModel([done]);
+    const paid: unknown[] = [];
+    const execute = async (input: unknown) => {
+      paid.push(input);
+      return "paid";
+    };
+    const refund = requireApproval({ name: "refund", description: "Pays", parameters, execute });
+    const agent = new Agent({ name: "Refunds", model, tools: [refund] });
+    const state = await resume(client, agent, await client.requests.get(request.id), describe);
+    assert.ok(state !== null);
+    await runner.run(agent, state);
+    const told = JSON.stringify(model.lastCall?.request.input);
+    assert.match(told, /approved with changes .* that the tool cannot take/);
+    assert.deepEqual(paid, []);
+    await client.requests.redeem(request.id);
+  }
+});
+
+test("a tool that is not wrapped is noticed before its approval is redeemed", async () => {
+  const client = await served.client();
+  const { request } = await askFor(client, one);
+  await served.approve(request.id);
+  const parameters = z.object({ orderId: z.number(), amount: z.number() });
+  const bare = tool({
+    name: "refund",
+    description: "Pays",
+    parameters,
+    execute: async () => "paid",
+  });
+  const agent = new Agent({ name: "Refunds", model: new ScriptedModel([done]), tools: [bare] });
+  const event = await client.requests.get(request.id);
+  await assert.rejects(resume(client, agent, event, describe), /made with requireApproval/);
+  assert.throws(() => requireApproval(bare as never), /the options of the tool/);
+  await client.requests.redeem(request.id);
 });

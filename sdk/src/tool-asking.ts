@@ -4,7 +4,7 @@ import type { Countersign } from "./client.ts";
 import type { ApprovalRequest, CreateRequest } from "./contract.ts";
 import { changed, isShownAs } from "./standard-schema.ts";
 import type { Validate } from "./tool-redeeming.ts";
-import { isEdited, type NotRun, unusableText } from "./tool-results.ts";
+import { isEdited, type NotRun, refusalText, unusableText } from "./tool-results.ts";
 import type { DecidedRequest } from "./wait.ts";
 
 /** The approver's text beside the payload, which is the tool's input. */
@@ -94,6 +94,16 @@ export async function inputToRun(
   }
   const problem = "problem" in checked ? checked.problem : changed;
   return { notRun: unusableText(request, problem), countersignRequestId };
+}
+
+/** For the model: why a decided call does not run, before it is redeemed. Null if it may. */
+export async function refusalOf(
+  request: ApprovalRequest,
+  validate: Validate,
+): Promise<string | null> {
+  if (request.status !== "APPROVED") return refusalText(request);
+  const allowed = await inputToRun(request, request.payload, validate);
+  return "notRun" in allowed ? allowed.notRun : null;
 }
 
 /**

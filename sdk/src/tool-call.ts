@@ -11,6 +11,7 @@ export {
   isAskedBy,
   keyOf,
   lastDecided,
+  refusalOf,
   refuseLargeState,
   shownInput,
 } from "./tool-asking.ts";
@@ -18,7 +19,6 @@ export {
   problemWith,
   redeemForRun,
   redeemForTool,
-  refusalOrRedeemed,
   type Schemas,
   schemaOf,
   type Validate,
@@ -27,6 +27,7 @@ export {
 export {
   type Decision,
   decisionOf,
+  failureWith,
   isEdited,
   isNotRun,
   type NotRun,

@@ -4,7 +4,7 @@
 import type { Countersign } from "./client.ts";
 import type { ApprovalRequest } from "./contract.ts";
 import { checkPayload, type StandardSchema } from "./standard-schema.ts";
-import { type NotRun, refusalText, unusableText } from "./tool-results.ts";
+import { type NotRun, unusableText } from "./tool-results.ts";
 
 type Payloads = Pick<ApprovalRequest, "id" | "payload" | "effectivePayload">;
 
@@ -42,18 +42,6 @@ export async function redeemForRun(
     if (codeOf(error) !== "inexact_payload") throw error;
     return unusableText(request, (error as Error).message);
   }
-}
-
-/** For the model: why a decided call does not run. Null once it may: it is redeemed then. */
-export async function refusalOrRedeemed(
-  countersign: Countersign,
-  request: ApprovalRequest,
-  schema: StandardSchema | undefined,
-): Promise<string | null> {
-  if (request.status !== "APPROVED") return refusalText(request);
-  const problem = await problemWith(schema, request.effectivePayload);
-  if (problem !== null) return unusableText(request, problem);
-  return redeemForRun(countersign, request);
 }
 
 /** For the model, when somebody else may run the tool, or has run it. */

@@ -47,29 +47,40 @@ export function decisionOf(request: Approved): Decision | null {
   const wasEdited = isEdited(request);
   if (!wasEdited && note === null) return null;
   const ran = wasEdited
-    ? `A person changed the input of this call before they approved it (${requestId}). It ran with this input, and not with yours: ${JSON.stringify(effectivePayload)}\nGo on from what ran.`
-    : `A person approved this call as it was (${requestId}).`;
+    ? `A person changed the input of this call before they approved it (${requestId}). Its input is this, and not yours: ${JSON.stringify(effectivePayload)}\nGo on from this input.`
+    : approvedText(requestId);
   return {
     requestId,
-    told: note === null ? ran : `${ran}\nTheir note: ${note}`,
+    told: note === null ? ran : `${ran}\nTheir note, as a JSON string: ${JSON.stringify(note)}`,
     ...(wasEdited ? { ranWith: effectivePayload } : {}),
     ...(note === null ? {} : { note }),
   };
 }
 
+/**
+ * The result with the decision beside it. A tool's own result that looks like one of these is wrapped in any case, so
+ * that no tool can speak for an approver, also not after the messages were stored.
+ */
 export function withDecision<Output>(output: Output, request: Approved): Output | Told<Output> {
-  const countersign = decisionOf(request);
+  const imitates = isNotRun(output) || isTold(output);
+  const countersign = decisionOf(request) ?? (imitates ? plainDecisionOf(request) : null);
   if (countersign === null) return output;
-  return isPlainObject(output) && !("countersign" in output) && !("output" in output)
+  return isPlainObject(output) && !imitates && !("countersign" in output) && !("output" in output)
     ? { ...output, countersign }
     : { output: output ?? (null as Output), countersign };
 }
 
+function plainDecisionOf({ id }: Approved): Decision {
+  return { requestId: id, told: approvedText(id) };
+}
+
+function approvedText(id: string): string {
+  return `A person approved this call as it was (${id}).`;
+}
+
 /** The tool's own result, and what is to be told with it. Also works for results that were stored in between. */
 export function separate(result: unknown): { output: unknown; told: string | null } {
-  if (!isPlainObject(result) || !isDecision(result.countersign)) {
-    return { output: result, told: null };
-  }
+  if (!isTold(result)) return { output: result, told: null };
   const { countersign, ...rest } = result;
   return { output: "output" in rest ? rest.output : rest, told: countersign.told };
 }
@@ -79,8 +90,18 @@ export function tellWith(told: string, result: string): string {
   return `${told}\n\nResult of the tool:\n${result}`;
 }
 
-function isDecision(value: unknown): value is Decision {
-  return isPlainObject(value) && typeof value.told === "string" && "requestId" in value;
+/** What a failed tool throws: the decision, too, where there is something to tell. Nobody knows how far it got. */
+export function failureWith(error: unknown, request: Approved): unknown {
+  const decision = decisionOf(request);
+  if (decision === null) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new Error(`${decision.told}\n\nThe tool failed:\n${message}`, { cause: error });
+}
+
+function isTold(result: unknown): result is { countersign: Decision } {
+  if (typeof result !== "object" || result === null || !("countersign" in result)) return false;
+  const { countersign } = result;
+  return isPlainObject(countersign) && typeof countersign.told === "string";
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {
@@ -96,7 +117,7 @@ export function refusalText(
   const { id, status, expiresAt, resolutionNote } = request;
   switch (status) {
     case "REJECTED":
-      return `A person rejected this action (${id})${resolutionNote === null ? "." : `: ${resolutionNote}`}\nIt was not carried out. Do not call this tool again for the same purpose.`;
+      return `A person rejected this action (${id})${resolutionNote === null ? "." : `, with this note, as a JSON string: ${JSON.stringify(resolutionNote)}`}\nIt was not carried out. Do not call this tool again for the same purpose.`;
     case "EXPIRED":
       return `Nobody decided about this action (${id}) before ${expiresAt}. It was not carried out. This is not a rejection, but do not call the tool again by yourself: say that the approval is missing.`;
     case "CANCELLED":

@@ -6,6 +6,7 @@ import type { Countersign, StandardSchema } from "@countersign/sdk";
 import {
   askAndWait,
   type Describe,
+  failureWith,
   inputToRun,
   isNotRun,
   keyOf,
@@ -16,17 +17,11 @@ import {
   shownInput,
   type Told,
   tellWith,
-  type Validate,
   withDecision,
   withSchema,
 } from "@countersign/sdk/tool-call";
-import {
-  asSchema,
-  type InferToolInput,
-  type InferToolOutput,
-  type Tool,
-  type ToolExecutionOptions,
-} from "ai";
+import type { InferToolInput, InferToolOutput, Tool, ToolExecutionOptions } from "ai";
+import { validatorOf } from "./tool-schema.ts";
 
 export type RequireApprovalOptions = {
   /**
@@ -77,8 +72,12 @@ export function requireApproval<GatedTool extends Tool>(
     if ("notRun" in allowed) return allowed;
     const refused = await redeemForTool(countersign, request, signal);
     if (refused !== null) return refused;
-    const output = await lastOf(await execute(allowed.input as never, options as never));
-    return withDecision(output, request);
+    try {
+      const output = await lastOf(await execute(allowed.input as never, options as never));
+      return withDecision(output, request);
+    } catch (error) {
+      throw signal?.aborted === true ? error : failureWith(error, request);
+    }
   };
   const outputOf: Tool["toModelOutput"] = async (result) => {
     if (isNotRun(result.output)) return { type: "execution-denied", reason: result.output.notRun };
@@ -114,16 +113,6 @@ function withTold(own: ModelOutput, told: string): ModelOutput {
     default:
       return own;
   }
-}
-
-/** An edit comes from outside, like the model's own input, and is checked against the same schema. */
-function validatorOf({ inputSchema }: Tool): Validate {
-  const { validate } = asSchema(inputSchema);
-  return async (input) => {
-    if (validate === undefined) return { value: input };
-    const checked = await validate(input);
-    return checked.success ? { value: checked.value } : { problem: checked.error.message };
-  };
 }
 
 /** A tool that reports progress has its last report as its output; a decision has no progress to report. */

@@ -8,12 +8,22 @@ import {
   isEdited,
   keyOf,
   lastDecided,
-  refusalOrRedeemed,
+  redeemForRun,
+  refusalOf,
   refuseLargeState,
   type Schemas,
   schemaOf,
+  withSchema,
 } from "@countersign/sdk/tool-call";
-import type { AssistantModelMessage, ModelMessage, ToolApprovalResponse, ToolCallPart } from "ai";
+import type {
+  AssistantModelMessage,
+  ModelMessage,
+  Tool,
+  ToolApprovalResponse,
+  ToolCallPart,
+  ToolSet,
+} from "ai";
+import { validatorOf } from "./tool-schema.ts";
 
 /** In `agentState`: the whole run. */
 export type PausedMessages = { adapter: "ai-sdk"; messages: ModelMessage[] };
@@ -25,6 +35,8 @@ export type DescribeCall = (
 ) => Omit<CreateRequest, "payload" | "agentState">;
 
 export type ResumeOptions = {
+  /** The tools that the run continues with. What was approved must pass their own schemas unchanged. */
+  tools: ToolSet;
   /** A Standard Schema for each tool, by its name. What was approved must pass it, or it does not run. */
   schemas?: Schemas;
 };
@@ -52,7 +64,7 @@ export async function ask(
 
 /**
  * The messages to continue with, from a verified webhook:
- * `const messages = await resume(countersign, event.data, describe); if (messages !== null) await generateText({ messages, … })`.
+ * `const messages = await resume(countersign, event.data, describe, { tools }); if (messages !== null) await generateText({ messages, … })`.
  * Null if there is nothing to do: other calls are undecided, or another event continues the run. Redeems what was
  * approved: run these messages once. Throws an `AlreadyRedeemedError` if another call has got them.
  */
@@ -60,7 +72,7 @@ export async function resume(
   countersign: Countersign,
   { id, status, agentState }: Pick<WebhookData, "id" | "status" | "agentState">,
   describe: DescribeCall,
-  { schemas = {} }: ResumeOptions = {},
+  { tools, schemas = {} }: ResumeOptions,
 ): Promise<ModelMessage[] | null> {
   const { adapter, messages = [] } = (agentState ?? {}) as Partial<PausedMessages>;
   if (adapter !== "ai-sdk" || status === "PENDING") return null;
@@ -73,12 +85,23 @@ export async function resume(
     if (request === undefined) throw new Error(`nobody was asked about ${open.call.toolCallId}`);
     return { ...open, request };
   });
+  const checked = await Promise.all(
+    answered.map(async (each) => {
+      const { toolName } = each.call;
+      const validate = withSchema(
+        validatorOf(toolOf(tools, toolName)),
+        schemaOf(schemas, toolName),
+      );
+      return { ...each, refusal: await refusalOf(each.request, validate) };
+    }),
+  );
   const responses: ToolApprovalResponse[] = [];
   const approved: (OpenCall & { request: ApprovalRequest })[] = [];
-  // One after the other, and always in this order: of two resumes at once, one gets all calls and the other none.
-  for (const each of answered) {
-    const { approvalId, call, request } = each;
-    const reason = await refusalOrRedeemed(countersign, request, schemaOf(schemas, call.toolName));
+  // Only after all checks, one after the other, and always in this order: of two resumes at once, one gets all calls and
+  // the other none.
+  for (const each of checked) {
+    const { approvalId, request, refusal } = each;
+    const reason = refusal ?? (await redeemForRun(countersign, request));
     const response = { type: "tool-approval-response", approvalId } as const;
     if (reason === null) approved.push(each);
     responses.push(
@@ -93,6 +116,13 @@ export async function resume(
     ...messages.slice(question).map((message) => withEdits(message, edited)),
     { role: "tool", content: responses },
   ];
+}
+
+/** A model writes the names of tools. */
+function toolOf(tools: ToolSet, name: string): Pick<Tool, "inputSchema"> {
+  const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
+  if (tool === undefined) throw new TypeError(`resume needs the tool ${name}, to check its input`);
+  return tool;
 }
 
 type OpenCall = { approvalId: string; call: ToolCallPart };

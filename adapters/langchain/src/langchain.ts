@@ -60,7 +60,7 @@ export async function invoke<Result extends object>(
     const decided = await Promise.all(
       asked.map(({ id }) => asking.countersign.requests.waitForDecision(id, wait)),
     );
-    result = await goOn(graph, { asking, config, interrupts, decided });
+    result = await goOn(graph, config, await answersTo(asking, interrupts, decided));
   }
 }
 
@@ -94,18 +94,24 @@ export async function resume<Result extends object>(
   const asked = await askEach(asking, config, interrupts);
   if (asked.length === 0 || asked.some(({ status }) => status === "PENDING")) return null;
   if (lastDecided(asked) !== id) return null;
-  return goOn(graph, { asking, config, interrupts, decided: asked });
+  const answers = await answersTo(asking, interrupts, asked);
+  // Another resume may have continued the thread while this one was asking.
+  const now = (await graph.getState(config as never)) as State;
+  const waiting = new Set(now.tasks.flatMap((task) => task.interrupts.map((each) => each.id)));
+  if (!interrupts.every((each) => waiting.has(each.id))) return null;
+  return goOn(graph, config, answers);
 }
 
 type Known = { id: string; actions: ActionRequest[]; isGuarded: boolean };
 
-/** Continues the thread with the decisions. Its tools redeem; for a graph without them, this does. */
+type Answers = [interruptId: string, { decisions: Answer[] }][];
+
+/** Continues the thread with the decisions. */
 async function goOn<Result extends object>(
   graph: Graph<Result>,
-  thread: { asking: Asking; config: Config; interrupts: Known[]; decided: ApprovalRequest[] },
+  config: Config,
+  answers: Answers,
 ): Promise<Result> {
-  const { asking, config, interrupts, decided } = thread;
-  const answers = await answersTo(asking, interrupts, decided);
   const command = new Command({ resume: Object.fromEntries(answers) });
   const turn: Turn = { last: Promise.resolve(), begun: new Set() };
   const configurable = { ...config.configurable, [turnKey]: turn };
@@ -116,11 +122,12 @@ async function goOn<Result extends object>(
   }
 }
 
+/** The tools of the middleware redeem; for a graph without it, this does. */
 async function answersTo(
   asking: Asking,
   interrupts: Known[],
   decided: ApprovalRequest[],
-): Promise<[string, { decisions: Answer[] }][]> {
+): Promise<Answers> {
   const remaining = [...decided];
   const asked = interrupts.flatMap(({ id, actions, isGuarded }) =>
     actions.map((action) => {

@@ -11,6 +11,7 @@ import type {
 import {
   askAndWait,
   type Describe,
+  failureWith,
   inputToRun,
   isNotRun,
   type NotRun,
@@ -74,8 +75,12 @@ export function requireApproval<Input, Output>(
     const refused = await redeemForTool(countersign, request, context.abortSignal);
     if (refused !== null) return refused;
     // Mastra itself parses it with the schema, and the result is known by now.
-    const output = await execute(allowed.json as Input, withoutSuspension(context) as never);
-    return withDecision(output, request);
+    try {
+      const output = await execute(allowed.json as Input, withoutSuspension(context) as never);
+      return withDecision(output, request);
+    } catch (error) {
+      throw context.abortSignal?.aborted === true ? error : failureWith(error, request);
+    }
   };
   return createTool({
     ...rest,

@@ -1,19 +1,28 @@
 // OpenAI Agents SDK: the state of an interrupted run travels in `agentState`, and any process with the agent continues
 // from the webhook. Nothing is kept in between.
 
-import type { ApprovalRequest, Countersign, CreateRequest, WebhookData } from "@countersign/sdk";
+import type {
+  ApprovalRequest,
+  Countersign,
+  CreateRequest,
+  StandardSchema,
+  WebhookData,
+} from "@countersign/sdk";
 import {
   decisionOf,
   isAskedBy,
   isShownAs,
   keyOf,
-  refusalOrRedeemed,
+  redeemForRun,
+  refusalOf,
   refuseLargeState,
   refuseRounded,
   type Schemas,
   schemaOf,
   tellWith,
+  type Validate,
   withDecision,
+  withSchema,
 } from "@countersign/sdk/tool-call";
 import {
   type Agent,
@@ -22,6 +31,8 @@ import {
   type RunContext,
   RunState,
   type RunToolApprovalItem,
+  type ToolInputParameters,
+  type ToolOptions,
 } from "@openai/agents-core";
 
 /** In `agentState`: the whole run, and the call it waits for. */
@@ -47,23 +58,25 @@ export type AskOptions = {
 const approvedCalls = new WeakMap<RunContext, Map<string, ApprovedCall>>();
 type ApprovedCall = { toolName: string; input: string; request: ApprovalRequest };
 
+/** The own schemas of wrapped tools, by the function that runs them: the SDK may copy the tool around it. */
+const validators = new WeakMap<object, Validate>();
+
 /**
- * Holds a tool back until Countersign has an approval, and runs it with the input as the approver left it:
- * `new Agent({ tools: [requireApproval(refund)] })`. The SDK itself cannot change the input of a call that it approves.
+ * Makes a tool that is held back until Countersign has an approval, and that runs with the input as the approver left
+ * it: `new Agent({ tools: [requireApproval({ name: "refund", parameters, execute, … })] })`, with the options of the
+ * SDK's `tool`. The SDK itself cannot change the input of a call that it approves, nor say what a schema makes of it.
  */
-export function requireApproval<Context>(
-  // biome-ignore lint/suspicious/noExplicitAny: the SDK's own type of a tool with any parameters and result
-  tool: FunctionTool<Context, any, any>,
-): typeof tool {
-  // Made by the SDK, because only its own "always" is carried unchanged into a run that continues elsewhere.
-  const { needsApproval } = makeTool({
-    name: tool.name,
-    description: tool.description,
-    parameters: tool.parameters,
-    strict: false,
-    needsApproval: true,
-    execute: () => "",
-  } as never) as typeof tool;
+export function requireApproval<
+  Parameters extends ToolInputParameters = undefined,
+  Context = unknown,
+>(options: ToolOptions<Parameters, Context>): FunctionTool<Context, Parameters> {
+  if ("invoke" in options) {
+    throw new TypeError("give requireApproval the options of the tool, and not the tool");
+  }
+  const tool = makeTool({ ...options, needsApproval: true } as typeof options) as FunctionTool<
+    Context,
+    Parameters
+  >;
   const invoke: typeof tool.invoke = async (runContext, _input, details) => {
     const { toolCall, signal } = details ?? {};
     const calls = approvedCalls.get(runContext);
@@ -81,7 +94,32 @@ export function requireApproval<Context>(
     });
     return tellModel(output, request);
   };
-  return { ...tool, needsApproval, invoke };
+  validators.set(invoke, validatorOf(options.parameters));
+  return { ...tool, invoke };
+}
+
+/** The SDK runs a tool with what its schema makes of the input. JSON Schema changes nothing, and is not checked by it. */
+function validatorOf(parameters: unknown): Validate {
+  const standard = (parameters as Partial<StandardSchema> | undefined)?.["~standard"];
+  return async (input) => {
+    if (standard === undefined) return { value: input };
+    const checked = await standard.validate(input);
+    if (checked.issues === undefined) return { value: checked.value };
+    return { problem: checked.issues.map(({ message }) => message).join("; ") };
+  };
+}
+
+/** What holds the tools that a call can mean. A tool that is not wrapped would not wait for its approval. */
+async function validatorsFor(call: RunToolApprovalItem, context: RunContext): Promise<Validate[]> {
+  const all = await call.agent.getAllTools(context);
+  const named = all.filter((each) => each.type === "function" && each.name === call.name);
+  const found = named.map((each) =>
+    each.type === "function" ? validators.get(each.invoke) : undefined,
+  );
+  if (found.length === 0 || found.includes(undefined)) {
+    throw new TypeError(`${call.name} is no tool that was made with requireApproval`);
+  }
+  return found as Validate[];
 }
 
 /** The SDK shows a model texts and parts (text, image, file) as they are, and everything else as JSON. */
@@ -162,7 +200,13 @@ export async function resume<Context, GatedAgent extends Agent<Context>>(
   ) {
     throw new Error(`${request.id} was not asked for this call of ${toolName}`);
   }
-  const refusal = await refusalOrRedeemed(countersign, request, schemaOf(schemas, toolName));
+  const own = await validatorsFor(call, state._context as RunContext);
+  const validate = own.reduce(
+    bothOf,
+    withSchema(async (value) => ({ value }), schemaOf(schemas, toolName)),
+  );
+  const refusal =
+    (await refusalOf(request, validate)) ?? (await redeemForRun(countersign, request));
   if (refusal !== null) {
     state.reject(call, { message: refusal });
     return state;
@@ -171,6 +215,13 @@ export async function resume<Context, GatedAgent extends Agent<Context>>(
   approvedCalls.set(state._context, new Map([[readCall(call).callId, approved]]));
   state.approve(call);
   return state;
+}
+
+function bothOf(one: Validate, other: Validate): Validate {
+  return async (input) => {
+    const checked = await one(input);
+    return "problem" in checked ? checked : other(input);
+  };
 }
 
 /** The item itself is the call that will run. A state can give that call another name beside it. */

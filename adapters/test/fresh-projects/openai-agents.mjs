@@ -4,7 +4,7 @@
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { ask, requireApproval, resume } from "@countersign/openai-agents";
 import { Countersign } from "@countersign/sdk";
-import { Agent, Runner, tool, Usage } from "@openai/agents-core";
+import { Agent, Runner, Usage } from "@openai/agents-core";
 import { z } from "zod";
 
 const model = {
@@ -19,7 +19,7 @@ const model = {
   },
 };
 
-const refund = tool({
+const refund = requireApproval({
   name: "refund",
   description: "Pays money back",
   parameters: z.object({ orderId: z.number(), amount: z.number() }),
@@ -28,7 +28,7 @@ const refund = tool({
     return "paid";
   },
 });
-const agent = new Agent({ name: "Refunds", model, tools: [requireApproval(refund)] });
+const agent = new Agent({ name: "Refunds", model, tools: [refund] });
 const describe = (toolName, { orderId, amount }) => ({
   summary: `${toolName} order ${orderId} (${amount} EUR)`,
   notify: "ann@example.com",
