@@ -85,13 +85,13 @@ export class InexactPayloadError extends CountersignError {
   override readonly name = "InexactPayloadError";
 
   constructor(literal: string, read: string | null, key = "") {
-    const number = key === "" ? literal : `${key}: ${literal}`;
+    const value = key === "" ? literal : `${key}: ${literal}`;
     const what =
       read === null
-        ? "JSON.parse does not keep this number exactly, and it may be rounded already"
+        ? "JSON can't hold it exactly, or it may be rounded already"
         : `JSON.parse reads it as ${read}`;
     super(
-      `the payload has a number that would not run as it was approved: ${number}. ${what}. Send such numbers as text, or give the client a parse and a stringify that keep them.`,
+      `the payload has a value that would not run as it was approved: ${value}. ${what}. Send such values as text, or give the client a parse and a stringify that keep them.`,
       { code: "inexact_payload" },
     );
   }

@@ -7,7 +7,7 @@ export type Codec = { parse: (text: string) => unknown; stringify: (value: unkno
 
 /**
  * Refuses a payload that this program would not get back as it is: numbers beyond 2^53 may be rounded already, NaN and
- * Infinity would be sent as null, and a bigint can't be sent at all.
+ * Infinity would be sent as null, an invalid date too, and a bigint can't be sent at all.
  */
 export function refuseInexact(payload: unknown, { parse, stringify }: Codec): void {
   if (payload === undefined || parse !== JSON.parse) return;
@@ -35,7 +35,12 @@ export function asRead(literal: string): string {
   return String(Number(literal));
 }
 
-function refuseUnsafe(key: string, value: unknown): unknown {
+/** `this` is what holds the value, before a date in it was turned into a text. */
+function refuseUnsafe(this: Record<string, unknown>, key: string, value: unknown): unknown {
+  const held = this[key];
+  if (held instanceof Date && Number.isNaN(held.getTime())) {
+    throw new InexactPayloadError("Invalid Date", null, key);
+  }
   const isUnsafe =
     typeof value === "bigint" ||
     (typeof value === "number" &&

@@ -45,6 +45,7 @@ test("only the named member of the outermost object is looked at", () => {
 
 test("a payload whose numbers are lost, or may be rounded already, is refused", () => {
   const lost: unknown[] = [2 ** 53, -(2 ** 53), 1e21, Number.NaN, Number.POSITIVE_INFINITY, 5n];
+  lost.push(new Date(Number.NaN));
   for (const number of lost) {
     assert.throws(() => refuseInexact({ a: [{ amount: number }] }, platform), {
       code: "inexact_payload",

@@ -12,6 +12,7 @@ import { parseNewApproval } from "../../../server/src/domain/approval/new-approv
 import { bodyBytesMax } from "../../../server/src/domain/limits.ts";
 import { isRefusal, type Refusal, refuse } from "../../../server/src/domain/refusal.ts";
 import type { ApprovalRequest, EventKind } from "../contract.ts";
+import { refuseInexact } from "../exactness.ts";
 import type { Fetch } from "../transport.ts";
 import {
   type AskedPeople,
@@ -136,6 +137,7 @@ export class FakeService {
 
   /** Decides as the approver would on the review page; throws the sentence that they would read there. */
   approve(id: string, { edit, editText, ...options }: ApproveOptions = {}): ApprovalRequest {
+    refuseInexact(edit, JSON);
     const text = editText ?? (edit === undefined ? undefined : JSON.stringify(edit));
     return read(this.#ledger.decide(id, { verdict: "approve", editText: text, ...options }));
   }
@@ -159,7 +161,7 @@ export class FakeService {
     return this.#outbox.secret;
   }
 
-  /** Resolves once `onWebhook` has answered everything that was sent. */
+  /** Resolves once `onWebhook` has answered everything that was sent, or has failed to. */
   async delivered(): Promise<void> {
     await this.#outbox.settled();
   }

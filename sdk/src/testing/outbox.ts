@@ -5,8 +5,15 @@ import { eventText, testEventText } from "../../../server/src/domain/approval/ev
 import type { EventKind, TestEventKind } from "../contract.ts";
 
 export type OutboxOptions = {
-  /** Gets each webhook, as your server would. Up to three attempts are made until it answers 2xx. */
+  /**
+   * Gets each webhook, as your server would: several at once, in no promised order, up to three times each until it
+   * answers 2xx in time.
+   */
   onWebhook?: (request: Request) => Response | Promise<Response>;
+  /** Each webhook comes twice at the same time, as it rarely may: what your handler then does twice, it does wrong. */
+  deliversTwice?: boolean;
+  /** How long `onWebhook` may take by the real clock before it is tried again; 10 seconds, like the service. */
+  webhookTimeoutMs?: number;
   /** The endpoint's signing secret. */
   webhookSecret?: string;
 };
@@ -16,7 +23,7 @@ export type SentWebhook = {
   readonly event: EventKind | TestEventKind;
   /** Exactly the bytes that are signed, as text. */
   readonly body: string;
-  /** The statuses that `onWebhook` answered with; 0 if it threw. */
+  /** The statuses that `onWebhook` answered with; 0 if it threw or took too long. */
   readonly attempts: readonly number[];
   /** A request as the service sends it, signed now. */
   toRequest(): Promise<Request>;
@@ -32,29 +39,35 @@ export type Outbox = {
 };
 
 const attemptsMax = 3;
+const timeoutDefaultMs = 10_000;
 const hookUrl = "https://your-server.test/hook";
 
 export function openOutbox({
   onWebhook,
+  deliversTwice = false,
+  webhookTimeoutMs: timeoutMs = timeoutDefaultMs,
   webhookSecret: secret = "whsec_dGVzdGluZyBzZWNyZXQgb2YgYSBmYWtl",
 }: OutboxOptions): Outbox {
   const sent: (SentWebhook & { attempts: number[] })[] = [];
-  let underWay: Promise<void> = Promise.resolve();
+  let underWay: Promise<unknown> = Promise.resolve();
   const attempt = async (webhook: (typeof sent)[number]): Promise<boolean> => {
-    const status = await statusOf(onWebhook, await webhook.toRequest());
+    const answered = statusOf(onWebhook, await webhook.toRequest());
+    const status = await withinTime(answered, timeoutMs);
     webhook.attempts.push(status);
     return status >= 200 && status < 300;
   };
-  const deliver = async (webhook: (typeof sent)[number]) => {
+  const deliverOnce = async (webhook: (typeof sent)[number]) => {
     if (onWebhook === undefined) return;
     for (let left = attemptsMax; left > 0; left -= 1) if (await attempt(webhook)) return;
   };
+  const deliver = (webhook: (typeof sent)[number]) =>
+    Promise.all(Array.from({ length: deliversTwice ? 2 : 1 }, () => deliverOnce(webhook)));
   const add = (event: SentWebhook["event"], body: string) => {
     const id = `dlv_${String(sent.length + 1).padStart(32, "0")}`;
     const toRequest = () => signed({ id, event, body, secret });
     const webhook = { id, event, body, attempts: [], toRequest };
     sent.push(webhook);
-    underWay = underWay.then(() => deliver(webhook));
+    underWay = Promise.all([underWay, deliver(webhook)]);
   };
   return {
     secret,
@@ -69,7 +82,7 @@ export function openOutbox({
       await attempt(known);
     },
     settled: async () => {
-      for (let seen: Promise<void> | null = null; seen !== underWay; ) {
+      for (let seen: Promise<unknown> | null = null; seen !== underWay; ) {
         seen = underWay;
         await seen;
       }
@@ -82,6 +95,19 @@ async function statusOf(onWebhook: OutboxOptions["onWebhook"], request: Request)
     return (await onWebhook?.(request))?.status ?? 0;
   } catch {
     return 0;
+  }
+}
+
+/** Like the service, it doesn't stop a handler that takes too long: that one works on beside the next attempt. */
+async function withinTime(answered: Promise<number>, timeoutMs: number): Promise<number> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<number>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs, 0);
+  });
+  try {
+    return await Promise.race([answered, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
