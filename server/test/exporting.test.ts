@@ -2,7 +2,7 @@
 // delays others.
 
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -12,7 +12,14 @@ import { readPages } from "../src/storage/approvals/approval-export.ts";
 import { everything } from "../src/storage/approvals/approval-lists.ts";
 import * as activity from "../src/storage/workspaces/activity.ts";
 import { callDashboard, fromOurPage, makeMember, signIn } from "./test-dashboard.ts";
-import { assertRefused, environmentOn, jsonOf, runCommand, textOf } from "./test-program.ts";
+import {
+  assertRefused,
+  environmentOn,
+  jsonOf,
+  runCommand,
+  runCut,
+  textOf,
+} from "./test-program.ts";
 import { decide, findReviewer } from "./test-review.ts";
 import { indexEverything } from "./test-search.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
@@ -218,6 +225,36 @@ test("the command line lists, shows and exports with the same filters", async ()
     assert.equal(await readFile(file, "utf8"), `${read.text.replaceAll("\n", " ")}\n`);
     assertRefused(await run("request", "show", "req_none"), /there is no request req_none/);
     assertRefused(await run("request", "list", "--workspace", "ws_none"), /no workspace ws_none/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("an export that fails leaves the earlier file as it was, and one whose reader left ends quietly", async () => {
+  const { workspaceId, key } = await makeTeam();
+  const folder = await mkdtemp(join(tmpdir(), "export-"));
+  try {
+    const file = join(folder, "out.csv");
+    await writeFile(file, "earlier");
+    const written = ["request", "export", "--workspace", workspaceId];
+    const large = JSON.stringify("x".repeat(1_000_000));
+    for (let n = 0; n < 8; n += 1) await ask(key, { payload: large });
+    await db.query("alter table approvals rename column metadata to away");
+    // The list is read before the rows are.
+    const failed = await run(...written, "--output", file);
+    await db.query("alter table approvals rename column away to metadata");
+    assert.notEqual(failed.code, 0);
+    assert.equal(await readFile(file, "utf8"), "earlier");
+    assert.deepEqual(await readdir(folder), ["out.csv"]);
+    assertRefused(
+      await run(...written, "--output", join(folder, "none", "out.csv")),
+      /out\.csv can't be written/,
+    );
+    assert.equal((await run(...written, "--output", file)).code, 0);
+    assert.match(await readFile(file, "utf8"), /^\ufeff"id"/);
+    assert.deepEqual(await readdir(folder), ["out.csv"]);
+    const cut = await runCut(environmentOn(service.database.url), written);
+    assert.deepEqual([cut.code, cut.stderr], [0, ""]);
   } finally {
     await rm(folder, { recursive: true });
   }

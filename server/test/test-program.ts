@@ -87,6 +87,25 @@ function execute(environment: Environment, words: string[]): Promise<Outcome> {
   });
 }
 
+/** A command whose reader takes the first of its output and leaves. */
+export async function runCut(
+  environment: Environment,
+  words: string[],
+): Promise<{ code: number | null; stderr: string }> {
+  const child = spawn(process.execPath, [program, ...words], {
+    cwd: folder,
+    env: withPath(environment),
+    timeout: hangMs,
+  });
+  let stderr = "";
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  child.stdout.once("data", () => child.stdout.destroy());
+  const [code] = await once(child, "close");
+  return { code, stderr };
+}
+
 export function jsonOf(outcome: Outcome) {
   assert.match(textOf(outcome), /^[^\n]+$/, "JSON is one line");
   return JSON.parse(outcome.stdout);

@@ -1,9 +1,5 @@
 // countersign request …
 
-import { once } from "node:events";
-import { createWriteStream } from "node:fs";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { Command, Option } from "commander";
 import { type Approval, approvalStatuses, editOf } from "../domain/approval/approval.ts";
 import { type ExportFormat, exportedFiles, exportFormats } from "../domain/approval/export-rows.ts";
@@ -28,6 +24,7 @@ import {
   wholeNumber,
   withStore,
 } from "./command.ts";
+import { print, writeFileWhole } from "./output-file.ts";
 import { chosenIn, type FilterFlags, filterOf } from "./request-flags.ts";
 import { timeHint } from "./typed-time.ts";
 
@@ -166,15 +163,8 @@ async function exportTo({ db }: Store, flags: ExportFlags): Promise<ChangeRefusa
     for await (const page of readPages(db, workspaceId, filter)) yield page.map(line).join("");
   }
   if (output === undefined) await print(texts());
-  else await pipeline(Readable.from(texts()), createWriteStream(output));
+  else await writeFileWhole(output, texts());
   return null;
-}
-
-/** No faster than the reader of the pipe takes it. */
-async function print(texts: AsyncIterable<string>): Promise<void> {
-  for await (const text of texts) {
-    if (!process.stdout.write(text)) await once(process.stdout, "drain");
-  }
 }
 
 function withFilters(command: Command): Command {
