@@ -113,7 +113,7 @@ test("an overdue request is exported as expired, and an empty list is a file wit
   assert.deepEqual([none.statusCode, none.body], [200, ""]);
 });
 
-test("a file that might lack requests is refused, on the dashboard and at the command line", async () => {
+test("a file that might lack requests is refused, on the dashboard and at the command line, which says so in a list", async () => {
   const team = await makeTeam();
   const { workspaceId, key } = team;
   await ask(key, { payload: "zebra" });
@@ -130,6 +130,9 @@ test("a file that might lack requests is refused, on the dashboard and at the co
     assert.equal(await statusOf({ search: "req_01" }), 200);
     const exported = ["request", "export", "--workspace", workspaceId];
     assertRefused(await run(...exported, "--search", "zebra"), /still being indexed/);
+    const listed = await run("request", "list", "--workspace", workspaceId, "--search", "zebra");
+    assert.match(listed.stderr, /still being indexed/);
+    assert.match(listed.stdout, /^ID/);
   };
   await ask(key, { payload: ["x".repeat(unindexedJsonBytesMax), "zebra"] });
   await isPartial();

@@ -49,8 +49,12 @@ function listCommand(readConfig: ReadCommandConfig): Command {
       if ((await workspaces.find(db, flags.workspace)) === null) {
         return unknownWorkspace(flags.workspace);
       }
-      const { limit } = flags;
-      return (await list(db, flags.workspace, { ...filterOf(flags), limit })).found;
+      const { limit, workspace } = flags;
+      const filter = filterOf(flags);
+      const partial = await refusePartial(db, workspace, filter);
+      // A part of the list helps somebody who looks for a request.
+      if (partial !== null) process.stderr.write(`${partial.message}\n`);
+      return (await list(db, workspace, { ...filter, limit })).found;
     },
     toJson: (found) => found.map(listedToJson),
     toText: (found) =>
