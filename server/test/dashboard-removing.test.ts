@@ -407,6 +407,8 @@ test("a deleted endpoint gets nothing more, and its deliveries stay readable", a
     params: { deliveryId },
   });
   assert.equal(resend.status, 400);
+  assert.match(resend.json.error.message, /was deleted/);
+  assert.equal(delivery.destination.isDeleted, true);
   for (const action of ["enable", "rotate", "test", "delete"] as const) {
     const name = `POST /workspaces/:workspaceId/endpoints/:endpointId/${action}` as const;
     assert.equal((await call(name, { params })).status, 404, action);

@@ -300,7 +300,10 @@ export type Delivery = {
   requestSummary: string | null;
   event: EventKind | TestEventKind | string;
   state: DeliveryState;
-  destination: { kind: "endpoint"; id: string; url: string } | { kind: "mailbox"; email: string };
+  /** `isDeleted` only if the endpoint was: then nothing can be sent to it again. */
+  destination:
+    | { kind: "endpoint"; id: string; url: string; isDeleted?: true }
+    | { kind: "mailbox"; email: string };
   attempts: number;
   createdAt: string;
   nextAttemptAt: string | null;

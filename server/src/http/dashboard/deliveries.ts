@@ -116,7 +116,12 @@ export function representDelivery(delivery: deliveries.Delivery): Delivery {
     state: delivery.state,
     destination:
       destination.kind === "endpoint"
-        ? { kind: "endpoint", id: destination.id, url: destination.url }
+        ? {
+            kind: "endpoint",
+            id: destination.id,
+            url: destination.url,
+            ...(destination.isDeleted ? { isDeleted: true as const } : {}),
+          }
         : destination,
     attempts: delivery.attempts,
     createdAt: delivery.createdAt.toISOString(),

@@ -102,6 +102,7 @@ export async function sendTestEvent(
 async function whyNotAgain(db: Database, delivery: deliveries.Delivery): Promise<string | null> {
   const { destination, approvalId, workspaceId, event } = delivery;
   if (destination.kind === "endpoint") {
+    if (destination.isDeleted) return `the endpoint ${destination.id} was deleted`;
     return destination.isDisabled ? enableFirst(destination.id) : null;
   }
   const isAboutDeciding = destination.kind === "mailbox" && event.startsWith("request.");

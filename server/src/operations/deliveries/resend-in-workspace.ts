@@ -55,6 +55,8 @@ export function noSuchDelivery(): Refusal<"not_found"> {
 async function whyNotAgain(db: Database, delivery: deliveries.Delivery): Promise<string | null> {
   const { destination, approvalId, workspaceId, event } = delivery;
   if (destination.kind === "endpoint") {
+    if (destination.isDeleted)
+      return "This endpoint was deleted, so nothing is sent to it any more.";
     return destination.isDisabled
       ? "This endpoint is disabled. Press Enable on its page first, then Resend."
       : null;

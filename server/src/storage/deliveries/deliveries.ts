@@ -6,7 +6,9 @@ import type { AttemptOutcome } from "../../domain/shown/attempt.ts";
 import type { Channel, Destination } from "../../domain/shown/destination.ts";
 
 /** An endpoint may have been disabled since. */
-type StoredDestination = Exclude<Destination, Endpoint> | (Endpoint & { isDisabled: boolean });
+type StoredDestination =
+  | Exclude<Destination, Endpoint>
+  | (Endpoint & { isDisabled: boolean; isDeleted: boolean });
 type Endpoint = Extract<Destination, { kind: "endpoint" }>;
 
 export type Delivery = {
@@ -50,6 +52,7 @@ type DeliveryRow = {
   endpoint_id: string | null;
   url: string;
   is_disabled: boolean;
+  is_deleted: boolean;
   email: string | null;
   attempts: number;
   due_at: Date;
@@ -61,7 +64,8 @@ type DeliveryRow = {
 
 const deliveryColumns = `
   d.id, d.workspace_id, ev.approval_id, a.summary, ev.kind as event, ev.created_at as event_at, d.state, d.channel, d.endpoint_id,
-  e.url, e.disabled_at is not null as is_disabled, coalesce(d.recipient, r.email) as email, d.attempts,
+  e.url, e.disabled_at is not null as is_disabled,
+  e.deleted_at is not null as is_deleted, coalesce(d.recipient, r.email) as email, d.attempts,
   d.due_at, d.created_at, d.finished_at, t.outcome as last_outcome, t.http_status as last_http_status`;
 const deliveryJoins = `
   join events ev on ev.workspace_id = d.workspace_id and ev.id = d.event_id
@@ -232,7 +236,8 @@ function toDestination(row: DeliveryRow): StoredDestination {
   switch (channel) {
     case "webhook": {
       const id = row.endpoint_id as string;
-      return { kind: "endpoint", id, url: row.url, isDisabled: row.is_disabled };
+      const { url, is_disabled: isDisabled, is_deleted: isDeleted } = row;
+      return { kind: "endpoint", id, url, isDisabled, isDeleted };
     }
     case "mail":
       return { kind: "mailbox", email: row.email as string };

@@ -14,6 +14,7 @@ import { DeliveryFilters } from "./delivery-filters.tsx";
 import { ResendButton } from "./resend-button.tsx";
 import { ResendSinceDialog } from "./resend-since-dialog.tsx";
 import { type Asked, useDeliveries } from "./use-deliveries.ts";
+import { isDeleted } from "./words.ts";
 
 type DeliveryListProps = { workspaceId: string; endpoint: EndpointDetail; canChange: boolean };
 
@@ -108,7 +109,7 @@ function DeliveryTable({ items, workspaceId, canResend }: DeliveryTableProps) {
 
 function DeliveryCells({ delivery, workspaceId }: { delivery: Delivery; workspaceId: string }) {
   const { id, event, state, attempts, createdAt, lastOutcome: outcome, lastHttpStatus } = delivery;
-  const { requestSummary } = delivery;
+  const { requestSummary, destination } = delivery;
   return (
     <>
       <td className="cell-main cell-word">
@@ -130,7 +131,7 @@ function DeliveryCells({ delivery, workspaceId }: { delivery: Delivery; workspac
       </td>
       <td data-label="Last attempt">
         {state === "skipped" && outcome === null
-          ? "Not sent: the endpoint was disabled."
+          ? `Not sent: the endpoint was ${isDeleted(destination) ? "deleted" : "disabled"}.`
           : outcomeSentence("endpoint", { outcome, httpStatus: lastHttpStatus })}
       </td>
       <td className="number" data-label="Attempts">

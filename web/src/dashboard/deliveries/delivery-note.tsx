@@ -1,10 +1,9 @@
 // A delivery's state in a sentence: attempts, outcome, and the next attempt.
 
-import { destinationWords } from "../../../../server/src/domain/shown/destination.ts";
 import { outcomeSentence } from "../../../../server/src/domain/shown/outcome-words.ts";
 import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
 import { When } from "../parts/when.tsx";
-import { attemptsWord } from "./words.ts";
+import { attemptsWord, skippedSentence } from "./words.ts";
 
 export function DeliveryNote({ delivery }: { delivery: Delivery }) {
   const { state, destination, attempts, nextAttemptAt, finishedAt } = delivery;
@@ -14,7 +13,7 @@ export function DeliveryNote({ delivery }: { delivery: Delivery }) {
       {outcome !== null && (
         <span>{outcomeSentence(destination.kind, { outcome, httpStatus })} </span>
       )}
-      {state === "skipped" && <span>{destinationWords[destination.kind].skipped} </span>}
+      {state === "skipped" && <span>{skippedSentence(destination)} </span>}
       <span className="quiet delivery-counts">
         {state === "delivered" && httpStatus !== null && <span>HTTP {httpStatus}</span>}
         <span>{attemptsWord(attempts)}</span>

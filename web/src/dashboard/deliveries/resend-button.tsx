@@ -10,6 +10,7 @@ import { useToast } from "../parts/toast.tsx";
 import { call } from "../service/api.ts";
 import { refresh } from "../service/queries.ts";
 import { Problem } from "../states/problem.tsx";
+import { isDeleted } from "./words.ts";
 
 type ResendButtonProps = { workspaceId: string; delivery: Delivery };
 
@@ -54,7 +55,7 @@ export function canResend(
   { state, destination }: Delivery,
   status: ApprovalStatus | null,
 ): boolean {
-  if (state === "due") return false;
+  if (state === "due" || isDeleted(destination)) return false;
   const { isAboutDeciding } = destinationWords[destination.kind];
   return !isAboutDeciding || status === null || status === "PENDING";
 }
