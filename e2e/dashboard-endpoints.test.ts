@@ -21,6 +21,31 @@ import { button, eventually, inspect } from "./review-page.ts";
 const journey = journeys({ environment: { WEBHOOK_RETRY_DELAYS: "50ms,50ms" } });
 
 journey(
+  "a very long URL takes two lines of a list, and its host is there",
+  atTheDoor,
+  async (there) => {
+    const { site, workspace } = there;
+    const url = `https://hook.example/${"a-very-long-part/".repeat(50)}`;
+    const { id } = await makeEndpoint(site.db, workspace.id, url);
+    await site.db.query("update endpoints set failing_since = now_ms() where id = $1", [id]);
+    const { page } = await enterAs(there, "viewer");
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const [place, shown] of [
+      ["/", ".needs-theirs"],
+      ["/endpoints", ".cell-main .url"],
+    ] as const) {
+      await page.goto(urlOf(there, place));
+      const text = page.locator(shown);
+      await text.waitFor();
+      const { height = 0 } = (await text.boundingBox()) ?? {};
+      assert.ok(height > 20 && height < 60, `${shown} is ${height} px high`);
+      assert.equal(await text.getAttribute("title"), url);
+    }
+    await inspect(page, "dashboard-long-url", atTheDoor);
+  },
+);
+
+journey(
   "a failing endpoint is found out, mended, and what it missed is sent again",
   atTheDoor,
   async (there, t) => {

@@ -3,6 +3,7 @@
 
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
 import type { Attention } from "../../../../server/src/wire/dashboard-attention.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -42,7 +43,7 @@ function Words({ line: { what, theirs, when, notes } }: { line: AttentionLine })
       {theirs !== undefined && (
         <>
           {" "}
-          <span className="needs-theirs">
+          <span className="needs-theirs" title={toVisibleText(theirs)}>
             <Visible text={theirs} />
           </span>
         </>

@@ -36,7 +36,7 @@ export function MoreFilters({ id, filter, rows, onChange }: MoreFiltersProps) {
       />
       <NamedField
         label="Approver"
-        hint="Address or group:key"
+        hint="Mail or group:key"
         value={approver ?? ""}
         suggestions={namesIn(rows.map(approverOf))}
         isTrimmed
