@@ -18,6 +18,8 @@ const questions: readonly [typed: string, page: string][] = [
   ["withdraw request", "api#cancel-request"],
   ["revoke api key", "concepts#workspaces-and-keys"],
   ["verify webhook signature", "webhooks#verify-before-you-believe"],
+  ["signature verify", "webhooks#verify-before-you-believe"],
+  ["rename endpoint", "dashboard#remove-and-delete"],
   ["hook signature python", "webhooks#by-hand"],
   ["webhok", "webhooks"],
   ["express raw body", "webhooks#the-raw-body-framework-by-framework"],
