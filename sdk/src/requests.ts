@@ -1,6 +1,6 @@
 // The calls about approval requests: create, read, list, cancel, wait for the decision, and redeem it.
 
-import { isAbout, isCancelled, isDefaultApprover, isList, isRedeemed, notTold } from "./answers.ts";
+import { isAbout, isDefaultApprover, isList, isRedeemed, notTold } from "./answers.ts";
 import type {
   ApprovalRequest,
   ApprovalRequestList,
@@ -132,7 +132,7 @@ export class Requests {
     const outgoing = { method: "POST", path: `${pathOf(id)}/cancel`, signal } as const;
     try {
       const answer = await call<Request<Payload, Metadata, AgentState>>(this.#options, outgoing);
-      if (!isCancelled(answer, id)) throw notTold(this.#options, `${id} as cancelled`);
+      if (!isAbout(answer, id) || answer.status !== "CANCELLED") throw notTold(this.#options, id);
       return answer;
     } catch (error) {
       if (!(error instanceof CountersignError) || error.code !== "already_resolved") throw error;
@@ -164,7 +164,7 @@ export class Requests {
       { ...this.#options, retriesMax: patient },
       { method: "POST", path: `${pathOf(id)}/redeem`, headers },
     );
-    if (!isRedeemed(answer, id)) throw notTold(this.#options, `${id} as redeemed`);
+    if (!isRedeemed(answer, id)) throw notTold(this.#options, id);
     return answer;
   }
 
