@@ -52,6 +52,8 @@ function afterwards(code: string): string {
       return "Nothing was cancelled, and its outcome stands. Call get_request to read it: only status APPROVED permits the action.";
     case "already_redeemed":
       return "An earlier call, maybe one of yours, has taken this action in hand: do not act. Tell the user who gave you the task if you cannot see whether it was carried out.";
+    case "idempotency_key_reused":
+      return "You have asked with this key already, and that request stands: do not ask again with another key. It was asked in other words, or the workspace's default approver has changed since. Go on with the request that is named above: call await_decision with its id. Nothing was approved by this: do not act.";
     default:
       return doNotAct;
   }

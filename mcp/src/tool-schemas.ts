@@ -29,13 +29,22 @@ const shownJson = z.unknown().refine((value) => !holdsJson(value), {
 
 /** Whether a value is the text of a JSON object or array, however often it was written as a text. */
 function holdsJson(value: unknown): boolean {
-  if (typeof value !== "string" || !/^\s*["[{]/.test(value)) return false;
+  if (typeof value !== "string") return false;
+  const text = withoutWrapping(value);
+  if (!/^["[{]/.test(text)) return false;
   try {
-    const held: unknown = JSON.parse(value);
+    const held: unknown = JSON.parse(text);
     return typeof held === "string" ? holdsJson(held) : true;
   } catch {
     return false;
   }
+}
+
+/** Models put JSON between the fences of Markdown, and programs a byte order mark before it (which trim takes, too). */
+function withoutWrapping(value: string): string {
+  const text = value.trim();
+  if (!text.startsWith("```") || !text.endsWith("```")) return text;
+  return text.slice(text.search(/[\s"[{]|$/), -3).trim();
 }
 
 /** Some models write numbers as texts. Guessing what "1e3" or "1 hour" means is not ours to do. */

@@ -190,7 +190,9 @@ for (const way of ways) {
   test(`a payload that is JSON in a text is refused, and any other text is taken (${how})`, async (context) => {
     const { call } = await converse(context, way);
     const fields = JSON.stringify(refund.payload);
-    for (const payload of [fields, ` ${fields}\n`, JSON.stringify(fields), "[1]", "[]"]) {
+    const wrapped = [`\ufeff${fields}`, `\`\`\`json\n${fields}\n\`\`\``, `\`\`\`${fields}\`\`\``];
+    const texts = [fields, ` ${fields}\n`, JSON.stringify(fields), "[1]", "[]", ...wrapped];
+    for (const payload of texts) {
       const { isError, text } = await call("request_approval", { ...refund, payload });
       assert.equal(isError, true, payload);
       assert.match(text, /payload: is a text with JSON in it\. Send the JSON value itself/);
