@@ -126,6 +126,9 @@ journey(
     await page.getByRole("link", { name: /^request.created/ }).waitFor();
     assert.equal(await button(page, "Change").count(), 0);
     await inspect(page, "dashboard-endpoint-deleted", atTheDoor);
+    await page.getByRole("link", { name: /^request.created/ }).click();
+    await page.getByRole("heading", { name: "Attempts" }).waitFor();
+    assert.equal(await page.getByRole("button", { name: /^Resend/ }).count(), 0);
   },
 );
 
