@@ -159,7 +159,7 @@ test("an edit that would be rounded does not run, and the model is told why", as
 test("an input that may be rounded already is not asked about", async () => {
   const { client, paid, run } = await makeAgent();
   const { text } = await run([{ id: "call_1", input: { orderId: 2 ** 53, amount: 1 } }]);
-  assert.match(text, /orderId: 9007199254740992.*Send such numbers as text/);
+  assert.match(text, /orderId: 9007199254740992.*Send such values as text/);
   assert.deepEqual(await all(client), []);
   assert.deepEqual(paid, []);
 });
