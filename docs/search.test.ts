@@ -10,7 +10,7 @@ import { type SearchEntry, search } from "../web/src/docs/search.ts";
 const root = join(import.meta.dirname, "..");
 const entries: SearchEntry[] = await readSearchEntries(root);
 
-/** What somebody types, and the page on which they should land; with #, the section. */
+/** A question as somebody types it, and the page on which they should land; with #, the section. */
 const questions: readonly [typed: string, page: string][] = [
   ["how do I start", "quickstart"],
   ["install the sdk", "sdk#install"],

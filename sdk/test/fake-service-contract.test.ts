@@ -32,7 +32,7 @@ type Subject = {
   /** Notes the webhooks, once there are so many. */
   webhooks(count: number): Promise<void>;
   sendTestEvent(): Promise<void>;
-  /** What was noted. */
+  /** The noted answers. */
   told: string[];
 };
 

@@ -1,4 +1,4 @@
-// An approved action is handed out once, whoever asks and however often.
+// An approved action is handed out once, to any caller and however often they ask.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
