@@ -460,6 +460,12 @@ describe("the deploy gate", skipsShell, () => {
     assert.equal(await gate.ended, 0, gate.output);
     const redeems = served.calls.slice(before).filter((call) => call.endsWith("/redeem"));
     assert.equal(redeems.length, 2);
+    served.troubles.push("cut the answer");
+    const cut = startGate(key, { GITHUB_SHA: "f" });
+    const cutId = await askedFor(cut);
+    served.cutsRedeem = true;
+    await served.approve(cutId);
+    assert.equal(await cut.ended, 0, cut.output);
     const wrong = startGate("cs_wrong");
     assert.equal(await wrong.ended, 3);
     assert.match(wrong.output, /the service answered 401/);
@@ -595,6 +601,14 @@ for wrong in [{"amount": 12.1}, [[0.1]], Decimal("NaN"), {1: 2}]:
     const unusable = ask();
     await served.approve(await askedFor(unusable), '"all of it"');
     assert.equal(await unusable.ended, 3, unusable.output);
+    const cut = ask();
+    const cutId = await askedFor(cut);
+    served.cutsRedeem = true;
+    await served.approve(cutId);
+    assert.equal(await cut.ended, 0, cut.output);
+    assert.match(cut.output, /Refunding/);
+    const nowhere = startPython("ask", { COUNTERSIGN_BASE_URL: "approvals.example.com" });
+    assert.equal(await nowhere.ended, 3, nowhere.output);
     const wrong = startPython("ask", { COUNTERSIGN_API_KEY: "cs_wrong" });
     assert.equal(await wrong.ended, 3);
     assert.match(wrong.output, /Something is wrong: 401/);

@@ -37,7 +37,7 @@ json() {
   printf '"%s"' "$(printf '%s' "$1" | LC_ALL=C tr '\001-\037\177' ' ' | LC_ALL=C sed 's/\\/\\\\/g; s/"/\\"/g')"
 }
 
-# Calls the service. Sets $status to the HTTP status, 000 without an answer, and $answer to the body.
+# Calls the service. Sets $status to the HTTP status, 000 without a whole answer, and $answer to the body.
 # The key goes in by way of curl's standard input: arguments are seen by everybody on the machine.
 call() {
   method=$1
@@ -45,7 +45,7 @@ call() {
   shift 2
   answer=$(printf 'header = "Authorization: Bearer %s"\n' "$COUNTERSIGN_API_KEY" |
     curl --silent --show-error --config - --max-time 75 --request "$method" \
-      --write-out '\n%{http_code}' "$@" "$base$path")
+      --write-out '\n%{http_code}' "$@" "$base$path") || answer=000
   status=$(printf '%s' "$answer" | tail -n 1)
   answer=$(printf '%s\n' "$answer" | sed '$d')
   [ -n "$status" ] || status=000

@@ -8,6 +8,7 @@ Copy it into your project: create(), wait(), redeem() and construct_event() need
 
 import hashlib
 import hmac
+import http.client
 import json
 import os
 import re
@@ -140,7 +141,7 @@ def _call(method, path, body=None, idempotency_key=None):
             if error.code != 429 and error.code < 500:
                 raise CountersignError(f"{error.code}: {text}") from None
             failure = f"{error.code}: {text}"
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, http.client.HTTPException) as error:
             failure = str(error)
         time.sleep(min(0.25 * 2**attempt, 5))
     raise CountersignError(f"no answer from {BASE_URL}: {failure}")
@@ -231,6 +232,6 @@ if __name__ == "__main__":
         sys.exit(3)
     try:
         sys.exit(command())
-    except CountersignError as trouble:
+    except Exception as trouble:  # Python itself would end with 1, which means rejected here.
         print(f"Something is wrong: {trouble}", file=sys.stderr)
         sys.exit(3)

@@ -13,14 +13,22 @@ import {
 } from "../../server/test/test-service.ts";
 import { Countersign, type CountersignOptions } from "../src/index.ts";
 
-export type Trouble = "lose the answer" | "refuse" | "say 503" | "say HTML" | "redirect" | "hang";
+export type Trouble =
+  | "lose the answer"
+  | "cut the answer"
+  | "refuse"
+  | "say 503"
+  | "say HTML"
+  | "redirect"
+  | "hang";
 
 export type Served = {
   service: TestService;
   /** The next calls meet these, one each; after that all goes well. */
   troubles: Trouble[];
-  /** The answer to the next redeem gets lost, whichever calls come before it. */
+  /** The answer to the next redeem gets lost, or breaks off, whichever calls come before it. */
   losesRedeem: boolean;
+  cutsRedeem: boolean;
   /** Every call that came, as "METHOD /path". */
   calls: string[];
   url: string;
@@ -39,9 +47,9 @@ export async function serve(options: NodeOptions = {}): Promise<Served> {
   const calls: string[] = [];
   const proxy = http.createServer((incoming, outgoing) => {
     calls.push(`${incoming.method} ${incoming.url}`);
-    const isLost = served.losesRedeem && (incoming.url ?? "").endsWith("/redeem");
-    if (isLost) served.losesRedeem = false;
-    pass(target, incoming, outgoing, isLost ? "lose the answer" : (troubles.shift() ?? null));
+    const isRedeem = (incoming.url ?? "").endsWith("/redeem");
+    const trouble = isRedeem ? troubleOfRedeem(served) : null;
+    pass(target, incoming, outgoing, trouble ?? troubles.shift() ?? null);
   });
   // The answers that are passed on promise a client that it may use a connection for so long.
   proxy.keepAliveTimeout = 80_000;
@@ -56,6 +64,7 @@ export async function serve(options: NodeOptions = {}): Promise<Served> {
     service,
     troubles,
     losesRedeem: false,
+    cutsRedeem: false,
     calls,
     url,
     client: async (clientOptions = {}) => {
@@ -77,6 +86,14 @@ export async function serve(options: NodeOptions = {}): Promise<Served> {
     },
   };
   return served;
+}
+
+/** Each happens once. */
+function troubleOfRedeem(served: Served): Trouble | null {
+  const { losesRedeem, cutsRedeem } = served;
+  served.losesRedeem = false;
+  served.cutsRedeem = false;
+  return losesRedeem ? "lose the answer" : cutsRedeem ? "cut the answer" : null;
 }
 
 async function issueKeyOf({ db }: TestService, id: string): Promise<string> {
@@ -114,6 +131,13 @@ function pass(
       return;
     }
     outgoing.writeHead(answer.statusCode ?? 0, answer.headers);
+    if (trouble === "cut the answer") {
+      answer.once("data", (chunk) => {
+        // Half of it arrives, and then the connection breaks.
+        outgoing.write(chunk.subarray(0, 50), () => outgoing.destroy());
+      });
+      return;
+    }
     answer.pipe(outgoing);
   });
   passed.on("error", () => incoming.socket.destroy());
