@@ -52,13 +52,16 @@ test("no cell of a CSV file is a formula to a spreadsheet, whatever divides its 
     "a;\t @b",
     "Refund\n=HYPERLINK(1)",
     "x\r@SUM(1)\r\n\n +1",
+    "x;\"=cmd|'/C calc'!A0\";y",
+    'x\n "" -1',
   ]) {
     const { summary = "", resolutionNote = "" } = csvOf({
       summary: text,
       state: { kind: "REJECTED", at, byEmail: "ann@example.com", note: text },
     });
     for (const cell of [summary, resolutionNote]) {
-      for (const part of cell.split(/[;\t\r\n]/)) assert.doesNotMatch(part, /^\s*[=+\-@＝]/, text);
+      for (const part of cell.split(/[;\t\r\n]/))
+        assert.doesNotMatch(part, /^[\s"]*[=+\-@＝]/, text);
     }
   }
   const payload = '{"a":"x;=cmd|calc"}' as JsonText;

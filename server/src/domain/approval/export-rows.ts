@@ -71,9 +71,10 @@ function csvLine(cells: readonly string[]): string {
 
 /**
  * Spreadsheets take such a start for a formula; where they divide at semicolons or tabs, also one after those; and after
- * a line break, when somebody pastes the cell or a program splits the file at lines.
+ * a line break, when somebody pastes the cell or a program splits the file at lines. The quotes of a cell that is divided
+ * fall away.
  */
-const formulaStart = /^[\t\r\n]|(?<=^|[;\t\r\n]\s*)[=+\-@＝＋－＠]/g;
+const formulaStart = /^[\t\r\n]|(?<=^|[;\t\r\n][\s"]*)[=+\-@＝＋－＠]/g;
 
 /** An apostrophe makes text of a formula, and spreadsheets and people know it as that. */
 function textCell(text: string | null): string {
