@@ -7,6 +7,7 @@ import { searchGlance, searchQueueGlance, unindexedSearchedMax } from "../src/do
 import { termsOf } from "../src/domain/search/words.ts";
 import { everything, type ListFilter, list } from "../src/storage/approvals/approval-lists.ts";
 import { findExcerpts, isBehind } from "../src/storage/approvals/approval-search.ts";
+import { afterLastId, firstId } from "../src/storage/approvals/approvals.ts";
 import * as searchIndex from "../src/storage/approvals/search-index.ts";
 import { until } from "./patience.ts";
 import { decide, findReviewer } from "./test-review.ts";
@@ -18,6 +19,8 @@ import { watchThread } from "./watch-thread.ts";
 const service = await startService();
 const { db, app } = service;
 after(() => service.stop());
+
+const all = { from: firstId, until: afterLastId };
 
 async function ask(key: string, body: object): Promise<string> {
   const reply = await service.call("POST", "/v1/requests", {
@@ -221,10 +224,13 @@ test("requests from before an upgrade are indexed step by step, and a search say
   await db.query("delete from search_queue where workspace_id = $1", [workspaceId]);
   await db.query("insert into search_backlog values ($1, 'req_g')", [workspaceId]);
   assert.deepEqual(await found(workspaceId, "zebra"), []);
-  assert.equal(await isBehind(db, workspaceId), true);
+  assert.equal(await isBehind(db, { workspaceId, ids: all }), true);
   const worker = startWorker(service.database);
   try {
-    await until(async () => !(await isBehind(db, workspaceId)), "all of them are indexed");
+    await until(
+      async () => !(await isBehind(db, { workspaceId, ids: all })),
+      "all of them are indexed",
+    );
   } finally {
     await worker.stop();
   }
@@ -237,14 +243,18 @@ test("a search says so when more wait to be indexed than it reads", async () => 
   const [other, third] = [await makeWorkspace(db), await makeWorkspace(db)];
   await indexEverything(db);
   await fill(db, workspaceId, unindexedSearchedMax);
-  assert.equal(await isBehind(db, workspaceId), false);
+  assert.equal(await isBehind(db, { workspaceId, ids: all }), false);
   await fill(db, other.id, searchQueueGlance);
-  assert.equal(await isBehind(db, workspaceId), true, "they are no longer among the newest");
+  assert.equal(
+    await isBehind(db, { workspaceId, ids: all }),
+    true,
+    "they are no longer among the newest",
+  );
   await indexEverything(db);
-  assert.equal(await isBehind(db, workspaceId), false);
+  assert.equal(await isBehind(db, { workspaceId, ids: all }), false);
   await fill(db, third.id, unindexedSearchedMax + 1);
-  assert.equal(await isBehind(db, third.id), true);
-  assert.equal(await isBehind(db, other.id), false);
+  assert.equal(await isBehind(db, { workspaceId: third.id, ids: all }), true);
+  assert.equal(await isBehind(db, { workspaceId: other.id, ids: all }), false);
   await indexEverything(db);
 });
 

@@ -1,7 +1,6 @@
 // Cancelling many requests on the dashboard: those that a member has chosen, or all pending ones that match a filter.
 
 import { z } from "zod";
-import type { Queryable } from "../../database/database.ts";
 import { awaitingCountMax } from "../../domain/limits.ts";
 import { isRefusal, refuseField } from "../../domain/refusal.ts";
 import { cancelledAtOnceMax } from "../../domain/shown/field-limits.ts";
@@ -31,8 +30,10 @@ export async function count(
   { db }: DashboardCalls,
   visit: MemberVisit,
 ): Promise<Cancellable | DashboardRefusal> {
-  const filter = await readPendingFilter(db, visit);
+  const filter = readPendingFilter(visit);
   if (isRefusal(filter)) return filter;
+  const partial = await refusePartial(db, visit.workspaceId, filter);
+  if (partial !== null) return partial;
   const limit = awaitingCountMax;
   const { found, last } = await requestLists.list(db, visit.workspaceId, { ...filter, limit });
   return { count: found.length, isMore: last !== null, upTo: found[0]?.id ?? null };
@@ -66,13 +67,13 @@ export async function cancelMatching(
 ): Promise<CancelledMatching | DashboardRefusal> {
   const form = readForm(visit.call, from);
   if (isRefusal(form)) return form;
-  const filter = await readPendingFilter(db, visit);
-  if (isRefusal(filter)) return filter;
-  const { found, last } = await requestLists.list(db, visit.workspaceId, {
-    ...filter,
-    after: justBefore(form.upTo),
-    limit: cancelledAtOnceMax,
-  });
+  const pending = readPendingFilter(visit);
+  if (isRefusal(pending)) return pending;
+  const filter = { ...pending, after: justBefore(form.upTo) };
+  const partial = await refusePartial(db, visit.workspaceId, filter);
+  if (partial !== null) return partial;
+  const limit = cancelledAtOnceMax;
+  const { found, last } = await requestLists.list(db, visit.workspaceId, { ...filter, limit });
   const ids = found.map((each) => each.id);
   if (ids.length === 0) return { cancelled: 0, resolvedBefore: [], next: null };
   const done = await cancelMany(db, { ids, why: wordsOfFilter(visit) }, doerOf(visit));
@@ -81,10 +82,7 @@ export async function cancelMatching(
   return { ...done, next: last?.id ?? null };
 }
 
-async function readPendingFilter(
-  db: Queryable,
-  visit: MemberVisit,
-): Promise<requestLists.ListFilter | DashboardRefusal> {
+function readPendingFilter(visit: MemberVisit): requestLists.ListFilter | DashboardRefusal {
   const unknown = [...visit.call.query.keys()].find(
     (name) => !Object.hasOwn(requestQuery.shape, name),
   );
@@ -98,9 +96,7 @@ async function readPendingFilter(
     return { refusal: "validation_error", message, field: "status" };
   }
   // Newest first, however the list is sorted: requests that came since are then those before the first.
-  const filter = filterOf({ ...query, status: "PENDING", sort: "newest" }, null);
-  if (isRefusal(filter)) return filter;
-  return (await refusePartial(db, visit.workspaceId, filter)) ?? filter;
+  return filterOf({ ...query, status: "PENDING", sort: "newest" }, null);
 }
 
 /** The place in the list before this one. Ids are hex digits, so none lies between. */

@@ -78,7 +78,8 @@ export async function mayLackSome(
   filter: ListFilter,
 ): Promise<boolean> {
   const sought = soughtOf(filter);
-  return sought !== null && sought !== "nothing" && (await isBehind(db, workspaceId));
+  if (sought === null || sought === "nothing") return false;
+  return isBehind(db, { workspaceId, ids: idsOf(filter) });
 }
 
 /** The database's clock, for callers that show how long something still lasts. */

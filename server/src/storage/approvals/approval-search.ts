@@ -71,15 +71,20 @@ export async function findExcerpts(
 }
 
 /**
- * Whether a search may miss something: requests from before an upgrade are still to be indexed, or more new ones than
- * a search reads by itself, or larger ones.
+ * Whether a search among these ids may miss something: requests from before an upgrade are still to be indexed, or more
+ * new ones than a search reads by itself, or larger ones. What lies outside is in no such list: in a busy workspace
+ * something always waits to be indexed.
  */
-export async function isBehind(db: Queryable, workspaceId: string): Promise<boolean> {
+export async function isBehind(
+  db: Queryable,
+  { workspaceId, ids }: Pick<Terms, "workspaceId" | "ids">,
+): Promise<boolean> {
   const { rows } = await db.query<{ is_behind: boolean }>(
     `with newest as materialized (
        select q.workspace_id, q.approval_id as id, row_number() over (order by q.approval_id desc) as place
        from (
          select workspace_id, approval_id from search_queue
+         where approval_id >= $2 and approval_id < $3
          order by approval_id desc limit ${searchQueueLookedAtMax + 1}
        ) as q
      ),
@@ -87,7 +92,7 @@ export async function isBehind(db: Queryable, workspaceId: string): Promise<bool
        select id, max(place) as place from newest where workspace_id = $1
        group by id order by id desc limit ${unindexedSearchedMax + 1}
      )
-     select exists (select from search_backlog where workspace_id = $1)
+     select exists (select from search_backlog where workspace_id = $1 and before_id > $2)
        or (select count(*) from newest) > ${searchQueueLookedAtMax}
        or (select count(*) from ours) > ${unindexedSearchedMax}
        or exists (select from ours where place > ${searchQueueGlance})
@@ -98,7 +103,7 @@ export async function isBehind(db: Queryable, workspaceId: string): Promise<bool
            limit 1
          ) as large
        ) as is_behind`,
-    [workspaceId],
+    [workspaceId, ids.from, ids.until],
   );
   return rows[0]?.is_behind ?? true;
 }
@@ -135,6 +140,7 @@ async function readUnindexed(db: Queryable, terms: Terms, sought: Sought): Promi
         with queued as materialized (
           select distinct id from (
             select q.workspace_id, q.approval_id as id from search_queue q
+            where q.approval_id >= ${bind(terms.ids.from)} and q.approval_id < ${bind(terms.ids.until)}
             order by q.approval_id desc limit ${searchQueueGlance}
           ) as newest
           where workspace_id = ${workspace}
