@@ -134,8 +134,11 @@ test("a file that might lack requests is refused, on the dashboard and at the co
     assert.match(listed.stderr, /still being indexed/);
     assert.match(listed.stdout, /^ID/);
   };
-  await ask(key, { payload: ["x".repeat(unindexedJsonBytesMax), "zebra"] });
+  const large = await ask(key, { payload: ["x".repeat(unindexedJsonBytesMax), "zebra"] });
   await isPartial();
+  const { createdAt: to } = (await service.call("GET", `/v1/requests/${large}`, { key })).json;
+  assert.equal(await statusOf({ search: "zebra", to }), 200, "nothing older is missing");
+  assert.equal(await statusOf({ decidedBy: "ann@example.com", to }), 200);
   await indexEverything(db);
   const { body } = await download(team, { format: "jsonl", search: "zebra" });
   assert.equal(body.trimEnd().split("\n").length, 2);
@@ -217,8 +220,17 @@ test("the command line lists, shows and exports with the same filters", async ()
     const table = textOf(await run(...list));
     assert.match(table, /^ID +STATUS +CREATED +AGENT +APPROVER +DECIDED BY +DECIDED +SUMMARY$/m);
     assert.ok(!table.includes("\u202e"));
+    const cut = await run(...list, "--limit", "1");
+    assert.equal(cut.stdout.trim().split("\n").length, 2);
+    assert.match(cut.stderr, /Only the first 1 are listed/);
     const shown = await run("request", "show", id, "--json");
     assert.ok(textOf(shown).includes('"n":9007199254740993'));
+    const tabbed = await ask(
+      key,
+      '{"summary":"Tab","notify":"ann@example.com","payload":{"a":\t1,\r\n"b":"\u009b"}}',
+    );
+    const { payload } = jsonOf(await run("request", "show", tabbed, "--json"));
+    assert.deepEqual(payload, { a: 1, b: "\u009b" });
     assert.match(textOf(await run("request", "show", id)), /decided by +ann@example.com/);
     const csv = textOf(await run(...written, "--status", "APPROVED", "--decided-from", "1h"));
     assert.equal(csv.trim().split("\r\n").length, 2);

@@ -54,9 +54,12 @@ export function toJsonLine(value: Printed | Printed[]): string {
   return toTerminalJson(JSON.stringify(value));
 }
 
-/** The same JSON to a machine. Control characters are escaped, so a terminal obeys and hides nothing. */
+/**
+ * The same JSON to a machine. Control characters are escaped, so a terminal obeys and hides nothing. A tab or a line
+ * break stands between the parts of JSON, where no escape may.
+ */
 export function toTerminalJson(json: string): string {
-  return json.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+  return json.replaceAll(/[\t\r\n]/g, " ").replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     character
       .split("")
       .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)

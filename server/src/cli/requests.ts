@@ -54,7 +54,9 @@ function listCommand(readConfig: ReadCommandConfig): Command {
       const partial = await refusePartial(db, workspace, filter);
       // A part of the list helps somebody who looks for a request.
       if (partial !== null) process.stderr.write(`${partial.message}\n`);
-      return (await list(db, workspace, { ...filter, limit })).found;
+      const { found, last } = await list(db, workspace, { ...filter, limit });
+      if (last !== null) process.stderr.write(thereAreMore(limit));
+      return found;
     },
     toJson: (found) => found.map(listedToJson),
     toText: (found) =>
@@ -64,6 +66,11 @@ function listCommand(readConfig: ReadCommandConfig): Command {
         "No such requests.",
       ),
   });
+}
+
+/** A list that ends without a word would pass for all there is. */
+function thereAreMore(limit: number): string {
+  return `Only the first ${limit} are listed. --limit shows up to ${listedMax}; \`countersign request export\` has all.\n`;
 }
 
 function listedToCells(listed: ListedApproval): string[] {
