@@ -231,6 +231,7 @@ test("the command line lists, shows and exports with the same filters", async ()
     );
     const { payload } = jsonOf(await run("request", "show", tabbed, "--json"));
     assert.deepEqual(payload, { a: 1, b: "\u009b" });
+    assert.match(textOf(await run("request", "show", tabbed)), /payload +\{"a": 1, "b":"\[U\+009B/);
     assert.match(textOf(await run("request", "show", id)), /decided by +ann@example.com/);
     const csv = textOf(await run(...written, "--status", "APPROVED", "--decided-from", "1h"));
     assert.equal(csv.trim().split("\r\n").length, 2);

@@ -97,7 +97,7 @@ function approverText({ approver }: Pick<ListedApproval, "approver">): string {
 
 function showCommand(readConfig: ReadCommandConfig): Command {
   return new Command("show")
-    .description("show a request: its payload to the letter, and who decided what and when")
+    .description("show a request: its payload to the last digit, and who decided what and when")
     .argument("<id>")
     .option("--json", "print JSON, for machines")
     .action(async (id: string, { json }: { json?: boolean }) => {
@@ -130,14 +130,19 @@ function showText(approval: Approval): string {
     ["resolved", "at" in state ? state.at.toISOString() : null],
     ["decided by", "byEmail" in state ? state.byEmail : null],
     ["note", "note" in state ? state.note : null],
-    ["payload", approval.payload],
-    ["edited to", editOf(state)],
-    ["metadata", approval.metadata],
+    ["payload", onOneLine(approval.payload)],
+    ["edited to", onOneLine(editOf(state))],
+    ["metadata", onOneLine(approval.metadata)],
   ];
   const lines = facts.flatMap(([name, value]) =>
     value === null ? [] : [`  ${name.padEnd(10)}  ${toTerminalText(value)}`],
   );
   return [`${approval.id}  ${state.kind}`, ...lines].join("\n");
+}
+
+/** Line breaks and tabs stand between the parts of JSON only, where they mean no more than a space. */
+function onOneLine(json: string | null): string | null {
+  return json?.replaceAll(/[\t\r\n][\t\r\n ]*/g, " ") ?? null;
 }
 
 type ExportFlags = FilterFlags & { format: ExportFormat; output?: string };
