@@ -201,10 +201,13 @@ describe("the refund agent", () => {
 
   test("an edit that is no refund, a wrong key and no key pay nothing, and end with 3", async () => {
     const { key } = await makeUser();
-    const { agent } = startAgent(key);
-    await served.approve(await askedFor(agent), '{"orderId": 1042, "amount": "all"}');
-    assert.equal(await agent.ended, 3);
-    assert.match(agent.output, /changes that are no refund, nothing was paid/);
+    for (const amount of ['"all"', "9007199254740993"]) {
+      const { agent, file } = startAgent(key);
+      await served.approve(await askedFor(agent), `{"orderId": 1042, "amount": ${amount}}`);
+      assert.equal(await agent.ended, 3);
+      assert.match(agent.output, /changes that are no refund, nothing was paid/);
+      assert.equal(existsSync(file), false, "the next run asks anew");
+    }
     const wrong = startAgent("cs_wrong").agent;
     assert.equal(await wrong.ended, 3);
     assert.match(wrong.output, /Something is wrong: /);

@@ -15,6 +15,7 @@ import {
   ApprovalExpiredError,
   ApprovalRejectedError,
   Countersign,
+  InexactPayloadError,
 } from "../../sdk/src/index.ts";
 
 type Refund = { orderId: number; amount: number };
@@ -80,7 +81,7 @@ function codeOf(error: Error): number {
     say(`Not paid again: ${error.message}`);
     return 3;
   }
-  if (error instanceof UnusableEdit) {
+  if (error instanceof UnusableEdit || error instanceof InexactPayloadError) {
     say("Approved with changes that are no refund, nothing was paid.");
     return 3;
   }
