@@ -556,6 +556,31 @@ countersign.handle({"event": "request.approved", "data": own})
     assert.equal(stdout.match(/Refunding/g)?.length, 1, stdout);
   });
 
+  test("a wait and a redeem outlive a restart of the service", async () => {
+    const { key, client } = await makeUser();
+    const { id } = await client.requests.create({ summary: "Pay", notify: "ann@example.com" });
+    await served.approve(id);
+    const script = `
+import countersign
+countersign.time.sleep = lambda seconds: None
+really, failures = countersign._opener.open, [0]
+def fail_first(*words, **names):
+    failures[0] += 1
+    if failures[0] % 21 != 0:
+        raise ConnectionRefusedError("away")
+    return really(*words, **names)
+countersign._opener.open = fail_first
+assert countersign.wait("${id}")["status"] == "APPROVED"
+assert countersign.redeem("${id}")["redeemedAt"]
+`;
+    const example = start(python ?? "", ["-c", script], {
+      COUNTERSIGN_API_KEY: key,
+      PYTHONPATH: join(import.meta.dirname, "python"),
+      PYTHONDONTWRITEBYTECODE: "1",
+    });
+    assert.equal(await example.ended, 0, example.output);
+  });
+
   test("money keeps every digit on its way out and back, and a float is refused", async () => {
     const { key, client } = await makeUser();
     const script = `

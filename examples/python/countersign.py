@@ -22,6 +22,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 BASE_URL = os.environ.get("COUNTERSIGN_BASE_URL", "http://localhost:3000").rstrip("/")
 BODY_BYTES_MAX = 16 * 1024 * 1024
+# Five seconds apart: a wait outlives a service that is away for a quarter of an hour, a redeem one that restarts.
+WAIT_TRIES = 180
+REDEEM_TRIES = 30
 AGENT_NAME = "python-example"
 SUMMARY = "Refund order 1042 (49.00 EUR)"
 NOTIFY = os.environ.get("COUNTERSIGN_NOTIFY", "owner@localhost")
@@ -49,7 +52,7 @@ def wait(request_id):
     """The decided request, whatever was decided. Execute effectivePayload only if status is APPROVED."""
     while True:
         asked_at = time.monotonic()
-        request = _call("GET", f"/v1/requests/{request_id}?wait=50")
+        request = _call("GET", f"/v1/requests/{request_id}?wait=50", tries=WAIT_TRIES)
         if request["status"] != "PENDING":
             return request
         # A service with too many waiting callers answers early; asked again at once, it would have more of them.
@@ -60,7 +63,7 @@ def wait(request_id):
 def redeem(request_id):
     """Right before you run it: of any number of callers one gets the request, the others AlreadyRedeemed."""
     # The key names this call, so that an answer that was lost can be asked for again.
-    request = _call("POST", f"/v1/requests/{request_id}/redeem", None, str(uuid.uuid4()))
+    request = _call("POST", f"/v1/requests/{request_id}/redeem", None, str(uuid.uuid4()), REDEEM_TRIES)
     # Anything in between can answer 200. Only this says that the action is ours.
     if request["id"] == request_id and request["status"] == "APPROVED" and request.get("redeemedAt"):
         return request
@@ -119,13 +122,13 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 _opener = urllib.request.build_opener(_NoRedirects)
 
 
-def _call(method, path, body=None, idempotency_key=None):
+def _call(method, path, body=None, idempotency_key=None, tries=6):
     headers = {"Authorization": f"Bearer {os.environ.get('COUNTERSIGN_API_KEY', '')}"}
     if idempotency_key is not None:
         headers["Idempotency-Key"] = idempotency_key
         headers["Content-Type"] = "application/json"
     data = None if body is None else to_json(body).encode()
-    for attempt in range(6):
+    for attempt in range(tries):
         call = urllib.request.Request(BASE_URL + path, data, headers, method=method)
         try:
             with _opener.open(call, timeout=80) as answer:
@@ -143,7 +146,7 @@ def _call(method, path, body=None, idempotency_key=None):
             failure = f"{error.code}: {text}"
         except (OSError, ValueError, http.client.HTTPException) as error:
             failure = str(error)
-        time.sleep(min(0.25 * 2**attempt, 5))
+        time.sleep(min(0.25 * 2 ** min(attempt, 5), 5))
     raise CountersignError(f"no answer from {BASE_URL}: {failure}")
 
 
