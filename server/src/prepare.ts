@@ -54,9 +54,13 @@ async function prepareSchema({ connection }: Store, log: Logger): Promise<void> 
 }
 
 async function leaveTrial({ db }: Store, log: Logger): Promise<void> {
-  for (const { workspaceId, hasOwner } of await endTrial(db)) {
+  for (const { workspaceId, hasOwner, emptyGroups } of await endTrial(db)) {
     const removed = `${firstOwnerEmail}, the owner while this was tried out on one machine, was removed from ${workspaceId}`;
     const advice = `It has no owner now. Name one: countersign member add --workspace ${workspaceId} --email you@example.com --role owner`;
     log.warn(hasOwner ? removed : `${removed}. ${advice}`);
+    for (const { id, key } of emptyGroups) {
+      const empty = `the group ${key} of ${workspaceId} has nobody left who could decide`;
+      log.warn(`${empty}. Name somebody: countersign group add ${id} you@example.com`);
+    }
   }
 }

@@ -192,6 +192,31 @@ test("the owner of a trial is nobody's default approver once the service goes pu
   assert.ok(changes.includes("from owner@localhost to as workspace"));
 });
 
+test("the owner of a trial is in no group once the service goes public, so no request waits for that address", async () => {
+  const { id: workspaceId, key } = await makeWorkspace(db);
+  const make = async (group: string, members: string[]) =>
+    accepted(await createGroup(db, { workspaceId, key: group, name: group, members }));
+  const alone = await make("alone", ["Owner@localhost"]);
+  await make("both", ["ann@x.example", "owner@localhost"]);
+  const ended = (await endTrial(db)).filter((each) => each.workspaceId === workspaceId);
+  const groupsLeft = ended.flatMap(({ emptyGroups }) => emptyGroups.map(({ id }) => id));
+  assert.deepEqual(groupsLeft, [alone.id], "where they are no member, too");
+  const create = (group: string) =>
+    service.call("POST", "/v1/requests", {
+      key,
+      body: { ...minimalBody, notify: `group:${group}` },
+    });
+  assert.equal((await create("alone")).json.error.code, "empty_group");
+  const { json } = await create("both");
+  const { rows } = await db.query("select email from reviewers where approval_id = $1", [json.id]);
+  assert.deepEqual(rows, [{ email: "ann@x.example" }]);
+  const removed = (await activityOf(workspaceId)).filter(
+    ({ action }) => action === "group.member_removed",
+  );
+  assert.equal(removed.length, 2);
+  assert.deepEqual(await endTrial(db), [], "and the next start has nothing to do");
+});
+
 test("a default whose group is gone is told as it was set, and the create that names it says what is wrong", async () => {
   const { id: workspaceId, key } = await makeWorkspace(db);
   await makePeople(workspaceId);

@@ -6,11 +6,13 @@ import { digestOfApiKey } from "../../domain/access/api-key.ts";
 import type { Keyring } from "../../domain/access/keyring.ts";
 import { defaultReminderPercent } from "../../domain/limits.ts";
 import { defaultExpiryMinutes } from "../../domain/shown/field-limits.ts";
+import type { Group } from "../../storage/people/groups.ts";
 import * as members from "../../storage/people/members.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
 import * as workspaces from "../../storage/workspaces/workspaces.ts";
 import { insertMember } from "../people/add-member.ts";
+import { removeFromGroups } from "../people/manage-group.ts";
 import { insertSignInLink } from "../people/sign-in.ts";
 import { insertKey, setDefaultApprover } from "./issue-key.ts";
 import { applySettings } from "./manage-workspace.ts";
@@ -65,12 +67,13 @@ export async function unmarkTrial(db: Database): Promise<void> {
   await inTransaction(db, workspaces.unmarkTrials);
 }
 
-/** A workspace that the first owner was removed from, and whether it has another owner. */
-export type EndedTrial = { workspaceId: string; hasOwner: boolean };
+/** A workspace that the first owner was removed from, whether it has another owner, and groups left without anybody. */
+export type EndedTrial = { workspaceId: string; hasOwner: boolean; emptyGroups: Group[] };
 
 /**
- * Removes the first owner from every workspace, also as the one who is asked by default: nobody owns that address on a public service, and any mail server may
- * have a mailbox for it. Their sessions go with them. Unlike members, an operator may leave a workspace without owners.
+ * Removes the first owner from every workspace and group, also as the one who is asked by default: nobody owns that
+ * address on a public service, and any mail server may have a mailbox for it. Their sessions go with them. Unlike
+ * members, an operator may leave a workspace without owners.
  */
 export async function endTrial(db: Database): Promise<EndedTrial[]> {
   return inTransaction(db, async (tx) => {
@@ -78,16 +81,33 @@ export async function endTrial(db: Database): Promise<EndedTrial[]> {
     for (const workspaceId of await workspaces.listIdsOf(tx, firstOwnerEmail)) {
       const workspace = await workspaces.lock(tx, workspaceId);
       if (workspace !== null) await forgetAsApprover(tx, workspace);
-      const member = await members.findByEmail(tx, { workspaceId, email: firstOwnerEmail });
-      if (member === null) continue;
-      const { email: subject, role } = member;
-      const entry = { workspaceId, actor: null, subject, detail: { role } };
-      await activity.insert(tx, { ...entry, action: "member.removed" });
-      await members.remove(tx, member);
-      ended.push({ workspaceId, hasOwner: (await members.countOwners(tx, workspaceId)) > 0 });
+      const person = { workspaceId, email: firstOwnerEmail };
+      const groups = await removeFromGroups(tx, { ...person, actor: null });
+      const wasMember = await removeMember(tx, person);
+      if (!wasMember && groups.length === 0) continue;
+      ended.push({
+        workspaceId,
+        hasOwner: (await members.countOwners(tx, workspaceId)) > 0,
+        // They were its only member.
+        emptyGroups: groups.filter((group) => group.members.length === 1),
+      });
     }
     return ended;
   });
+}
+
+/** Says whether they were a member. */
+async function removeMember(
+  tx: Transaction,
+  person: { workspaceId: string; email: string },
+): Promise<boolean> {
+  const member = await members.findByEmail(tx, person);
+  if (member === null) return false;
+  const { workspaceId, email: subject, role } = member;
+  const entry = { workspaceId, actor: null, subject, detail: { role } };
+  await activity.insert(tx, { ...entry, action: "member.removed" });
+  await members.remove(tx, member);
+  return true;
 }
 
 /** As a default approver the address would go on deciding, or rather the stranger who has that mailbox. */

@@ -128,10 +128,11 @@ export async function unmarkTrials(tx: Transaction): Promise<void> {
   await tx.query("update workspaces set is_trial = false where is_trial");
 }
 
-/** The workspaces where somebody is a member, or is asked by default, for all or for one key. */
+/** The workspaces where somebody is a member or in a group, or is asked by default, for all or for one key. */
 export async function listIdsOf(db: Queryable, email: string): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
     `select workspace_id as id from members where lower(email) = lower($1)
+     union select workspace_id from group_members where lower(email) = lower($1)
      union select id from workspaces where lower(default_approver) = lower($1)
      union select workspace_id from api_keys
        where lower(default_approver) = lower($1) and revoked_at is null
