@@ -6,11 +6,12 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { Queryable } from "../src/database/database.ts";
+import { inTransaction, type Queryable } from "../src/database/database.ts";
 import { exportPageItems, unindexedJsonBytesMax } from "../src/domain/limits.ts";
 import { readPages } from "../src/storage/approvals/approval-export.ts";
 import { everything } from "../src/storage/approvals/approval-lists.ts";
 import * as activity from "../src/storage/workspaces/activity.ts";
+import { until } from "./patience.ts";
 import { callDashboard, fromOurPage, makeMember, signIn } from "./test-dashboard.ts";
 import {
   assertRefused,
@@ -18,6 +19,7 @@ import {
   jsonOf,
   runCommand,
   runCut,
+  startProgram,
   textOf,
 } from "./test-program.ts";
 import { decide, findReviewer } from "./test-review.ts";
@@ -241,6 +243,35 @@ test("the command line lists, shows and exports with the same filters", async ()
     assert.equal(await readFile(file, "utf8"), `${read.text.replaceAll("\n", " ")}\n`);
     assertRefused(await run("request", "show", "req_none"), /there is no request req_none/);
     assertRefused(await run("request", "list", "--workspace", "ws_none"), /no workspace ws_none/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("an export that is ended leaves no part of a file behind, and the next one removes what a killed one left", async () => {
+  const { workspaceId, key } = await makeTeam();
+  await ask(key, {});
+  const folder = await mkdtemp(join(tmpdir(), "export-"));
+  const words = ["request", "export", "--workspace", workspaceId];
+  const output = ["--output", join(folder, "out.csv")];
+  const endBy = (signal: NodeJS.Signals) =>
+    inTransaction(db, async (tx) => {
+      await tx.query("lock table approvals in access exclusive mode");
+      const program = startProgram(environmentOn(service.database.url), [...words, ...output]);
+      await until(async () => (await readdir(folder)).some((name) => name.endsWith(".part")));
+      program.child.kill(signal);
+      assert.deepEqual(await program.ended, { code: null, signal });
+    });
+  try {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      await endBy(signal);
+      assert.deepEqual(await readdir(folder), [], signal);
+    }
+    await endBy("SIGKILL");
+    const others = [`out.csv.${process.pid}.part`, "mine.part", "out.csv.old.part"];
+    for (const name of others) await writeFile(join(folder, name), "");
+    assert.equal((await run(...words, ...output)).code, 0);
+    assert.deepEqual((await readdir(folder)).toSorted(), [...others, "out.csv"].toSorted());
   } finally {
     await rm(folder, { recursive: true });
   }

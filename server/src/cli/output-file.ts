@@ -1,8 +1,9 @@
 // Writes texts to a file or to standard output, no faster than they are taken.
 
 import { once } from "node:events";
-import { createWriteStream } from "node:fs";
-import { realpath, rename, rm, stat } from "node:fs/promises";
+import { createWriteStream, rmSync } from "node:fs";
+import { readdir, realpath, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { OperatorFault } from "../domain/operator-fault.ts";
@@ -22,14 +23,55 @@ export async function writeFileWhole(name: string, texts: AsyncIterable<string>)
 }
 
 async function writeBeside(path: string, texts: AsyncIterable<string>): Promise<void> {
+  await removeLeftOver(path);
   const beside = `${path}.${process.pid}.part`;
+  const release = removeWhenEnded(beside);
   try {
     await write(beside, texts, "wx");
     await rename(beside, path);
   } catch (error) {
     await rm(beside, { force: true });
     throw error;
+  } finally {
+    release();
   }
+}
+
+/** Parts of this file whose process was killed, or whose machine lost power: nothing else could remove them. */
+async function removeLeftOver(path: string): Promise<void> {
+  const folder = dirname(path);
+  const start = `${basename(path)}.`;
+  // The write says what is wrong with a folder that can't be read.
+  for (const name of await readdir(folder).catch(() => [])) {
+    const pid = name.startsWith(start) && /^([0-9]+)\.part$/.exec(name.slice(start.length))?.[1];
+    if (pid && !isRunning(Number(pid))) await rm(join(folder, name), { force: true });
+  }
+}
+
+/** True also for a process that this one may not signal. */
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return !hasCode(error, "ESRCH");
+  }
+}
+
+const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Removes the file when a signal ends this process. Call the result when that is no longer wanted. */
+function removeWhenEnded(path: string): () => void {
+  const release = () => {
+    for (const signal of endingSignals) process.off(signal, end);
+  };
+  const end = (signal: NodeJS.Signals) => {
+    release();
+    rmSync(path, { force: true });
+    // With the listener gone, the signal ends the process as if there had been none.
+    process.kill(process.pid, signal);
+  };
+  for (const signal of endingSignals) process.on(signal, end);
+  return release;
 }
 
 async function write(path: string, texts: AsyncIterable<string>, flags: string): Promise<void> {
