@@ -85,6 +85,37 @@ test("signs and spaces inside names, ids and numbers may be left out", () => {
   assert.ok(!finds("49100", "49 of 100.00"));
 });
 
+test("signs and spaces may be typed where a number has none, or has others", () => {
+  for (const [typed, text] of [
+    ["+49 171 123", "call +491711234567 now"],
+    ["0171/123-45", "01711234567"],
+    ["+49 171 123", "+49 (171) 123-4567"],
+    ["ORD-2024-0017", "ORD 2024 0017"],
+    ["ORD-2024-0017", "ord20240017"],
+    ["ORD 2024 0017", "ORD-2024-0017"],
+    ["DE89 3704 0044", "DE89370400440532013000"],
+    ["de89-3704-0044", "DE89 3704 0044 0532 0130 00"],
+    ["1 000 000", "1000000"],
+    ["refund 2024 0017", "Refund of 20240017"],
+    ["paid 1042 2024 17", "17 apples, paid in 2024 for 1042"],
+  ] as const) {
+    assert.ok(finds(typed, text), `${typed} in ${text}`);
+  }
+  for (const [typed, text] of [
+    ["ORD-2024-0017", "INV-2024-0017"],
+    ["ORD-2024-0017", "20240017"],
+    ["ORD-2024-0017", "0017 of ORD, 2024"],
+    ["order 2024 0017", "20240017"],
+    ["49.00", "4900"],
+    ["1000.50", "100050"],
+    ["100 200.50", "100200"],
+    ["5 1042", "51042"],
+    ["+49 171 123", "+49 171 and 99123"],
+  ] as const) {
+    assert.ok(!finds(typed, text), `${typed} in ${text}`);
+  }
+});
+
 test("words at the seams of a long text are found", () => {
   const text = Array.from({ length: 3_000 }, (_, at) => `w${at}x`).join(" ");
   const words = new Set(wordsOf(text));

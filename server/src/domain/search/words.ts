@@ -14,8 +14,8 @@ import {
   searchWordCharactersMax,
 } from "../limits.ts";
 
-/** A word of a search: whole, or only its beginning. */
-export type Term = { word: string; isBeginning: boolean };
+/** A word of a search: whole, or only its beginning. `glued` are words that do as well, see gluedNumbers. */
+export type Term = { word: string; isBeginning: boolean; glued?: readonly string[] };
 
 export function wordsOf(text: string): string[] {
   if (text.length <= searchPieceCharacters) return wordsOfPiece(text);
@@ -61,21 +61,39 @@ function wordsOfPiece(piece: string): string[] {
     },
   });
   for (const [number] of text.matchAll(spacedNumbers)) {
-    const glued = number.replaceAll(/[^\p{L}\p{N}]/gu, "");
-    words.push(glued, glued.replace(/^\D+/, ""));
+    words.push(glue(number), glue(withoutLetters(number)));
   }
   return words;
 }
 
-/** Phone, card and account numbers: digits in groups. They may begin with the letters of a country. */
-const spacedNumbers = /(?<![\p{L}\p{N}])[a-z]{0,2}[0-9][0-9 ()/.-]{5,40}[0-9](?![0-9])/gu;
+/** Phone, card, account and order numbers: digits in groups. They may begin with letters, `DE89 3704` or `ORD 2024 0017`. */
+const spacedNumbers = /(?<![\p{L}\p{N}])(?:[a-z]{1,5}[ -]?)?[0-9][0-9 ()/.-]{5,40}[0-9](?![0-9])/gu;
+
+function glue(number: string): string {
+  return number.replaceAll(/[^\p{L}\p{N}]/gu, "");
+}
+
+function withoutLetters(number: string): string {
+  return number.replace(/^\D+/, "");
+}
+
+/** A typed number in groups. A dot is no sign of one: `49.00` must not find 4900. */
+const typedNumbers =
+  /(?<![\p{L}\p{N}.,])(?:[a-z]{1,5}[ -]?)?[0-9][0-9 ()/-]{3,40}[0-9](?![0-9]|[.,][0-9])/gu;
+/** Two numbers that somebody types beside each other, such as an amount and a year, rarely have more digits together. */
+const typedDigitsMin = 6;
 
 /** Every term must be found. Empty when the typed text holds no letter or digit. */
 export function termsOf(typed: string): Term[] {
   const terms = new Map<string, Term>();
   const add = (term: Term) => terms.set(`${term.isBeginning} ${term.word}`, term);
-  split(folded(typed), {
-    onCompound: ({ joined }) => add({ word: cut(joined), isBeginning: true }),
+  const text = folded(typed);
+  const numbers = gluedNumbers(text);
+  split(text, {
+    onCompound: ({ joined }) => {
+      const glued = numbers.get(joined);
+      add({ word: cut(joined), isBeginning: true, ...(glued === undefined ? {} : { glued }) });
+    },
     onUnspaced: (characters) => {
       if (characters.length === 1) add({ word: characters[0] ?? "", isBeginning: true });
       for (const [at, character] of characters.slice(0, -1).entries()) {
@@ -86,9 +104,30 @@ export function termsOf(typed: string): Term[] {
   return [...terms.values()];
 }
 
-export function isMatch({ word, isBeginning }: Term, words: Iterable<string>): boolean {
+/**
+ * The groups of each typed number, with the whole number that does as well in the place of every one of them: `+49 171
+ * 123` finds +49171123. A part such as `ord-2024` is never taken without its letters: that would find inv-2024.
+ */
+function gluedNumbers(text: string): Map<string, string[]> {
+  const glued = new Map<string, string[]>();
+  for (const [number] of text.matchAll(typedNumbers)) {
+    if (number.replaceAll(/\D/g, "").length < typedDigitsMin) continue;
+    for (const form of new Set([number, withoutLetters(number)])) {
+      split(form, {
+        onCompound: ({ joined }) => {
+          glued.set(joined, [...(glued.get(joined) ?? []), glue(form)]);
+        },
+        onUnspaced: () => {},
+      });
+    }
+  }
+  return glued;
+}
+
+export function isMatch({ word, isBeginning, glued = [] }: Term, words: Iterable<string>): boolean {
   for (const each of words) {
     if (isBeginning ? each.startsWith(word) : each === word) return true;
+    if (glued.some((number) => each.startsWith(number))) return true;
   }
   return false;
 }

@@ -295,9 +295,10 @@ function queryOf(
     ...(sought.decidedBy === null ? [] : [deciderLexeme(sought.decidedBy)]),
   ];
   return [
-    ...sought.words.map(
-      ({ word, isBeginning }) => `${quoted(number, word)}${isBeginning ? ":*" : ""}`,
-    ),
+    ...sought.words.map(({ word, isBeginning, glued = [] }) => {
+      const asTyped = `${quoted(number, word)}${isBeginning ? ":*" : ""}`;
+      return `(${[asTyped, ...glued.map((each) => `${quoted(number, each)}:*`)].join(" | ")})`;
+    }),
     ...names.map((name) => quoted(number, name)),
   ].join(" & ");
 }
