@@ -35,7 +35,7 @@ end;
 $function$
 ;
 
-CREATE OR REPLACE FUNCTION public.queue_decided_for_search()
+CREATE OR REPLACE FUNCTION public.queue_resolved_for_search()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
@@ -167,8 +167,8 @@ CREATE UNIQUE INDEX approvals_idempotency_key ON public.approvals USING btree (w
 CREATE INDEX approvals_reminding ON public.approvals USING btree (remind_at) WHERE ((status = 'PENDING'::text) AND (remind_at IS NOT NULL));
 CREATE INDEX approvals_status ON public.approvals USING btree (status, workspace_id, id);
 CREATE TRIGGER approvals_created_are_searchable AFTER INSERT ON public.approvals REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION queue_created_for_search();
-CREATE TRIGGER approvals_decided_are_searchable AFTER UPDATE ON public.approvals FOR EACH ROW WHEN ((new.resolved_by_email IS NOT NULL)) EXECUTE FUNCTION queue_decided_for_search();
 CREATE TRIGGER approvals_final_is_final BEFORE UPDATE ON public.approvals FOR EACH ROW WHEN ((old.status <> 'PENDING'::text)) EXECUTE FUNCTION refuse_change_of_final_approval();
+CREATE TRIGGER approvals_resolved_are_searchable AFTER UPDATE ON public.approvals FOR EACH ROW WHEN ((new.status <> old.status)) EXECUTE FUNCTION queue_resolved_for_search();
 
 create table attempts (
   workspace_id text collate "C" not null,
@@ -323,12 +323,15 @@ create table groups (
   name text not null,
   created_at timestamp(3) with time zone not null default now_ms(),
   deleted_at timestamp(3) with time zone,
+  last_deleted_at timestamp(3) with time zone,
   constraint groups_key_key UNIQUE (workspace_id, key),
   constraint groups_pkey PRIMARY KEY (workspace_id, id),
   constraint groups_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint groups_deleted_is_remembered CHECK (((deleted_at IS NULL) OR (last_deleted_at IS NOT NULL))),
   constraint groups_key_check CHECK ((key ~ '^[a-z0-9][a-z0-9_-]{0,63}$'::text)),
   constraint groups_name_check CHECK ((name <> ''::text))
 );
+CREATE INDEX groups_deleted_lately ON public.groups USING btree (last_deleted_at) WHERE (last_deleted_at IS NOT NULL);
 
 create table mailboxes (
   workspace_id text collate "C" not null,
@@ -444,6 +447,7 @@ CREATE UNIQUE INDEX reviewers_token_digest_key ON public.reviewers USING btree (
 create table search_backlog (
   workspace_id text collate "C" not null,
   before_id text collate "C" not null,
+  has_words boolean not null default false,
   constraint search_backlog_pkey PRIMARY KEY (workspace_id),
   constraint search_backlog_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );

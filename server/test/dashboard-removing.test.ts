@@ -5,9 +5,11 @@ import { after, test } from "node:test";
 import { inOneStatement, inTransaction } from "../src/database/database.ts";
 import { cancelledAtOnceMax } from "../src/domain/shown/field-limits.ts";
 import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
+import { listStranded } from "../src/storage/approvals/pending.ts";
 import * as storedEndpoints from "../src/storage/deliveries/endpoints.ts";
 import type { DashboardApi } from "../src/wire/dashboard-contract.ts";
 import { until } from "./patience.ts";
+import { rowsLookedAt } from "./rows-looked-at.ts";
 import { callDashboard, makeMember, signIn } from "./test-dashboard.ts";
 import { findReviewer, getReview } from "./test-review.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
@@ -305,6 +307,90 @@ test("a deleted group is asked no more, its pending requests are cancelled, and 
   );
 });
 
+/** The create has found its group, and waits for the month's count until everything else is done. */
+async function createAround<Reply>(
+  workspaceId: string,
+  create: () => Promise<Reply>,
+  act: () => Promise<void>,
+): Promise<Reply> {
+  const late = await inTransaction(db, async (tx) => {
+    await tx.query("select from monthly_usage where workspace_id = $1 for update", [workspaceId]);
+    const creating = create();
+    await until(async () => {
+      const { rowCount } = await db.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      return rowCount === 1;
+    });
+    await act();
+    return { creating };
+  });
+  return late.creating;
+}
+
+test("a request that is created while its group is deleted and made again is cancelled, unless somebody may decide it", async (t) => {
+  const { workspaceId, key, email, call, ask, statusOf } = await makeTeam();
+  await ask();
+  const remove = "POST /workspaces/:workspaceId/groups/:groupId/delete";
+  const strand = async (group: string, members: string[]) => {
+    const create = () =>
+      service.call("POST", "/v1/requests", {
+        key,
+        body: { ...minimalBody, notify: `group:${group}` },
+      });
+    const groupId = await makeGroup(call, group, ["ann@example.com"]);
+    const { status, json } = await createAround(workspaceId, create, async () => {
+      assert.equal((await call(remove, { params: { groupId } })).status, 200);
+      assert.equal(await makeGroup(call, group, members), groupId);
+    });
+    assert.equal(status, 201);
+    return json.id as string;
+  };
+  const kept = await strand("same", ["Ann@Example.com"]);
+  const stranded = await strand("other", ["ben@example.com"]);
+  const asked = await ask({ notify: "group:other" });
+  await call("POST /workspaces/:workspaceId/groups/:groupId", {
+    params: { groupId: (await groupIdOf(workspaceId, "other")) as string },
+    body: { name: "Renamed" },
+  });
+  const worker = startWorker(service.database);
+  t.after(() => worker.stop());
+  await until(async () => (await statusOf(stranded)) === "CANCELLED", "nobody could decide it");
+  const { rows: told } = await db.query(
+    `select actor_email, detail ->> 'group' as name from activity
+     where workspace_id = $1 and detail::text like '%' || $2 || '%'`,
+    [workspaceId, stranded],
+  );
+  assert.deepEqual(told, [{ actor_email: email, name: "Group other" }]);
+  for (const id of [kept, asked]) assert.equal(await statusOf(id), "PENDING");
+});
+
+async function groupIdOf(workspaceId: string, key: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ id: string }>(
+    "select id from groups where workspace_id = $1 and key = $2",
+    [workspaceId, key],
+  );
+  return rows[0]?.id;
+}
+
+test("deleted groups are found by the time of their deletion, however many groups there are", async () => {
+  const { workspaceId } = await makeTeam();
+  await db.query(
+    `insert into groups (workspace_id, key, name, deleted_at, last_deleted_at)
+     select $1, 'g' || n, 'G', now() - interval '1 day', now() - interval '1 day'
+     from generate_series(1, 2000) as n`,
+    [workspaceId],
+  );
+  await db.query("analyze groups");
+  const client = await db.connect();
+  try {
+    const { counts } = await rowsLookedAt(client, () => listStranded(client, 100));
+    assert.ok((counts.groups ?? 0) < 100, `${counts.groups} groups`);
+  } finally {
+    client.release();
+  }
+});
+
 test("a request that is created while its group is deleted is refused or cancelled, every time", async (t) => {
   const { workspaceId, key, email, call, ask } = await makeTeam();
   await ask();
@@ -320,21 +406,10 @@ test("a request that is created while its group is deleted is refused or cancell
     assert.equal((await call(remove, { params: { groupId } })).status, 200);
     answers.push(...(await Promise.all(creates)));
   }
-  // This one has found the group, and waits for the month's count while the group is deleted.
   const groupId = await makeGroup(call, "finance", ["ann@example.com"]);
-  const late = await inTransaction(db, async (tx) => {
-    await tx.query("select from monthly_usage where workspace_id = $1 for update", [workspaceId]);
-    const creating = create();
-    await until(async () => {
-      const { rowCount } = await db.query(
-        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-      );
-      return rowCount === 1;
-    });
+  const stranded = await createAround(workspaceId, create, async () => {
     assert.equal((await call(remove, { params: { groupId } })).status, 200);
-    return { creating };
   });
-  const stranded = await late.creating;
   answers.push(stranded);
   for (const { status, json } of answers) {
     assert.ok(status === 201 || json.error.code === "unknown_group", JSON.stringify(json));

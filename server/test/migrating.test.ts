@@ -69,6 +69,8 @@ const merged = {
   "0014_names_and_deletions.sql":
     "d1aa21eefee38d5ddcb8246b57abd27f236643ace7f46302b5c42518e652ae39",
   "0015_trials.sql": "ad3c716b3c0fe8efccb88980209053a3273168d9d474088136e478d5066b818e",
+  "0016_statuses_and_watched_groups.sql":
+    "2dfded55d2fd01c65a88bade022e55760e36c5199b412ae10c62434145d823d5",
 };
 
 const migrationsFolder = join(import.meta.dirname, "..", "migrations");

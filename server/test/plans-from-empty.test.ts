@@ -17,6 +17,7 @@ import * as reviews from "../src/storage/approvals/reviews.ts";
 import { readAttention } from "../src/storage/deliveries/attention.ts";
 import * as dueMails from "../src/storage/deliveries/due-mails.ts";
 import * as dueWebhooks from "../src/storage/deliveries/due-webhooks.ts";
+import { rowsLookedAt } from "./rows-looked-at.ts";
 import { makeWorkspace, startService } from "./test-service.ts";
 
 // A connection keeps the plan that it made of a statement, perhaps while there was nothing yet, until PostgreSQL looks at
@@ -89,15 +90,6 @@ async function addMany(db: Database, { workspaceId }: Caller): Promise<void> {
   );
 }
 
-/** How many rows of each table were looked at since the transaction began, foreign keys included. */
-async function rowsLookedAt(tx: Transaction): Promise<Record<string, number>> {
-  const { rows } = await tx.query<{ table: string; rows: number }>(
-    `select relname as table, (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows
-     from pg_stat_xact_user_tables where seq_tup_read + coalesce(idx_tup_fetch, 0) > 0`,
-  );
-  return Object.fromEntries(rows.map(({ table, rows: count }) => [table, count]));
-}
-
 function assertFew(counts: Record<string, number>, atMost: number): void {
   const tooMany = Object.entries(counts).filter(([, rows]) => rows > atMost);
   assert.deepEqual(tooMany, []);
@@ -122,12 +114,7 @@ for (const beginning of ["with nothing", "with a few, and PostgreSQL has looked 
         for (let call = 0; call < untilPlanned; call += 1) await callAll(tx, caller);
       }
       await addMany(service.db, caller);
-      // Earlier counts are not to be counted again.
-      await client.query("select pg_stat_force_next_flush()");
-      await client.query("begin");
-      await callAll(tx, caller);
-      const counts = await rowsLookedAt(tx);
-      await client.query("rollback");
+      const { counts } = await rowsLookedAt(client, () => callAll(tx, caller));
       assertFew(counts, rowsAtMost);
       assert.ok((counts.approvals ?? 0) > 0);
     } finally {
@@ -149,23 +136,16 @@ test("a claim of mails that was planned with nothing looks at few rows, new ones
   });
   const client = await pool.connect();
   const tx = client as unknown as Transaction;
-  const rowsOfClaim = async () => {
-    await client.query("select pg_stat_force_next_flush()");
-    await client.query("begin");
-    const claim = await dueMails.claim(tx, 6);
-    const counts = await rowsLookedAt(tx);
-    await client.query("rollback");
-    return { claim, counts };
-  };
+  const rowsOfClaim = () => rowsLookedAt(client, () => dueMails.claim(tx, 6));
   try {
     for (let call = 0; call < untilPlanned; call += 1) await dueMails.claim(tx, 6);
     await addMany(service.db, { workspaceId, keyDigest: digestOfApiKey(key) });
     const alone = await rowsOfClaim();
-    assert.equal(alone.claim.mails.length, mailsPerWorkspaceMax);
+    assert.equal(alone.result.mails.length, mailsPerWorkspaceMax);
     assertFew(alone.counts, rowsAtMost);
     await service.db.query("update deliveries set mailbox = 'ann@example.com'");
     const digest = await rowsOfClaim();
-    assert.equal(digest.claim.mails[0]?.leases.length, digestRequestsMax);
+    assert.equal(digest.result.mails[0]?.leases.length, digestRequestsMax);
     // Each is looked at when it is claimed, and once more to be told.
     assertFew(digest.counts, 2 * digestRequestsMax + rowsAtMost);
   } finally {
@@ -204,11 +184,8 @@ test("claims that were planned with nothing count the crashes of what they take 
       ["webhooks", webhooksPerEndpointMax],
       ["mails", mailsPerWorkspaceMax],
     ] as const) {
-      await client.query("select pg_stat_force_next_flush()");
-      await client.query("begin");
-      assert.equal(await claims[name](), taken);
-      const counts = await rowsLookedAt(tx);
-      await client.query("rollback");
+      const { result, counts } = await rowsLookedAt(client, claims[name]);
+      assert.equal(result, taken);
       // Each has two attempts, which are looked at to find the last that ended by itself, to be counted, and to be closed.
       assertFew(counts, 6 * taken + rowsAtMost);
       assert.ok((counts.attempts ?? 0) >= 2 * taken);
@@ -238,11 +215,8 @@ test("what needs attention, planned with nothing, is read at few rows when there
     );
     await service.db.query("update deliveries set state = 'delivered', finished_at = now_ms()");
     await service.db.query("vacuum");
-    await client.query("select pg_stat_force_next_flush()");
-    await client.query("begin");
-    const { failedMails, expiring } = await readAttention(client, workspaceId);
-    const counts = await rowsLookedAt(client as unknown as Transaction);
-    await client.query("rollback");
+    const { result, counts } = await rowsLookedAt(client, () => readAttention(client, workspaceId));
+    const { failedMails, expiring } = result;
     assert.deepEqual([failedMails, expiring.count], [[], 0]);
     assertFew(counts, rowsAtMost);
   } finally {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { type Database, inTransaction, type Queryable } from "../src/database/database.ts";
+import { approvalStatuses } from "../src/domain/approval/approval.ts";
 import { searchGlance, searchQueueGlance, unindexedSearchedMax } from "../src/domain/limits.ts";
 import { termsOf } from "../src/domain/search/words.ts";
 import { everything, type ListFilter, list } from "../src/storage/approvals/approval-lists.ts";
@@ -10,6 +11,7 @@ import { findExcerpts, isBehind } from "../src/storage/approvals/approval-search
 import { afterLastId, firstId } from "../src/storage/approvals/approvals.ts";
 import * as searchIndex from "../src/storage/approvals/search-index.ts";
 import { until } from "./patience.ts";
+import { rowsLookedAt } from "./rows-looked-at.ts";
 import { decide, findReviewer } from "./test-review.ts";
 import { indexEverything } from "./test-search.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
@@ -359,17 +361,9 @@ async function costOf(work: (through: Queryable) => Promise<unknown>) {
     },
   } as unknown as Queryable;
   try {
-    await client.query("select pg_stat_force_next_flush()");
-    await client.query("begin");
-    await work(through);
-    const { rows } = await client.query<{ table: string; rows: number }>(
-      `select relname as table, (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows
-       from pg_stat_xact_user_tables`,
-    );
-    const counts = Object.fromEntries(rows.map(({ table, rows: count }) => [table, count]));
+    const { counts } = await rowsLookedAt(client, () => work(through));
     return { approvals: counts.approvals ?? 0, words: counts.approval_words ?? 0, statements };
   } finally {
-    await client.query("rollback");
     client.release();
   }
 }
@@ -412,8 +406,9 @@ test("a search of requests that lie years apart asks only for the times in which
   const { id: workspaceId } = await makeWorkspace(db);
   await fill(db, workspaceId, searchGlance + 1, { spacing: "600000000" });
   await indexEverything(db);
-  const { statements } = await costOf((through) => found(workspaceId, "nowhere", through));
+  const { statements, words } = await costOf((through) => found(workspaceId, "nowhere", through));
   assert.ok(statements <= 6, `${statements} statements`);
+  assert.ok(words <= searchGlance + 600, `${words} entries, also of others`);
 });
 
 test("lists by expiry and by decision look at few rows", async () => {
@@ -434,4 +429,83 @@ test("a create writes no words: they are written afterwards", async () => {
   const { rows } = await db.query("select count(*)::int as count from approval_words");
   assert.deepEqual(rows, before);
   assert.equal(await queued(workspaceId), 1);
+});
+
+test("a search with a status is right whatever has happened since a request was indexed", async () => {
+  const { id: workspaceId, key } = await makeWorkspace(db);
+  const zebra = () => ask(key, { payload: "zebra" });
+  const [PENDING, APPROVED, REJECTED] = [await zebra(), await zebra(), await zebra()];
+  const [EXPIRED, CANCELLED, overdue] = [await zebra(), await zebra(), await zebra()];
+  await fillGlance(workspaceId);
+  const foundBy = async () => {
+    const answers = await Promise.all(
+      approvalStatuses.map(async (status) => [
+        status,
+        await found(workspaceId, { ...wordsFilter("zebra"), status }),
+      ]),
+    );
+    return Object.fromEntries(answers);
+  };
+  await indexEverything(db);
+  const all = [PENDING, APPROVED, REJECTED, EXPIRED, CANCELLED, overdue].toSorted().toReversed();
+  const before = { PENDING: all, APPROVED: [], REJECTED: [], EXPIRED: [], CANCELLED: [] };
+  assert.deepEqual(await foundBy(), before);
+  await decideAs(APPROVED, "approve");
+  await decideAs(REJECTED, "reject");
+  await service.call("POST", `/v1/requests/${CANCELLED}/cancel`, { key });
+  await db.query("update approvals set expires_at = now() where id = any ($1)", [
+    [EXPIRED, overdue],
+  ]);
+  await service.call("GET", `/v1/requests/${EXPIRED}`, { key });
+  const after = {
+    PENDING: [PENDING],
+    APPROVED: [APPROVED],
+    REJECTED: [REJECTED],
+    EXPIRED: [overdue, EXPIRED].toSorted().toReversed(),
+    CANCELLED: [CANCELLED],
+  };
+  assert.deepEqual(await foundBy(), after, "before the worker has come");
+  await indexEverything(db);
+  assert.deepEqual(await foundBy(), after, "and afterwards");
+  // As an upgrade leaves it: words without statuses, to be indexed once more.
+  await db.query(
+    `update approval_words set words = (
+       select array_to_tsvector(array_agg(lexeme)) from unnest(tsvector_to_array(words)) as lexeme
+       where lexeme not like '% =status %'
+     ) where workspace_id = $1`,
+    [workspaceId],
+  );
+  await db.query("insert into search_backlog values ($1, 'req_g', true)", [workspaceId]);
+  assert.deepEqual(await foundBy(), after, "after an upgrade");
+  assert.equal(await isBehind(db, workspaceId), false);
+  await indexEverything(db);
+  assert.deepEqual(await foundBy(), after, "and once that is done");
+});
+
+/** More newer requests of each status than a search looks at by itself, so that it asks the index. */
+async function fillGlance(workspaceId: string): Promise<void> {
+  const count = searchGlance + 10;
+  for (const [at, status] of approvalStatuses.entries()) {
+    await db.query(
+      `insert into approvals (workspace_id, id, summary, approver_email, status, resolved_by_email, expires_at, resolved_at)
+       select $1, 'req_' || lpad(to_hex(4000000000000 + i), 12, '0') || lpad($3::text, 20, '0'), 'Filler',
+         'ann@example.com', $4::text, case when $4::text in ('APPROVED', 'REJECTED') then 'ann@example.com' end,
+         now_ms() + interval '1 day', case $4::text when 'PENDING' then null else now_ms() + interval '1 day' end
+       from generate_series(1, $2::int) as i`,
+      [workspaceId, count, String(at), status],
+    );
+  }
+}
+
+test("a search for a common word with a status that it never has looks at few rows", async () => {
+  const { id: workspaceId } = await makeWorkspace(db);
+  await fill(db, workspaceId, 5_000, { payload: `'"horse"'` });
+  await fillGlance(workspaceId);
+  await indexEverything(db);
+  const filter = { ...wordsFilter("horse"), status: "CANCELLED" } as const;
+  const { approvals, words } = await costOf(async (through) => {
+    assert.deepEqual(await found(workspaceId, filter, through), []);
+  });
+  assert.ok(approvals <= searchGlance + 600, `${approvals} approvals`);
+  assert.ok(words <= searchGlance + 600, `${words} entries`);
 });

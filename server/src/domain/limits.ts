@@ -171,11 +171,10 @@ export const largeWebhookWeight = 32;
 export const expiryBatch = 1_000;
 export const reminderBatch = 200;
 export const skipBatch = 1_000;
-/**
- * How long a deleted group is looked after: requests that had found the group before its deletion may still be written
- * for as long as a create can take, which is well under a minute.
- */
+/** How long a deleted group is looked after: requests that had found it before its deletion may still be written. */
 export const deletedGroupWatchMinutes = 60;
+/** Longer than a create can take from finding its group to being written. */
+export const lateCreateMs = 60_000;
 
 /** Covers everything from the lookup of the name to the last byte of the answer. */
 export const webhookTimeoutMs = 10_000;

@@ -2,6 +2,7 @@
 // are looked up in the index, a few seasons at a time. Rows that are not indexed yet are read themselves.
 
 import type { Queryable } from "../../database/database.ts";
+import type { ApprovalStatus } from "../../domain/approval/approval.ts";
 import {
   excerptJsonBytesMax,
   searchGlance,
@@ -35,6 +36,7 @@ import {
   deciderLexeme,
   lexemeOf,
   seasonOf,
+  statusLexeme,
 } from "./search-lexemes.ts";
 import { hasLargeJson, type SearchedRow, searchedColumns, toSearched } from "./searched-columns.ts";
 
@@ -92,7 +94,9 @@ export async function isBehind(
        select id, max(place) as place from newest where workspace_id = $1
        group by id order by id desc limit ${unindexedSearchedMax + 1}
      )
-     select exists (select from search_backlog where workspace_id = $1 and before_id > $2)
+      select exists (
+          select from search_backlog where workspace_id = $1 and before_id > $2 and not has_words
+        )
        or (select count(*) from newest) > ${searchQueueLookedAtMax}
        or (select count(*) from ours) > ${unindexedSearchedMax}
        or exists (select from ours where place > ${searchQueueGlance})
@@ -108,7 +112,8 @@ export async function isBehind(
   return rows[0]?.is_behind ?? true;
 }
 
-type Season = { season: string; number: number; indexed: number };
+/** `has_statuses` unless an upgrade has left some of its requests to be indexed once more. */
+type Season = { season: string; number: number; indexed: number; has_statuses: boolean };
 type Query = { sought: Sought; seasons: readonly Season[] };
 
 /** The seasons with indexed approvals, in the order of the list. Pending ones can't be older than the oldest of them. */
@@ -123,7 +128,10 @@ async function readSeasons(
      order by a.status, a.workspace_id, a.id limit 1)`;
   const from = order === "expiry" ? `substr(coalesce(${oldestPending}, 'req_g'), 5, 5)` : "''";
   const { rows } = await db.query<Season>(
-    `select season, number, indexed from search_seasons
+    `select season, number, indexed, season > coalesce(
+         (select substr(before_id, 5, 5) from search_backlog where workspace_id = $1), ''
+       ) as has_statuses
+     from search_seasons
      where workspace_id = $1 and season between greatest($2, ${from}) and $3
      order by season ${order === "oldest" ? "" : "desc"}`,
     [workspaceId, seasonOf(ids.from), seasonOf(ids.until)],
@@ -176,7 +184,8 @@ async function readGlance(
 ): Promise<{ found: ListedRow[]; isCutShort: boolean }> {
   // Each season writes its words with its own number.
   const queries = Object.fromEntries(
-    seasons.map(({ season, number }) => [season, queryOf(terms, { sought, number })]),
+    // The rows themselves tell their status.
+    seasons.map(({ season, number }) => [season, queryOf(terms, { sought, number, statuses: [] })]),
   );
   const { rows } = await db.query<ListedRow & { seen: number }>(
     statement((bind) => {
@@ -245,18 +254,27 @@ async function readStep(
   const { order } = terms;
   const quick = { ...sought, words: quickWords(sought) };
   const isQuick = quick.words.length === sought.words.length;
-  const queryFor = (each: Sought) =>
-    seasons.map(({ number }) => `(${queryOf(terms, { sought: each, number })})`).join(" | ");
+  const queriesFor = (each: Sought) =>
+    seasons.map(({ number, has_statuses: hasStatuses }) => {
+      const statuses = hasStatuses ? indexedStatuses(terms) : [];
+      return queryOf(terms, { sought: each, number, statuses });
+    });
   const { rows } = await db.query<ListedRow>(
     statement((bind) => {
       const workspace = bind(terms.workspaceId);
       // Only the index of words is asked for matches, and each match is then looked at by itself, in the order of the
-      // list, and no more of them than fill a page. "is true" keeps the planner from asking the index for all words.
+      // list, and no more of them than fill a page. Seasons are asked one by one: a query for all of them together is
+      // checked as a whole for every match of any, and the planner may read the whole table for it. "is true" keeps the
+      // planner from asking the index for all words.
       return `
         with matching as materialized (
-          select w.workspace_id, w.approval_id as id from approval_words w
-          where w.words @@ ${bind(queryFor(quick))}::tsquery
-            ${isQuick ? "" : `and (w.words @@ ${bind(queryFor(sought))}::tsquery) is true`}
+          select w.workspace_id, w.approval_id as id
+          from unnest(${bind(queriesFor(quick))}::tsquery[], ${bind(queriesFor(sought))}::tsquery[]) as season (quick, whole)
+          cross join lateral (
+            select w.workspace_id, w.approval_id from approval_words w
+            where w.words @@ season.quick ${isQuick ? "" : "and (w.words @@ season.whole) is true"}
+            offset 0
+          ) as w
         ),
         page as (
           select a.id, a.expires_at from matching
@@ -284,10 +302,19 @@ function quickWords({ words }: Sought): readonly Term[] {
   return longer.length === 0 ? words : longer;
 }
 
-/** The query for one season. Filters by name are asked for together with the words: one may be rare where others are not. */
+/** The statuses that the index may have for the approvals of a list. Of an overdue one it has the status before. */
+function indexedStatuses({ status, order }: Terms): ApprovalStatus[] {
+  if (order === "expiry") return ["PENDING"];
+  if (status === "EXPIRED") return ["EXPIRED", "PENDING"];
+  return status === null ? [] : [status];
+}
+
+type SeasonQuery = { sought: Sought; number: number; statuses: readonly ApprovalStatus[] };
+
+/** The query for one season. Filters are asked for together with the words: one may be rare where others are not. */
 function queryOf(
   { agentName, approver }: Terms,
-  { sought, number }: { sought: Sought; number: number },
+  { sought, number, statuses }: SeasonQuery,
 ): string {
   const names = [
     ...(agentName === null ? [] : [agentLexeme(agentName)]),
@@ -300,6 +327,9 @@ function queryOf(
       return `(${[asTyped, ...glued.map((each) => `${quoted(number, each)}:*`)].join(" | ")})`;
     }),
     ...names.map((name) => quoted(number, name)),
+    ...(statuses.length === 0
+      ? []
+      : [`(${statuses.map((status) => quoted(number, statusLexeme(status))).join(" | ")})`]),
   ].join(" & ");
 }
 

@@ -4,9 +4,11 @@ import type { Queryable } from "../../database/database.ts";
 import {
   awaitingCountMax,
   deletedGroupWatchMinutes,
+  lateCreateMs,
   pendingCountMax,
 } from "../../domain/limits.ts";
 import { pending } from "./approvals.ts";
+import { isStillAsked } from "./may-still-decide.ts";
 
 /** `isMore` when there are more than were looked at: with that many waiting the exact number helps nobody. */
 export async function readPending(
@@ -72,7 +74,7 @@ export async function countAwaiting(
   return { count: Math.min(ids.length, awaitingCountMax), isMore: ids.length > awaitingCountMax };
 }
 
-/** Approvals that wait for a group which was deleted. */
+/** Approvals that wait for a group which was deleted. `group` is the name it had then. */
 export type Stranded = {
   workspaceId: string;
   group: string;
@@ -81,31 +83,39 @@ export type Stranded = {
 };
 
 /**
- * Approvals that nobody can decide: they were being created while their group was deleted. Only groups that were deleted
- * a short while ago are looked at, since each looks at the approvals of one.
+ * Approvals that nobody can decide: they were being created while their group was deleted. The group may have been made
+ * again since, with other members. Only groups that were deleted a short while ago are looked at, since each looks at
+ * the approvals of one.
  */
 export async function listStranded(db: Queryable, limit: number): Promise<Stranded[]> {
   type Row = { workspace_id: string; name: string; deleted_by: string | null; ids: string[] };
+  const lateMs = `(extract(epoch from g.last_deleted_at) * 1000)::bigint + ${lateCreateMs}`;
   const { rows } = await db.query<Row>({
     name: "pending.listStranded",
     text: `
-      select g.workspace_id, g.name, waiting.ids, (
-          select actor_email from activity
-          where workspace_id = g.workspace_id and action = 'group.deleted' and detail ->> 'key' = g.key
-          order by id desc
-          limit 1
-        ) as deleted_by
+      select g.workspace_id, coalesce(deletion.name, g.name) as name, deletion.deleted_by, waiting.ids
       from groups g
       cross join lateral (
         select array(
           select a.id from approvals a
           where coalesce(a.group_id, lower(a.approver_email)) = g.id and a.status = ${pending}
             and a.workspace_id = g.workspace_id and a.expires_at > now()
+            and a.id < case when g.deleted_at is null then 'req_' || lpad(to_hex(${lateMs}), 12, '0') else 'req_g' end
+            and not exists (
+              select from reviewers r
+              where r.workspace_id = a.workspace_id and r.approval_id = a.id and ${isStillAsked("a", "r.email")}
+            )
           order by a.id
           limit $1
         ) as ids
       ) waiting
-      where g.deleted_at > now() - interval '${deletedGroupWatchMinutes} minutes' and waiting.ids <> '{}'`,
+      left join lateral (
+        select actor_email as deleted_by, subject as name from activity
+        where workspace_id = g.workspace_id and action = 'group.deleted' and detail ->> 'key' = g.key
+        order by id desc
+        limit 1
+      ) deletion on true
+      where g.last_deleted_at > now() - interval '${deletedGroupWatchMinutes} minutes' and waiting.ids <> '{}'`,
     values: [limit],
   });
   return rows.map((row) => ({

@@ -2,6 +2,7 @@
 // words of each. A request that is taken and its words are one transaction, so a crash loses neither.
 
 import type { Transaction } from "../../database/database.ts";
+import type { ApprovalStatus } from "../../domain/approval/approval.ts";
 import { indexBytesMax, searchedJsonCharactersMax } from "../../domain/limits.ts";
 import { wordsOfApproval } from "../../domain/search/searched-texts.ts";
 import { largeBytes } from "./approvals.ts";
@@ -12,6 +13,7 @@ import {
   deciderLexeme,
   lexemeOf,
   seasonOf,
+  statusLexeme,
 } from "./search-lexemes.ts";
 import { type SearchedRow, searchedColumns, toSearched } from "./searched-columns.ts";
 
@@ -35,10 +37,14 @@ export async function takeQueued(tx: Transaction, limit: number): Promise<Approv
   }));
 }
 
-/** The newest that are still to be done of one workspace; null when no workspace has any, or others hold them. */
+/**
+ * The newest that are still to be done of one workspace; null when no workspace has any, or others hold them. Those
+ * without any words come first: no search finds them.
+ */
 export async function takeBacklog(tx: Transaction, limit: number): Promise<ApprovalRef[] | null> {
   const { rows: held } = await tx.query<{ workspace_id: string; before_id: string }>(
-    "select workspace_id, before_id from search_backlog limit 1 for update skip locked",
+    `select workspace_id, before_id from search_backlog
+     order by has_words limit 1 for update skip locked`,
   );
   const [backlog] = held;
   if (backlog === undefined) return null;
@@ -78,6 +84,7 @@ export async function writeWords(tx: Transaction, refs: readonly ApprovalRef[]):
 type DocumentRow = SearchedRow & {
   workspace_id: string;
   id: string;
+  status: ApprovalStatus;
   group_id: string | null;
   /** Among those asked for, from 1 on. */
   place: number;
@@ -98,7 +105,7 @@ async function readFitting(tx: Transaction, refs: readonly ApprovalRef[]): Promi
           limit 1
         ) as a
       )
-      select a.workspace_id, a.id, a.group_id, sized.n::int as place,
+      select a.workspace_id, a.id, a.status, a.group_id, sized.n::int as place,
         ${searchedColumns("beginning", searchedJsonCharactersMax)}
       from sized
       cross join lateral (
@@ -137,6 +144,7 @@ async function lexemesOf(
   const number = numbers.get(`${row.workspace_id} ${seasonOf(row.id)}`);
   if (number === undefined) throw new Error(`the season of ${row.id} was not written`);
   const names = [
+    statusLexeme(row.status),
     agentLexeme(searched.agentName ?? ""),
     approverLexeme(row.group_id ?? searched.approverEmail ?? ""),
     ...(searched.decidedBy === null ? [] : [deciderLexeme(searched.decidedBy)]),

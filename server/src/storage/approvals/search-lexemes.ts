@@ -1,5 +1,7 @@
-// How the index of words writes a word: with the number of its season before it. Names that lists are filtered by are
-// words, too, of a form that no text has.
+// How the index of words writes a word: with the number of its season before it. Names and statuses that lists are
+// filtered by are words, too, of a form that no text has.
+
+import type { ApprovalStatus } from "../../domain/approval/approval.ts";
 
 const seasonStart = "req_".length;
 const seasonDigits = 5;
@@ -25,4 +27,8 @@ export function approverLexeme(approver: string): string {
 
 export function deciderLexeme(email: string): string {
   return `=decider ${email.toLowerCase()}`;
+}
+
+export function statusLexeme(status: ApprovalStatus): string {
+  return `=status ${status}`;
 }

@@ -122,7 +122,8 @@ export async function lock(
 
 /**
  * The id of the new group, or null when the workspace has one with this key. A deleted group with this key comes back
- * under the new name, without members: requests are filtered by the key, and then those of both are found.
+ * under the new name, without members: requests are filtered by the key, and then those of both are found. Its last
+ * deletion is not forgotten: a request that was being created meanwhile is cancelled (listStranded).
  */
 export async function insert(
   tx: Transaction,
@@ -151,7 +152,7 @@ export async function rename(
   ]);
 }
 
-/** Marks a group as deleted. It has no members any more, so nobody can decide for it. */
+/** Marks a group as deleted. It has no members any more, so nobody can decide for it. The time of it stays, see insert. */
 export async function remove(
   tx: Transaction,
   { workspaceId, id }: { workspaceId: string; id: string },
@@ -160,7 +161,7 @@ export async function remove(
     `with gone as (
        delete from group_members where workspace_id = $1 and group_id = $2
      )
-     update groups set deleted_at = now_ms() where workspace_id = $1 and id = $2`,
+     update groups set deleted_at = now_ms(), last_deleted_at = now_ms() where workspace_id = $1 and id = $2`,
     [workspaceId, id],
   );
 }
