@@ -170,7 +170,8 @@ test("a Standard Schema of your own holds the input and an edit", async () => {
   const running = run([one]);
   await served.approve((await onlyPending(client)).id, '{"orderId": 1042, "amount": 500}');
   assert.match((await running).text, /cannot take: amount: /);
-  await run([{ id: "call_2", input: { orderId: 7, amount: 5 } }]);
+  const { text } = await run([{ id: "call_2", input: { orderId: 7, amount: 5 } }]);
+  assert.match(text, /cannot take: orderId: .*nobody is asked to approve it/);
   assert.equal((await all(client)).length, 1);
   assert.deepEqual(paid, []);
 });

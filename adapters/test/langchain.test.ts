@@ -38,6 +38,7 @@ function makeAgent(
   {
     checkpointer = new MemorySaver(),
     schema = z.object({ orderId: z.number(), amount: z.number() }) as z.ZodType<Refund>,
+    schemas = {} as Record<string, z.ZodType>,
     pay = (_: Refund): string | Promise<string> => "paid",
     model = fakeModel()
       .respondWithTools(calls.map((args, index) => ({ name: "refund", args, id: `call_${index}` })))
@@ -52,7 +53,7 @@ function makeAgent(
     },
     { name: "refund", schema },
   );
-  const middleware = [requireApproval(client, ["refund"])];
+  const middleware = [requireApproval(client, ["refund"], { schemas })];
   const agent = createAgent({ model, tools: [refund], middleware, checkpointer });
   const asking: Asking = {
     countersign: client,
@@ -167,9 +168,9 @@ test("an edit that would be rounded, or that the Standard Schema refuses, does n
     ['{"orderId": 1042, "amount": 500}', /cannot take: amount: /],
   ] as const) {
     const client = await served.client();
-    const { agent, asking, config, input, paid, told } = makeAgent(client, [one]);
-    const given = edit.includes("9007") ? asking : { ...asking, schemas };
-    const running = invoke(agent, input, config, given);
+    const given = edit.includes("9007") ? {} : { schemas };
+    const { agent, asking, config, input, paid, told } = makeAgent(client, [one], given);
+    const running = invoke(agent, input, config, asking);
     await served.approve((await onlyPending(client)).id, edit);
     await running;
     assert.match(told(), expected);
@@ -306,12 +307,82 @@ test("a check that fails for one call leaves every approval of the turn to a lat
   assert.equal(paid.length, 2);
 });
 
-test("an input that the Standard Schema refuses is refused before anybody is asked", async () => {
+test("nobody is asked about an input that the tool or the Standard Schema refuses, or would change; the model is told why", async () => {
+  const plain = { orderId: z.number(), amount: z.number() };
+  const schemas = { refund: z.object({ ...plain, amount: z.number().max(10) }) };
+  const schema = z.object({ ...plain, amount: z.number().max(10) }) as z.ZodType<Refund>;
+  const filling = z.object({ ...plain, memo: z.string().default("none") }) as z.ZodType<Refund>;
+  for (const [given, expected] of [
+    [{ schemas }, /cannot take: amount: Too big/],
+    [{ schema }, /cannot take: Too big/],
+    [{ schema: filling }, /makes something else of it than the approver sees/],
+  ] as const) {
+    const client = await served.client();
+    const { agent, asking, config, input, paid, told } = makeAgent(client, [one], given);
+    const result = await invoke(agent, input, config, asking);
+    assert.equal(result.messages.at(-1)?.content, "done");
+    assert.match(told(), expected);
+    assert.match(told(), /nobody is asked to approve it/);
+    assert.deepEqual([await all(client), paid], [[], []]);
+  }
+});
+
+test("of two calls in one turn a person is asked about the one that fits, and the model hears about each", async () => {
+  const client = await served.client();
+  const schemas = { refund: z.object({ orderId: z.number(), amount: z.number().max(10) }) };
+  const two = { orderId: 7, amount: 5 };
+  const agent = makeAgent(client, [one, two], { schemas });
+  const running = invoke(agent.agent, agent.input, agent.config, agent.asking);
+  const { id, payload } = await onlyPending(client);
+  assert.deepEqual(payload, two);
+  await served.approve(id);
+  await running;
+  assert.deepEqual(agent.paid, [two]);
+  assert.match(agent.results().call_0 ?? "", /cannot take: amount/);
+  assert.equal(agent.results().call_1, "paid");
+});
+
+test("nobody is asked about an action of a graph of your own that the Standard Schema refuses", async () => {
   const client = await served.client();
   const { agent, asking, config, input } = makeAgent(client, [one]);
   const schemas = { refund: z.object({ orderId: z.number(), amount: z.number().max(10) }) };
   await assert.rejects(invoke(agent, input, config, { ...asking, schemas }), /refund cannot take/);
   assert.deepEqual(await all(client), []);
+});
+
+test("an unedited input that the tool no longer takes, or changes, is not called a change by the approver", async () => {
+  const plain = { orderId: z.number(), amount: z.number() };
+  for (const schema of [
+    z.object({ ...plain, amount: z.number().max(10) }),
+    z.object({ ...plain, amount: z.number().transform((amount) => amount * 100) }),
+    z.object({ ...plain, memo: z.string().default("none") }),
+  ]) {
+    const client = await served.client();
+    const asker = makeAgent(client, [one]);
+    const result = await asker.agent.invoke(asker.input, asker.config);
+    const [request] = await ask(result, asker.config, asker.asking);
+    await served.approve(request?.id ?? "");
+    const { checkpointer, model } = asker;
+    const given = { checkpointer, model, schema: schema as z.ZodType<Refund> };
+    const { agent, asking, paid, told } = makeAgent(client, [], given);
+    await resume(agent, await client.requests.get(request?.id ?? ""), asking);
+    assert.match(told(), /approved as it was .*, but its input is one that the tool cannot take/);
+    assert.deepEqual(paid, []);
+    await client.requests.redeem(request?.id ?? "");
+  }
+});
+
+test("a rejection that is resumed again is told once", async () => {
+  const client = await served.client();
+  const { agent, asking, config, input, paid, told, model } = makeAgent(client, [one]);
+  const [request] = await ask(await agent.invoke(input, config), config, asking);
+  await served.reject(request?.id ?? "", "no");
+  const event = await client.requests.get(request?.id ?? "");
+  assert.notEqual(await resume(agent, event, asking), null);
+  assert.equal(await resume(agent, event, asking), null);
+  assert.match(told(), /A person rejected/);
+  assert.equal(model.calls.length, 2);
+  assert.deepEqual(paid, []);
 });
 
 test("a call that was approved past Countersign does not run", async () => {

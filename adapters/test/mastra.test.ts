@@ -208,6 +208,47 @@ test("suspended: a rejection reaches the model when the run is resumed", async (
   assert.deepEqual(paid, []);
 });
 
+test("suspended: a rejection that is resumed again is told once, and the second resume says so", async () => {
+  const client = await served.client();
+  const { agent, paid, told } = makeAgent(client, { whilePending: "suspend" });
+  await agent.generate("Refund it");
+  const { id } = await onlyPending(client);
+  await served.reject(id, "no");
+  const event = await client.requests.get(id);
+  await resume(agent, event);
+  await assert.rejects(resume(agent, event), { id: "AGENT_RESUME_NO_SNAPSHOT_FOUND" });
+  assert.equal(told.length, 1);
+  assert.deepEqual(paid, []);
+});
+
+test("suspended: an unedited input that is no longer taken, or is changed, is not called a change by the approver", async () => {
+  for (const schema of [
+    z.object({ orderId: z.number(), amount: z.number().max(10) }),
+    z.object({ orderId: z.number(), amount: z.number().transform((amount) => amount * 100) }),
+  ]) {
+    const client = await served.client();
+    const asker = makeAgent(client, { whilePending: "suspend" });
+    await asker.agent.generate("Refund it");
+    const { id } = await onlyPending(client);
+    await served.approve(id);
+    const options = { whilePending: "suspend", schema } as const;
+    const { agent, paid, told } = makeAgent(client, options, asker.storage);
+    await resume(agent, await client.requests.get(id));
+    assert.match(told.join(), /approved as it was .*, but its input is one that the tool cannot/);
+    assert.deepEqual([...asker.paid, ...paid], []);
+    await client.requests.redeem(id);
+  }
+});
+
+test("nobody is asked about an input that the Standard Schema refuses; the model is told why", async () => {
+  const client = await served.client();
+  const schema = z.object({ orderId: z.number(), amount: z.number().max(10) });
+  const { agent, paid, told } = makeAgent(client, { schema });
+  await agent.generate("Refund it");
+  assert.match(told.join(), /cannot take: amount: Too big.*nobody is asked to approve it/s);
+  assert.deepEqual([await all(client), paid], [[], []]);
+});
+
 test("suspended: a resume without a decision, or with the approval of another request, runs nothing", async () => {
   const client = await served.client();
   const { agent, paid } = makeAgent(client, { whilePending: "suspend" });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { Agent, Runner, tool } from "@openai/agents-core";
+import { Agent, Runner, RunState, tool } from "@openai/agents-core";
 import {
   assistantMessage,
   functionCall,
@@ -23,6 +23,7 @@ after(() => served.stop());
 
 type Refund = { orderId: number; amount: number };
 const one: Refund = { orderId: 1042, amount: 49 };
+const plain = z.object({ orderId: z.number(), amount: z.number().positive() });
 const runner = new Runner({ tracingDisabled: true });
 
 const describe: DescribeCall = (toolName, input) => ({
@@ -31,19 +32,28 @@ const describe: DescribeCall = (toolName, input) => ({
 });
 
 /** The agent in a process that starts with nothing but its code. */
-function makeAgent(script: ConstructorParameters<typeof ScriptedModel>[0]) {
+function makeAgent(
+  script: ConstructorParameters<typeof ScriptedModel>[0],
+  {
+    parameters = plain as z.ZodObject,
+    schema,
+  }: { parameters?: z.ZodObject; schema?: z.ZodType } = {},
+) {
   const paid: Refund[] = [];
   const forgiven: Refund[] = [];
   const model = new ScriptedModel(script);
-  const refund = requireApproval({
-    name: "refund",
-    description: "Pays money back",
-    parameters: z.object({ orderId: z.number(), amount: z.number().positive() }),
-    execute: async (input) => {
-      paid.push(input);
-      return "paid";
+  const refund = requireApproval(
+    {
+      name: "refund",
+      description: "Pays money back",
+      parameters: parameters as typeof plain,
+      execute: async (input) => {
+        paid.push(input);
+        return "paid";
+      },
     },
-  });
+    schema === undefined ? {} : { schema },
+  );
   const forgive = requireApproval({
     name: "forgive",
     description: "Forgives a debt",
@@ -167,7 +177,7 @@ test("the model is told what ran after an edit, and the approver's note", async 
 });
 
 test("an edit that would be rounded, or that the Standard Schema refuses, does not run, and the model is told why", async () => {
-  const schemas = { refund: z.object({ orderId: z.literal(1042), amount: z.number().max(100) }) };
+  const schema = z.object({ orderId: z.literal(1042), amount: z.number().max(100) });
   for (const [edit, expected] of [
     ['{"orderId": 1042, "amount": 9007199254740993}', /9007199254740993/],
     ['{"orderId": 1042, "amount": 500}', /cannot take: amount: /],
@@ -176,9 +186,9 @@ test("an edit that would be rounded, or that the Standard Schema refuses, does n
     const client = await served.client();
     const { id } = (await askFor(client, one)).request;
     await served.approve(id, edit);
-    const { agent, paid, told } = makeAgent([done]);
-    const options = edit.includes("9007") ? {} : { schemas };
-    const state = await resume(client, agent, await client.requests.get(id), describe, options);
+    const given = edit.includes("9007") ? {} : { schema };
+    const { agent, paid, told } = makeAgent([done], given);
+    const state = await resume(client, agent, await client.requests.get(id), describe);
     assert.ok(state !== null);
     await runner.run(agent, state);
     assert.match(told(), expected);
@@ -315,7 +325,6 @@ test("a state that is larger than agentState may be is refused with what to do a
 });
 
 test("an edit that the tool cannot take, or would change, is not redeemed, and the model is told", async () => {
-  const plain = z.object({ orderId: z.number(), amount: z.number().positive() });
   const filling = plain.extend({ memo: z.string().default("none") });
   for (const [edit, parameters] of [
     ['{"orderId": 1042, "amount": -5}', plain],
@@ -323,27 +332,88 @@ test("an edit that the tool cannot take, or would change, is not redeemed, and t
     ['{"orderId": 1042, "amount": 12.5}', filling],
   ] as const) {
     const client = await served.client();
-    const { request } = await askFor(client, one);
-    await served.approve(request.id, edit);
-    const model = new ScriptedModel([done]);
-    const paid: unknown[] = [];
-    const execute = async (input: unknown) => {
-      paid.push(input);
-      return "paid";
-    };
-    const refund = requireApproval({ name: "refund", description: "Pays", parameters, execute });
-    const agent = new Agent({ name: "Refunds", model, tools: [refund] });
-    const state = await resume(client, agent, await client.requests.get(request.id), describe);
+    const { id } = (await askFor(client, one)).request;
+    await served.approve(id, edit);
+    const { agent, paid, told } = makeAgent([done], { parameters });
+    const state = await resume(client, agent, await client.requests.get(id), describe);
     assert.ok(state !== null);
     await runner.run(agent, state);
-    const told = JSON.stringify(model.lastCall?.request.input);
-    assert.match(told, /approved with changes .* that the tool cannot take/);
+    assert.match(told(), /approved with changes .* that the tool cannot take/);
     assert.deepEqual(paid, []);
-    await client.requests.redeem(request.id);
+    await client.requests.redeem(id);
   }
 });
 
-test("a tool that is not wrapped is noticed before its approval is redeemed", async () => {
+test("an unedited input that the tool no longer takes, or changes, is not called a change by the approver", async () => {
+  for (const given of [
+    { parameters: plain.extend({ amount: z.number().max(10) }) },
+    { parameters: plain.extend({ memo: z.string().default("none") }) },
+    { schema: plain.extend({ amount: z.number().transform((amount) => amount * 100) }) },
+  ]) {
+    const client = await served.client();
+    const { id } = (await askFor(client, one)).request;
+    await served.approve(id);
+    const { agent, paid, told } = makeAgent([done], given);
+    const state = await resume(client, agent, await client.requests.get(id), describe);
+    assert.ok(state !== null);
+    await runner.run(agent, state);
+    assert.match(told(), /approved as it was .*, but its input is one that the tool cannot take/);
+    assert.doesNotMatch(told(), /with changes|changed the input/);
+    assert.deepEqual(paid, []);
+    await client.requests.redeem(id);
+  }
+});
+
+test("nobody is asked about an input that the tool or the Standard Schema refuses, or would change; the model is told why", async () => {
+  const schema = z.object({ orderId: z.number(), amount: z.number().max(100) });
+  const filling = plain.extend({ memo: z.string().default("none") });
+  const doubling = plain.extend({ amount: z.number().transform((amount) => amount * 2) });
+  for (const [input, given, expected] of [
+    [{ ...one, amount: -1 }, {}, /cannot take: Too small/],
+    [{ ...one, amount: 500 }, { schema }, /cannot take: amount: Too big/],
+    [one, { parameters: filling }, /makes something else of it than the approver sees/],
+    [one, { schema: doubling }, /makes something else of it than the approver sees/],
+  ] as const) {
+    const client = await served.client();
+    const { agent, paid, told } = makeAgent([calls(input), done], given);
+    const { state, finalOutput } = await runner.run(agent, "Refund it");
+    assert.equal(finalOutput, "done");
+    assert.match(told(), expected);
+    assert.match(told(), /nobody is asked to approve it/);
+    assert.equal(await ask(client, state, describe), null);
+    assert.deepEqual([await all(client), paid], [[], []]);
+  }
+});
+
+test("a rejection that is resumed again is told again, and runs nothing", async () => {
+  const client = await served.client();
+  const { id } = (await askFor(client, one)).request;
+  await served.reject(id, "no");
+  for (const _ of [1, 2]) {
+    const { agent, paid, told } = makeAgent([done]);
+    const state = await resume(client, agent, await client.requests.get(id), describe);
+    assert.ok(state !== null);
+    await runner.run(agent, state);
+    assert.match(told(), /A person rejected/);
+    assert.deepEqual(paid, []);
+  }
+});
+
+test("a state that is run again after its tool ran does not run it again", async () => {
+  const client = await served.client();
+  const { id } = (await askFor(client, one)).request;
+  await served.approve(id);
+  const { agent, paid } = makeAgent([done, done]);
+  const state = await resume(client, agent, await client.requests.get(id), describe);
+  assert.ok(state !== null);
+  const text = state.toString();
+  await runner.run(agent, state);
+  const again = await RunState.fromString(agent, text);
+  await runner.run(agent, again);
+  assert.deepEqual(paid, [one]);
+});
+
+test("a tool that is not wrapped is noticed before anybody is asked, and before its approval is redeemed", async () => {
   const client = await served.client();
   const { request } = await askFor(client, one);
   await served.approve(request.id);
@@ -352,9 +422,13 @@ test("a tool that is not wrapped is noticed before its approval is redeemed", as
     name: "refund",
     description: "Pays",
     parameters,
+    needsApproval: true,
     execute: async () => "paid",
   });
-  const agent = new Agent({ name: "Refunds", model: new ScriptedModel([done]), tools: [bare] });
+  const model = new ScriptedModel([calls(one)]);
+  const agent = new Agent({ name: "Refunds", model, tools: [bare] });
+  const { state } = await runner.run(agent, "Refund it");
+  await assert.rejects(ask(client, state, describe), /made with requireApproval/);
   const event = await client.requests.get(request.id);
   await assert.rejects(resume(client, agent, event, describe), /made with requireApproval/);
   assert.throws(() => requireApproval(bare as never), /the options of the tool/);

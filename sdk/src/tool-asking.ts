@@ -4,7 +4,7 @@ import type { Countersign } from "./client.ts";
 import type { ApprovalRequest, CreateRequest } from "./contract.ts";
 import { changed, isShownAs } from "./standard-schema.ts";
 import type { Validate } from "./tool-redeeming.ts";
-import { isEdited, type NotRun, refusalText, unusableText } from "./tool-results.ts";
+import { isEdited, type NotRun, refusalText, unfitText, unusableText } from "./tool-results.ts";
 import type { DecidedRequest } from "./wait.ts";
 
 /** The approver's text beside the payload, which is the tool's input. */
@@ -66,16 +66,23 @@ export async function keyOf(...parts: [framework: string, ...string[]]): Promise
   return `${parts[0]}-${hex}`;
 }
 
-/** The input as an approver sees it. Throws if the tool would run with something else. */
+/** The input as an approver sees it. Throws, before anybody is asked, if the tool would not run with exactly that. */
 export async function shownInput(input: unknown, validate: Validate): Promise<unknown> {
   const shown = JSON.parse(JSON.stringify(input) ?? "null");
-  const checked = await validate(shown);
-  if (isShownAs(input, shown) && "value" in checked && isShownAs(checked.value, shown)) {
-    return shown;
-  }
-  throw new TypeError(
-    "an approver would not see what this tool runs with, because its schema changes the input: convert it in execute instead",
-  );
+  const problem = isShownAs(input, shown) ? await unfitness(shown, validate) : changed;
+  if (problem === null) return shown;
+  throw new TypeError(problem === changed ? unseen : unfitText(problem));
+}
+
+/** For the tool's developer: no other input would do. */
+const unseen =
+  "an approver would not see what this tool runs with, because its schema changes the input: convert it in execute instead";
+
+/** Why the tool can't run with exactly this input. Null if it can. */
+export async function unfitness(input: unknown, validate: Validate): Promise<string | null> {
+  const checked = await validate(input);
+  if ("problem" in checked) return checked.problem;
+  return isShownAs(checked.value, input) ? null : changed;
 }
 
 /**
@@ -104,6 +111,33 @@ export async function refusalOf(
   if (request.status !== "APPROVED") return refusalText(request);
   const allowed = await inputToRun(request, request.payload, validate);
   return "notRun" in allowed ? allowed.notRun : null;
+}
+
+export type ApprovedCall = {
+  requestId: string;
+  input: unknown;
+  validate: Validate;
+  signal?: AbortSignal | undefined;
+};
+
+/**
+ * The approval of a call that was decided in an earlier run, checked against the call, with the input to run; or, for
+ * the model, why it does not run. Redeems nothing.
+ */
+export async function approvalOf(
+  { requests }: Countersign,
+  { requestId, input, validate, signal }: ApprovedCall,
+): Promise<{ request: ApprovalRequest; input: unknown } | NotRun> {
+  const request = await requests.get(requestId, signal === undefined ? {} : { signal });
+  if (request.status === "PENDING") throw new Error(`${requestId} is not decided`);
+  if (request.status !== "APPROVED") {
+    return { notRun: refusalText(request), countersignRequestId: requestId };
+  }
+  if (!isShownAs(input, request.effectivePayload)) {
+    throw new Error(`${requestId} did not approve this call`);
+  }
+  const allowed = await inputToRun(request, request.effectivePayload, validate);
+  return "notRun" in allowed ? allowed : { request, input: allowed.input };
 }
 
 /**

@@ -4,7 +4,9 @@
 export { refuseRounded } from "./exactness.ts";
 export { isShownAs } from "./standard-schema.ts";
 export {
+  type ApprovedCall,
   type AskOptions,
+  approvalOf,
   askAndWait,
   type Describe,
   inputToRun,
@@ -14,6 +16,7 @@ export {
   refusalOf,
   refuseLargeState,
   shownInput,
+  unfitness,
 } from "./tool-asking.ts";
 export {
   problemWith,
@@ -35,6 +38,8 @@ export {
   separate,
   type Told,
   tellWith,
+  unapprovedText,
+  unfitText,
   unusableText,
   withDecision,
 } from "./tool-results.ts";

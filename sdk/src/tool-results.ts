@@ -127,6 +127,15 @@ export function refusalText(
   }
 }
 
+/** For the model, when its input is one that nobody is asked about. */
+export function unfitText(problem: string): string {
+  return `This input is one that the tool cannot take: ${problem}\nSo nobody is asked to approve it, and it was not carried out. Call the tool again only with an input that fits.`;
+}
+
+/** For the model, when a tool is called past Countersign. */
+export const unapprovedText =
+  "Countersign holds no approval of this action. It was not carried out.";
+
 /** For the model, when something was approved that the tool cannot take. */
 export function unusableText(
   request: Pick<ApprovalRequest, "id" | "payload" | "effectivePayload">,

@@ -8,19 +8,17 @@ import {
   type Describe,
   failureWith,
   inputToRun,
-  isNotRun,
   keyOf,
   type NotRun,
   redeemForTool,
   refusalText,
-  separate,
   shownInput,
   type Told,
-  tellWith,
   withDecision,
   withSchema,
 } from "@countersign/sdk/tool-call";
 import type { InferToolInput, InferToolOutput, Tool, ToolExecutionOptions } from "ai";
+import { lastOf, toldOutput } from "./outputs.ts";
 import { validatorOf } from "./tool-schema.ts";
 
 export type RequireApprovalOptions = {
@@ -79,48 +77,10 @@ export function requireApproval<GatedTool extends Tool>(
       throw signal?.aborted === true ? error : failureWith(error, request);
     }
   };
-  const outputOf: Tool["toModelOutput"] = async (result) => {
-    if (isNotRun(result.output)) return { type: "execution-denied", reason: result.output.notRun };
-    const { output, told } = separate(result.output);
-    const own = await (toModelOutput ?? plainOutput)({ ...result, output });
-    return told === null ? own : withTold(own, told);
-  };
   // Neither the output schema nor the SDK's own question fits the wrapped tool.
   const { outputSchema: _, needsApproval: __, ...rest } = tool;
-  return { ...rest, execute: gated, toModelOutput: outputOf } as unknown as Tool<
+  return { ...rest, execute: gated, toModelOutput: toldOutput(toModelOutput) } as unknown as Tool<
     Input,
     Output | Told<Output> | NotRun
   >;
-}
-
-type ModelOutput = Awaited<ReturnType<NonNullable<Tool["toModelOutput"]>>>;
-
-/** As the SDK does it for a tool that says nothing else. */
-function plainOutput({ output }: { output: unknown }): ModelOutput {
-  return typeof output === "string"
-    ? { type: "text", value: output }
-    : { type: "json", value: (output ?? null) as never };
-}
-
-function withTold(own: ModelOutput, told: string): ModelOutput {
-  switch (own.type) {
-    case "text":
-      return { ...own, value: tellWith(told, own.value) };
-    case "json":
-      return { type: "text", value: tellWith(told, JSON.stringify(own.value)) };
-    case "content":
-      return { ...own, value: [{ type: "text", text: told }, ...own.value] };
-    default:
-      return own;
-  }
-}
-
-/** A tool that reports progress has its last report as its output; a decision has no progress to report. */
-async function lastOf<Output>(output: AsyncIterable<Output> | Output): Promise<Output | undefined> {
-  if (typeof output !== "object" || output === null || !(Symbol.asyncIterator in output)) {
-    return output as Output;
-  }
-  let last: Output | undefined;
-  for await (const each of output) last = each;
-  return last;
 }

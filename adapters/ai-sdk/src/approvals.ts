@@ -1,29 +1,21 @@
-// Vercel AI SDK, for runs that don't wait: its own `toolApproval: { refund: "user-approval" }` ends the run with a
-// question, the messages travel in `agentState`, and any process continues from the webhook. The SDK's own answer can't
-// carry an edit, so the edit is written into the call before it is approved, and the model is told of it before the call.
+// Vercel AI SDK, for runs that don't wait: the SDK's own question ends the run, the messages travel in `agentState`, and
+// any process continues from the webhook. The SDK's own answer can't carry an edit, so the edit is written into the call
+// before it is approved.
 
 import type { ApprovalRequest, Countersign, CreateRequest, WebhookData } from "@countersign/sdk";
 import {
-  decisionOf,
   isEdited,
   keyOf,
   lastDecided,
-  redeemForRun,
   refusalOf,
   refuseLargeState,
-  type Schemas,
-  schemaOf,
-  withSchema,
+  unfitness,
 } from "@countersign/sdk/tool-call";
-import type {
-  AssistantModelMessage,
-  ModelMessage,
-  Tool,
-  ToolApprovalResponse,
-  ToolCallPart,
-  ToolSet,
-} from "ai";
-import { validatorOf } from "./tool-schema.ts";
+import type { ModelMessage, ToolCallPart, ToolSet } from "ai";
+import { type Approval, checkOf, partsOf } from "./approved-tool.ts";
+
+export type { Decision, NotRun, Told } from "@countersign/sdk/tool-call";
+export { type RequireApprovalOptions, requireApproval } from "./approved-tool.ts";
 
 /** In `agentState`: the whole run. */
 export type PausedMessages = { adapter: "ai-sdk"; messages: ModelMessage[] };
@@ -34,18 +26,65 @@ export type DescribeCall = (
   input: unknown,
 ) => Omit<CreateRequest, "payload" | "agentState">;
 
-export type ResumeOptions = {
-  /** The tools that the run continues with. What was approved must pass their own schemas unchanged. */
-  tools: ToolSet;
-  /** A Standard Schema for each tool, by its name. What was approved must pass it, or it does not run. */
-  schemas?: Schemas;
-};
+/** The tools of the run. Those that a person is asked about are made with `requireApproval`. */
+export type RunOptions = { tools: ToolSet };
 
 /**
  * Asks about each call that a run ended with:
- * `await ask(countersign, [...messages, ...result.responseMessages], describe)`. Empty if there is none.
+ * `await ask(countersign, [...messages, ...result.responseMessages], describe, { tools })`. Empty if there is none.
  */
 export async function ask(
+  countersign: Countersign,
+  messages: ModelMessage[],
+  describe: DescribeCall,
+  { tools }: RunOptions,
+): Promise<ApprovalRequest[]> {
+  for (const { call } of openCalls(messages)) {
+    const problem = await unfitness(call.input, checkIn(tools, call.toolName));
+    if (problem === null) continue;
+    // A wrapped tool asks nothing then, and tells the model. Somebody else asked: the run's own `toolApproval`.
+    throw new TypeError(`${call.toolName} cannot take this input: ${problem}`);
+  }
+  return askEach(countersign, messages, describe);
+}
+
+/**
+ * The messages to continue with, from a verified webhook:
+ * `const messages = await resume(countersign, event.data, describe, { tools }); if (messages !== null) await generateText({ messages, tools, … })`.
+ * Null if there is nothing to do: other calls are undecided, or another event continues the run. The tools redeem where
+ * they run: of any number of runs of these messages one runs them, and every other throws an `AlreadyRedeemedError`.
+ */
+export async function resume(
+  countersign: Countersign,
+  { id, status, agentState }: Pick<WebhookData, "id" | "status" | "agentState">,
+  describe: DescribeCall,
+  { tools }: RunOptions,
+): Promise<ModelMessage[] | null> {
+  const { adapter, messages = [] } = (agentState ?? {}) as Partial<PausedMessages>;
+  if (adapter !== "ai-sdk" || status === "PENDING") return null;
+  // Asked again with the same keys, these are the same requests in their current state.
+  const decided = await askEach(countersign, messages, describe);
+  if (decided.some((request) => request.status === "PENDING")) return null;
+  if (lastDecided(decided) !== id) return null;
+  const answered = await Promise.all(
+    openCalls(messages).map(async (open, index) => {
+      const request = decided[index];
+      if (request === undefined) throw new Error(`nobody was asked about ${open.call.toolCallId}`);
+      const reason = await refusalOf(request, checkIn(tools, open.call.toolName));
+      return { ...open, request, reason };
+    }),
+  );
+  const content = answered.map(({ approvalId, request, reason }): Approval => {
+    const response = { type: "tool-approval-response", approvalId } as const;
+    return reason === null
+      ? { ...response, approved: true, countersignRequestId: request.id }
+      : { ...response, approved: false, reason };
+  });
+  const edited = answered.filter(({ request, reason }) => reason === null && isEdited(request));
+  return [...messages.map((message) => withEdits(message, edited)), { role: "tool", content }];
+}
+
+async function askEach(
   countersign: Countersign,
   messages: ModelMessage[],
   describe: DescribeCall,
@@ -62,81 +101,14 @@ export async function ask(
   );
 }
 
-/**
- * The messages to continue with, from a verified webhook:
- * `const messages = await resume(countersign, event.data, describe, { tools }); if (messages !== null) await generateText({ messages, … })`.
- * Null if there is nothing to do: other calls are undecided, or another event continues the run. Redeems what was
- * approved: run these messages once. Throws an `AlreadyRedeemedError` if another call has got them.
- */
-export async function resume(
-  countersign: Countersign,
-  { id, status, agentState }: Pick<WebhookData, "id" | "status" | "agentState">,
-  describe: DescribeCall,
-  { tools, schemas = {} }: ResumeOptions,
-): Promise<ModelMessage[] | null> {
-  const { adapter, messages = [] } = (agentState ?? {}) as Partial<PausedMessages>;
-  if (adapter !== "ai-sdk" || status === "PENDING") return null;
-  // Asked again with the same keys, these are the same requests in their current state.
-  const decided = await ask(countersign, messages, describe);
-  if (decided.some((request) => request.status === "PENDING")) return null;
-  if (lastDecided(decided) !== id) return null;
-  const answered = openCalls(messages).map((open, index) => {
-    const request = decided[index];
-    if (request === undefined) throw new Error(`nobody was asked about ${open.call.toolCallId}`);
-    return { ...open, request };
-  });
-  const checked = await Promise.all(
-    answered.map(async (each) => {
-      const { toolName } = each.call;
-      const validate = withSchema(
-        validatorOf(toolOf(tools, toolName)),
-        schemaOf(schemas, toolName),
-      );
-      return { ...each, refusal: await refusalOf(each.request, validate) };
-    }),
-  );
-  const responses: ToolApprovalResponse[] = [];
-  const approved: (OpenCall & { request: ApprovalRequest })[] = [];
-  // Only after all checks, one after the other, and always in this order: of two resumes at once, one gets all calls and
-  // the other none.
-  for (const each of checked) {
-    const { approvalId, request, refusal } = each;
-    const reason = refusal ?? (await redeemForRun(countersign, request));
-    const response = { type: "tool-approval-response", approvalId } as const;
-    if (reason === null) approved.push(each);
-    responses.push(
-      reason === null ? { ...response, approved: true } : { ...response, approved: false, reason },
-    );
-  }
-  const edited = approved.filter(({ request }) => isEdited(request));
-  const question = messages.findLastIndex(({ role }) => role === "assistant");
-  return [
-    ...messages.slice(0, question),
-    ...tell(approved),
-    ...messages.slice(question).map((message) => withEdits(message, edited)),
-    { role: "tool", content: responses },
-  ];
-}
-
 /** A model writes the names of tools. */
-function toolOf(tools: ToolSet, name: string): Pick<Tool, "inputSchema"> {
+function checkIn(tools: ToolSet, name: string) {
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
-  if (tool === undefined) throw new TypeError(`resume needs the tool ${name}, to check its input`);
-  return tool;
+  if (tool === undefined) throw new TypeError(`the tool ${name} is missing, and checks its input`);
+  return checkOf(tool, name);
 }
 
 type OpenCall = { approvalId: string; call: ToolCallPart };
-
-/** The SDK runs the tool itself and wants its answers last, so the model reads this before the call. */
-function tell(approved: (OpenCall & { request: ApprovalRequest })[]): ModelMessage[] {
-  const told = approved.flatMap(({ call: { toolName, toolCallId }, request }) => {
-    const decision = decisionOf(request);
-    return decision === null ? [] : [`${toolName} (${toolCallId}): ${decision.told}`];
-  });
-  if (told.length === 0) return [];
-  const content = `Countersign about the calls that follow:\n${told.join("\n")}`;
-  return [{ role: "user", content }];
-}
 
 /** The calls that the last message of the model asks about. */
 function openCalls(messages: ModelMessage[]): OpenCall[] {
@@ -187,11 +159,4 @@ function withEdits(
     return question;
   });
   return { ...message, content };
-}
-
-function partsOf(
-  message: ModelMessage | undefined,
-): Exclude<AssistantModelMessage["content"], string> {
-  if (message?.role !== "assistant" || typeof message.content === "string") return [];
-  return message.content;
 }

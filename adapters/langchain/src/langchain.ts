@@ -17,7 +17,7 @@ import { Command } from "@langchain/langgraph";
 import type { ActionRequest } from "langchain";
 import { type Answer, type Question, type Turn, turnKey } from "./middleware.ts";
 
-export { type Gated, requireApproval } from "./middleware.ts";
+export { type Gated, type RequireApprovalOptions, requireApproval } from "./middleware.ts";
 
 export type Asking = {
   countersign: Countersign;
@@ -26,7 +26,10 @@ export type Asking = {
    * derived again when the thread continues, and must be the same then.
    */
   describe: (action: ActionRequest) => Omit<CreateRequest, "payload" | "agentState">;
-  /** A Standard Schema for each tool, by its name. What was approved must pass it, or it does not run. */
+  /**
+   * For a graph of your own: a Standard Schema for each action, by its name. Nobody is asked about what does not pass,
+   * and such an edit does not run. An agent has them in `requireApproval`, which tells its model.
+   */
   schemas?: Schemas;
 };
 

@@ -4,14 +4,18 @@
 
 import type { ApprovalRequest, Countersign, StandardSchema } from "@countersign/sdk";
 import {
+  approvalOf,
   decisionOf,
-  inputToRun,
-  isShownAs,
   redeemForRun,
   redeemForTool,
-  refusalText,
+  type Schemas,
+  schemaOf,
   tellWith,
+  unapprovedText,
+  unfitness,
+  unfitText,
   type Validate,
+  withSchema,
 } from "@countersign/sdk/tool-call";
 import { Validator } from "@langchain/core/utils/json_schema";
 import { interrupt } from "@langchain/langgraph";
@@ -29,6 +33,11 @@ type ToolCall = { id?: string; name: string; args: Record<string, any> };
 /** Which calls a person must approve: all calls of these tools, or those of which the rule says so. */
 export type Gated = readonly string[] | ((call: Pick<ToolCall, "name" | "args">) => boolean);
 
+export type RequireApprovalOptions = {
+  /** A Standard Schema for each tool, by its name, that an input and an edit must pass, beside the tool's own. */
+  schemas?: Schemas;
+};
+
 /** The interrupt of the middleware. Its sign says that the tools redeem. */
 export type Question = {
   actionRequests: { name: string; args: Record<string, unknown> }[];
@@ -45,11 +54,31 @@ export type Answer =
  * Puts a person before tools: `createAgent({ tools: [refund], middleware: [requireApproval(countersign, ["refund"])] })`.
  * A call without an approval doesn't run, and an approved one runs once, with the input as the approver left it.
  */
-export function requireApproval(countersign: Countersign, gated: Gated): AgentMiddleware {
+export function requireApproval(
+  countersign: Countersign,
+  gated: Gated,
+  { schemas = {} }: RequireApprovalOptions = {},
+): AgentMiddleware {
   const isGated = (call: ToolCall) =>
     typeof gated === "function" ? gated(call) : gated.includes(call.name);
+  const checkOf = (name: string, tool: unknown) =>
+    withSchema(validatorOf(tool as { schema?: unknown } | undefined), schemaOf(schemas, name));
   return createMiddleware({
     name: "CountersignApproval",
+    // Only here the tools are known, so what nobody can approve is written into the message for the hook below.
+    wrapModelCall: async (request, handler) => {
+      const message = await handler(request);
+      const calls = AIMessage.isInstance(message) ? (message.tool_calls ?? []).filter(isGated) : [];
+      const problems: Record<string, string> = {};
+      for (const { id = "", name, args } of calls) {
+        const tool = request.tools.find((each) => "name" in each && each.name === name);
+        const problem = await unfitness(args, checkOf(name, tool));
+        if (problem !== null) problems[id] = problem;
+      }
+      return Object.keys(problems).length === 0
+        ? message
+        : withMetadata(message, problemsKey, problems);
+    },
     afterModel: {
       canJumpTo: ["model"],
       hook: ({ messages }) => {
@@ -57,13 +86,17 @@ export function requireApproval(countersign: Countersign, gated: Gated): AgentMi
         const calls = message?.tool_calls?.filter(isGated) ?? [];
         if (message === undefined || calls.length === 0) return undefined;
         refuseUnclear(message.tool_calls ?? []);
-        const actionRequests = calls.map(({ name, args }) => ({ name, args }));
-        const question: Question = { actionRequests, countersign: "redeems" };
-        const { decisions } = interrupt<Question, { decisions: Answer[] }>(question);
-        if (!Array.isArray(decisions) || decisions.length !== calls.length) {
-          throw new TypeError(`${calls.length} calls need as many decisions`);
-        }
-        return withAnswers(message, new Map(calls.map(({ id }, at) => [id, decisions[at]])));
+        const problems = metadataOf(message, problemsKey);
+        const answers = new Map<string | undefined, Answer | undefined>(
+          Object.entries(problems).map(([id, problem]) => [
+            id,
+            { type: "reject", message: unfitText(problem) },
+          ]),
+        );
+        const asked = calls.filter(({ id }) => !answers.has(id));
+        const decisions = asked.length === 0 ? [] : decisionsAbout(asked);
+        for (const [index, { id }] of asked.entries()) answers.set(id, decisions[index]);
+        return withAnswers(message, answers);
       },
     },
     wrapToolCall: async (request, handler) => {
@@ -71,13 +104,10 @@ export function requireApproval(countersign: Countersign, gated: Gated): AgentMi
       const requestId = approvalsIn(state.messages)[toolCall.id ?? ""];
       if (requestId === undefined) {
         if (!isGated(toolCall)) return handler(request);
-        return notRun(
-          toolCall,
-          "Countersign holds no approval of this action. It was not carried out.",
-        );
+        return notRun(toolCall, unapprovedText);
       }
       const turn = runtime.configurable?.[turnKey] as Turn | undefined;
-      const validate = validatorOf(tool as { schema?: unknown } | undefined);
+      const validate = checkOf(toolCall.name, tool);
       const { signal } = runtime;
       const call = { countersign, toolCall, requestId, validate, signal };
       const allowed = await (turn === undefined ? redeem(call, false) : redeemInTurn(turn, call));
@@ -88,6 +118,17 @@ export function requireApproval(countersign: Countersign, gated: Gated): AgentMi
   }) as unknown as AgentMiddleware;
 }
 
+/** Interrupts the thread until people have said something about each call. */
+function decisionsAbout(calls: ToolCall[]): Answer[] {
+  const actionRequests = calls.map(({ name, args }) => ({ name, args }));
+  const question: Question = { actionRequests, countersign: "redeems" };
+  const { decisions } = interrupt<Question, { decisions: Answer[] }>(question);
+  if (!Array.isArray(decisions) || decisions.length !== calls.length) {
+    throw new TypeError(`${calls.length} calls need as many decisions`);
+  }
+  return decisions;
+}
+
 /** An approval belongs to the id of its call. */
 function refuseUnclear(calls: ToolCall[]): void {
   const ids = calls.map(({ id }) => id);
@@ -96,8 +137,23 @@ function refuseUnclear(calls: ToolCall[]): void {
   }
 }
 
-/** In the message's metadata, which is stored with the thread and never sent to a model. */
+/** In the message's metadata, which is stored with the thread and never sent to a model: texts by the ids of calls. */
 const approvalsKey = "countersign_approvals";
+const problemsKey = "countersign_problems";
+
+function withMetadata<Message extends BaseMessage>(
+  message: Message,
+  key: string,
+  texts: Record<string, string>,
+): Message {
+  message.response_metadata = { ...message.response_metadata, [key]: texts };
+  return message;
+}
+
+function metadataOf(message: BaseMessage | undefined, key: string): Record<string, string> {
+  const metadata: Record<string, unknown> = message?.response_metadata ?? {};
+  return Object.assign(Object.create(null), metadata[key]);
+}
 
 /** Rejected calls are answered here; approved ones run, with the edit written into the call, as LangChain itself does. */
 function withAnswers(message: AIMessage, answers: Map<string | undefined, Answer | undefined>) {
@@ -116,15 +172,15 @@ function withAnswers(message: AIMessage, answers: Map<string | undefined, Answer
       : call;
   });
   message.tool_calls = calls;
-  message.response_metadata = { ...message.response_metadata, [approvalsKey]: approvals };
-  const messages = [message, ...rejections];
+  const messages = [withMetadata(message, approvalsKey, approvals), ...rejections];
   return rejections.length === calls.length ? { messages, jumpTo: "model" as const } : { messages };
 }
 
 function approvalsIn(messages: BaseMessage[]): Record<string, string> {
-  const last = messages.findLast((each) => AIMessage.isInstance(each));
-  const approvals = last?.response_metadata?.[approvalsKey] as Record<string, string> | undefined;
-  return Object.assign(Object.create(null), approvals);
+  return metadataOf(
+    messages.findLast((each) => AIMessage.isInstance(each)),
+    approvalsKey,
+  );
 }
 
 /** In the configuration of a run that goes on from a decision. A thread that is taken up elsewhere has none. */
@@ -151,15 +207,14 @@ async function redeemInTurn(turn: Turn, call: Call): Promise<ApprovalRequest | s
 /** The approval, once it lets this call run; otherwise why it does not run, for the model. */
 async function redeem(call: Call, isAnswer: boolean): Promise<ApprovalRequest | string> {
   const { countersign, toolCall, requestId, validate, signal } = call;
-  const stop = signal === undefined ? {} : { signal };
-  const request = await countersign.requests.get(requestId, stop);
-  if (request.status === "PENDING") throw new Error(`${requestId} is not decided`);
-  if (request.status !== "APPROVED") return refusalText(request);
-  if (!isShownAs(toolCall.args, request.effectivePayload)) {
-    throw new Error(`${requestId} did not approve this call of ${toolCall.name}`);
-  }
-  const allowed = await inputToRun(request, toolCall.args, validate);
-  if ("notRun" in allowed) return allowed.notRun;
+  const approval = await approvalOf(countersign, {
+    requestId,
+    input: toolCall.args,
+    validate,
+    signal,
+  });
+  if ("notRun" in approval) return approval.notRun;
+  const { request } = approval;
   // Somebody else who got it right now continues the thread. Later, nobody does, and the model must know.
   if (isAnswer) return (await redeemForRun(countersign, request, signal)) ?? request;
   return (await redeemForTool(countersign, request, signal))?.notRun ?? request;

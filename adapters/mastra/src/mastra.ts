@@ -60,7 +60,9 @@ export function requireApproval<Input, Output>(
   }
   const validate = withSchema(validatorOf(tool), schema);
   const gated = async (input: Input, context: AnyContext) => {
-    const payload = await shownInput(input, validate);
+    // A resumed call was asked about already, and is checked below, with what was approved.
+    const isResumed = context.agent?.suspendPayload?.requestId !== undefined;
+    const payload = isResumed ? asJson(input) : await shownInput(input, validate);
     const asked = { ...describe(input), payload };
     const request =
       whilePending === "wait"
@@ -96,6 +98,10 @@ export function requireApproval<Input, Output>(
           },
         }),
   } as never) as Tool<Input, Output | Told<Output> | NotRun>;
+}
+
+function asJson(input: unknown): unknown {
+  return JSON.parse(JSON.stringify(input) ?? "null");
 }
 
 /** Mastra hands these on to the model's provider, like the AI SDK. */

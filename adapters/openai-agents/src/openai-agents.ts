@@ -17,9 +17,10 @@ import {
   refusalOf,
   refuseLargeState,
   refuseRounded,
-  type Schemas,
-  schemaOf,
   tellWith,
+  unapprovedText,
+  unfitness,
+  unfitText,
   type Validate,
   withDecision,
   withSchema,
@@ -46,6 +47,11 @@ export type DescribeCall = (
   input: unknown,
 ) => Omit<CreateRequest, "payload" | "agentState">;
 
+export type RequireApprovalOptions = {
+  /** A Standard Schema that an input and an edit must pass, beside the tool's own `parameters`. */
+  schema?: StandardSchema;
+};
+
 export type AskOptions = {
   /**
    * Names this run and no other: two runs that begin alike may have the same state. Asking again about the same state
@@ -69,7 +75,10 @@ const validators = new WeakMap<object, Validate>();
 export function requireApproval<
   Parameters extends ToolInputParameters = undefined,
   Context = unknown,
->(options: ToolOptions<Parameters, Context>): FunctionTool<Context, Parameters> {
+>(
+  options: ToolOptions<Parameters, Context>,
+  { schema }: RequireApprovalOptions = {},
+): FunctionTool<Context, Parameters> {
   if ("invoke" in options) {
     throw new TypeError("give requireApproval the options of the tool, and not the tool");
   }
@@ -77,12 +86,15 @@ export function requireApproval<
     Context,
     Parameters
   >;
-  const invoke: typeof tool.invoke = async (runContext, _input, details) => {
+  const validate = withSchema(validatorOf(options.parameters), schema);
+  const invoke: typeof tool.invoke = async (runContext, asked, details) => {
     const { toolCall, signal } = details ?? {};
     const calls = approvedCalls.get(runContext);
     const approved = toolCall === undefined ? undefined : calls?.get(toolCall.callId);
     if (toolCall === undefined || approved?.toolName !== nameOf(toolCall)) {
-      return "Countersign holds no approval of this action. It was not carried out.";
+      // The SDK runs what needs no approval, and so the model hears what is wrong with its input.
+      const problem = await problemWith(asked, validate);
+      return problem === null ? unapprovedText : unfitText(problem);
     }
     calls?.delete(toolCall.callId);
     const { input, request } = approved;
@@ -94,8 +106,21 @@ export function requireApproval<
     });
     return tellModel(output, request);
   };
-  validators.set(invoke, validatorOf(options.parameters));
-  return { ...tool, invoke };
+  validators.set(invoke, validate);
+  const needsApproval: typeof tool.needsApproval = async (_context, input) =>
+    (await unfitness(input, validate)) === null;
+  return { ...tool, needsApproval, invoke };
+}
+
+/** Why nobody is asked about the arguments of a call. Text that is no JSON has no approval either. */
+async function problemWith(text: string, validate: Validate): Promise<string | null> {
+  let input: unknown;
+  try {
+    input = JSON.parse(text);
+  } catch {
+    return "it is not JSON.";
+  }
+  return unfitness(input, validate);
 }
 
 /** The SDK runs a tool with what its schema makes of the input. JSON Schema changes nothing, and is not checked by it. */
@@ -109,8 +134,8 @@ function validatorOf(parameters: unknown): Validate {
   };
 }
 
-/** What holds the tools that a call can mean. A tool that is not wrapped would not wait for its approval. */
-async function validatorsFor(call: RunToolApprovalItem, context: RunContext): Promise<Validate[]> {
+/** The checks of the tools that a call can mean. A tool that is not wrapped would not wait for its approval. */
+async function validatorFor(call: RunToolApprovalItem, context: RunContext): Promise<Validate> {
   const all = await call.agent.getAllTools(context);
   const named = all.filter((each) => each.type === "function" && each.name === call.name);
   const found = named.map((each) =>
@@ -119,7 +144,7 @@ async function validatorsFor(call: RunToolApprovalItem, context: RunContext): Pr
   if (found.length === 0 || found.includes(undefined)) {
     throw new TypeError(`${call.name} is no tool that was made with requireApproval`);
   }
-  return found as Validate[];
+  return (found as Validate[]).reduce(bothOf);
 }
 
 /** The SDK shows a model texts and parts (text, image, file) as they are, and everything else as JSON. */
@@ -155,6 +180,9 @@ export async function ask(
   if (call === undefined) return null;
   const { callId, toolName, text, payload } = readCall(call);
   refuseRounded(text);
+  const problem = await unfitness(payload, await validatorFor(call, state._context));
+  // A wrapped tool needs no approval then, and tells the model. This state was made without one.
+  if (problem !== null) throw new TypeError(`${toolName} cannot take this input: ${problem}`);
   const agentState: PausedRun = { adapter: "openai-agents", runState: state.toString(), callId };
   refuseLargeState(agentState);
   const input = { ...describe(toolName, payload), payload, agentState };
@@ -164,11 +192,6 @@ export async function ask(
       : { idempotencyKey: await keyOf("openai-agents", runId, agentState.runState, callId) };
   return countersign.requests.create<unknown, unknown, PausedRun>(input, key);
 }
-
-export type ResumeOptions = {
-  /** A Standard Schema for each tool, by its name. What was approved must pass it, or it does not run. */
-  schemas?: Schemas;
-};
 
 /**
  * Returns the state to run on with, from a verified webhook or a decided request:
@@ -182,7 +205,6 @@ export async function resume<Context, GatedAgent extends Agent<Context>>(
   agent: GatedAgent,
   { id, status, agentState }: Pick<WebhookData, "id" | "status" | "agentState">,
   describe: DescribeCall,
-  { schemas = {} }: ResumeOptions = {},
 ): Promise<RunState<Context, GatedAgent> | null> {
   const { adapter } = (agentState ?? {}) as Partial<PausedRun>;
   if (adapter !== "openai-agents" || status === "PENDING") return null;
@@ -200,11 +222,7 @@ export async function resume<Context, GatedAgent extends Agent<Context>>(
   ) {
     throw new Error(`${request.id} was not asked for this call of ${toolName}`);
   }
-  const own = await validatorsFor(call, state._context as RunContext);
-  const validate = own.reduce(
-    bothOf,
-    withSchema(async (value) => ({ value }), schemaOf(schemas, toolName)),
-  );
+  const validate = await validatorFor(call, state._context as RunContext);
   const refusal =
     (await refusalOf(request, validate)) ?? (await redeemForRun(countersign, request));
   if (refusal !== null) {
