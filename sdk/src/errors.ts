@@ -80,18 +80,14 @@ export class AlreadyRedeemedError extends CountersignError {
   }
 }
 
-/** A number of the payload would not be the one that a person approved. Nothing was sent, or nothing was redeemed. */
+/** A value of the payload would not be the one that a person approved. Nothing was sent, or nothing was redeemed. */
 export class InexactPayloadError extends CountersignError {
   override readonly name = "InexactPayloadError";
 
-  constructor(literal: string, read: string | null, key = "") {
-    const value = key === "" ? literal : `${key}: ${literal}`;
-    const what =
-      read === null
-        ? "JSON can't hold it exactly, or it may be rounded already"
-        : `JSON.parse reads it as ${read}`;
+  constructor(value: string, why: string, key = "") {
+    const place = key === "" ? value : `${key}: ${value}`;
     super(
-      `the payload has a value that would not run as it was approved: ${value}. ${what}. Send such values as text, or give the client a parse and a stringify that keep them.`,
+      `the payload has a value that would not run as it was approved: ${place}. ${why}. Send such values as text or as plain JSON, or give the client a parse and a stringify that keep them.`,
       { code: "inexact_payload" },
     );
   }

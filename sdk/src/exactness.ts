@@ -1,18 +1,26 @@
-// Whether numbers survive `JSON.parse`. A person approves the digits that they read, so nothing may run with others.
-// Clients with a parser of their own are not checked: they said how they read numbers.
+// Whether a payload survives JSON. A person approves the values and the digits that they read, so nothing may run with
+// others. Clients with a parser of their own say themselves how they read numbers.
 
 import { InexactPayloadError } from "./errors.ts";
+import { isPlain } from "./standard-schema.ts";
 
 export type Codec = { parse: (text: string) => unknown; stringify: (value: unknown) => string };
 
 /**
- * Refuses a payload that this program would not get back as it is: numbers beyond 2^53 may be rounded already, NaN and
- * Infinity would be sent as null, an invalid date too, and a bigint can't be sent at all.
+ * Refuses a payload that a person would not see as this program has it, or that it would not get back as it is. A field
+ * that is undefined is left out, and dates and other values with a `toJSON` are what that makes of them.
  */
 export function refuseInexact(payload: unknown, { parse, stringify }: Codec): void {
-  if (payload === undefined || parse !== JSON.parse) return;
-  if (stringify === JSON.stringify) JSON.stringify(payload, refuseUnsafe);
-  refuseRounded(stringify(payload) ?? "null");
+  if (payload === undefined) return;
+  const isRounding = parse === JSON.parse;
+  if (stringify === JSON.stringify) {
+    JSON.stringify(payload, function (this: unknown, key: string, value: unknown) {
+      const why = flawIn(value, this, key) ?? (isRounding ? flawOfNumber(value) : null);
+      if (why !== null) throw new InexactPayloadError(nameOf(value), why, key);
+      return value;
+    });
+  }
+  if (isRounding) refuseRounded(stringify(payload) ?? "null");
 }
 
 /** Refuses a JSON text that `JSON.parse` would change. */
@@ -32,21 +40,60 @@ export function roundedNumberInMember(text: string, name: string): string | null
 }
 
 export function asRead(literal: string): string {
-  return String(Number(literal));
+  return `JSON.parse reads it as ${Number(literal)}`;
 }
 
-/** `this` is what holds the value, before a date in it was turned into a text. */
-function refuseUnsafe(this: Record<string, unknown>, key: string, value: unknown): unknown {
-  const held = this[key];
-  if (held instanceof Date && Number.isNaN(held.getTime())) {
-    throw new InexactPayloadError("Invalid Date", null, key);
+/** Why JSON would write a value otherwise than it is, or not at all. Its holder still has a date as a date. */
+function flawIn(value: unknown, holder: unknown, key: string): string | null {
+  const held = (holder as Record<string, unknown>)[key];
+  if (held instanceof Date && Number.isNaN(held.getTime())) return "It is an invalid date";
+  const plain = unboxed(value);
+  switch (typeof plain) {
+    case "bigint":
+      return "JSON can't hold it exactly";
+    case "number":
+      return Number.isFinite(plain) ? null : "JSON doesn't have it";
+    case "undefined":
+      return Array.isArray(holder) || key === "" ? "JSON would write null in its place" : null;
+    case "function":
+    case "symbol":
+      return "JSON would leave it out";
+    case "object":
+      return plain === null ? null : flawOfObject(plain);
+    default:
+      return null;
   }
-  const isUnsafe =
-    typeof value === "bigint" ||
-    (typeof value === "number" &&
-      (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))));
-  if (!isUnsafe) return value;
-  throw new InexactPayloadError(`${value}`, null, key);
+}
+
+function flawOfObject(value: object): string | null {
+  const hidden = Object.getOwnPropertySymbols(value).find((symbol) =>
+    Object.prototype.propertyIsEnumerable.call(value, symbol),
+  );
+  if (hidden !== undefined) return `JSON would leave its ${String(hidden)} out`;
+  if (Array.isArray(value)) {
+    return Object.keys(value).length === value.length ? null : "It is no list without gaps";
+  }
+  const isBare = Object.getPrototypeOf(value) === null;
+  return isBare || isPlain(value) ? null : "JSON would write its own fields at most";
+}
+
+/** A whole number beyond 2^53 may be rounded already. */
+function flawOfNumber(value: unknown): string | null {
+  const number = unboxed(value);
+  if (!Number.isInteger(number) || Number.isSafeInteger(number)) return null;
+  return "JSON can't hold it exactly, or it may be rounded already";
+}
+
+/** JSON writes the value in the box. */
+function unboxed(value: unknown): unknown {
+  const isBoxed = [Number, BigInt, String, Boolean].some((box) => value instanceof box);
+  return isBoxed ? (value as object).valueOf() : value;
+}
+
+function nameOf(value: unknown): string {
+  const plain = unboxed(value);
+  if (typeof plain !== "object" || plain === null) return String(plain);
+  return Array.isArray(plain) ? "an array" : `a ${plain.constructor?.name ?? "value"}`;
 }
 
 /** Fifteen digits and no exponent always survive, and almost every text has only such numbers. */

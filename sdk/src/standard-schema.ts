@@ -46,7 +46,7 @@ function copyOf(value: unknown): unknown {
 }
 
 /** Of any realm. Without a prototype it may be a number of `JSON.rawJSON`, which a copy would no longer be. */
-function isPlain(value: object): boolean {
+export function isPlain(value: object): boolean {
   const prototype = Object.getPrototypeOf(value);
   return prototype !== null && Object.getPrototypeOf(prototype) === null;
 }
