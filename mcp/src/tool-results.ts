@@ -35,7 +35,17 @@ function failed(error: CountersignError): CallToolResult {
       ? error.cause
       : error;
   const call = told.requestId === null ? "" : ` (call ${told.requestId})`;
-  return refused(`${told.code}: ${told.message}${call}`, afterwards(told.code));
+  return refused(`${told.code}: ${wordsOf(told)}${call}`, afterwards(told.code));
+}
+
+/**
+ * The service's own words, but for one: it tells programs to use a new key for a new request. A model that repeats
+ * itself in other words would take the advice, and a person would be asked twice about one action.
+ */
+function wordsOf({ code, message }: CountersignError): string {
+  if (code !== "idempotency_key_reused") return message;
+  const [id] = /\breq_\w+/.exec(message) ?? [];
+  return `this idempotencyKey is that of ${id ?? "an earlier request"}, which was asked in other words.`;
 }
 
 /** A refusal that a model can read: what was wrong, then what follows for the action. */
@@ -53,7 +63,7 @@ function afterwards(code: string): string {
     case "already_redeemed":
       return "An earlier call, maybe one of yours, has taken this action in hand: do not act. Tell the user who gave you the task if you cannot see whether it was carried out.";
     case "idempotency_key_reused":
-      return "You have asked with this key already, and that request stands: do not ask again with another key. It was asked in other words, or the workspace's default approver has changed since. Go on with the request that is named above: call await_decision with its id. Nothing was approved by this: do not act.";
+      return "That request stands, and nobody was asked again. If you mean the same action, do not ask with another key: call await_decision with the id above. It counts as other words, too, if the workspace's default approver has changed since. Only another action has a key of its own. Nothing was approved by this: do not act.";
     default:
       return doNotAct;
   }

@@ -47,13 +47,21 @@ function withoutWrapping(value: string): string {
   return text.slice(text.search(/[\s"[{]|$/), -3).trim();
 }
 
-/** Some models write numbers as texts. Guessing what "1e3" or "1 hour" means is not ours to do. */
+/**
+ * Some models write numbers as texts. Guessing what "1e3" or "1 hour" means is not ours to do. A number that `JSON.parse`
+ * would not keep, such as -0 or 1e400, is an object here, and a model must not read that it sent one.
+ */
 const numberSuchAs = (example: number) =>
   z.number({
-    error: ({ input }) =>
-      typeof input === "string"
-        ? `must be a number such as ${example}, not a text: send it without quotes.`
-        : undefined,
+    error: ({ input }) => {
+      if (typeof input === "string") {
+        return `must be a number such as ${example}, not a text: send it without quotes.`;
+      }
+      const text = JSON.stringify(input) ?? "";
+      return /^-?[0-9]/.test(text)
+        ? `must be a number such as ${example}, not ${text}.`
+        : undefined;
+    },
   });
 
 export const createInput = z.strictObject({

@@ -4,6 +4,7 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { Countersign, type Fetch } from "../../sdk/src/index.ts";
 import { parseExactly } from "./exact-json.ts";
+import { withNamedArguments } from "./named-arguments.ts";
 import { makeMcpServer } from "./tools.ts";
 
 export type WebHandlerOptions = {
@@ -70,7 +71,7 @@ export function makeWebHandler(options: WebHandlerOptions): WebHandler {
 
 function parse(text: string): unknown {
   try {
-    return parseExactly(text);
+    return withNamedArguments(parseExactly(text));
   } catch {
     return undefined;
   }

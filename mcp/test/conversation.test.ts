@@ -218,6 +218,22 @@ for (const way of ways) {
     assert.deepEqual((await call("list_pending", {})).value.requests, [], "nobody was asked");
   });
 
+  test(`a key that is used again with other words leads back to its request, and to no second one (${how})`, async (context) => {
+    const { call } = await converse(context, way);
+    const idempotencyKey = "refund-1042";
+    const { id } = (await call("request_approval", { ...refund, idempotencyKey })).value;
+    const other = { ...refund, summary: "Please refund order 1042", idempotencyKey };
+    const { isError, text } = await call("request_approval", other);
+    assert.equal(isError, true);
+    assert.match(
+      text,
+      new RegExp(`^idempotency_key_reused: this idempotencyKey is that of ${id},`),
+    );
+    assert.match(text, /same action, do not ask with another key: call await_decision.*do not act/);
+    assert.doesNotMatch(text, /Use a new key/);
+    assert.equal((await call("list_pending", {})).value.requests.length, 1);
+  });
+
   test(`a caller who stops waiting keeps nothing waiting in the service (${how})`, async (context) => {
     const { client, call } = await converse(context, way);
     const { id } = (await call("request_approval", refund)).value;

@@ -212,6 +212,35 @@ test("numbers that JSON.parse would round arrive and come back as they were writ
   assert.ok(answer.includes(JSON.stringify(`"effectivePayload":${payload}`).slice(1, -1)), answer);
 });
 
+test("a number that no field can have is named as it was written", async () => {
+  const { key } = await makeWorkspace(service.db);
+  const asked = '"summary":"s","notify":"ann@example.com"';
+  for (const [name, args, said] of [
+    ["request_approval", `{${asked},"ttlMinutes":-0}`, /ttlMinutes: must be a number .*, not -0\./],
+    ["request_approval", `{${asked},"ttlMinutes":1e400}`, /such as 60, not 1e400\./],
+    ["await_decision", '{"requestId":"req_1","maxSeconds":-0}', /maxSeconds: must be .*, not -0\./],
+    ["request_approval", `{${asked},"ttlMinutes":{}}`, /ttlMinutes: .*expected number/],
+  ] as const) {
+    const { result } = JSON.parse(dataOf((await send({ key, body: callText(name, args) })).text));
+    assert.equal(result.isError, true);
+    assert.match(result.content[0].text, said);
+  }
+});
+
+test("an argument named __proto__ is refused like every other unknown one", async () => {
+  const { key } = await makeWorkspace(service.db);
+  const asked = '{"summary":"s","notify":"ann@example.com","__proto__":{"payload":{"amount":5}}}';
+  for (const [name, args] of [
+    ["request_approval", asked],
+    ["cancel_request", '{"requestId":"req_1","__proto__":1}'],
+  ] as const) {
+    const { result } = JSON.parse(dataOf((await send({ key, body: callText(name, args) })).text));
+    assert.equal(result.isError, true, args);
+    assert.match(result.content[0].text, /Unrecognized key: "argument __proto__"/);
+  }
+  assert.equal((await service.call("GET", "/v1/requests", { key })).json.data.length, 0);
+});
+
 test("the calls of a tool count against the rate of the key", async () => {
   const other = await startOther({ rateLimit: { perSecond: 1, burst: 3 }, clock: () => 0 });
   try {

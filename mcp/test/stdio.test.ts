@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
@@ -102,4 +103,36 @@ test("the tools name themselves as their package does, and the limits as the ser
   // The limits of the other fields: server/test/submitted-fields.test.ts.
   assert.ok(said("ttlMinutes").includes(`${limits.ttlMinutesMin} to ${limits.ttlMinutesMax}`));
   assert.ok(said("idempotencyKey").includes(String(limits.idempotencyKeyCharactersMax)));
+});
+
+test("an argument named __proto__ is refused, and a key of that name in a payload arrives", async () => {
+  const served = await serve();
+  const { key } = await makeWorkspace(served.service.db);
+  const child = spawn(command.command, command.args, {
+    env: { COUNTERSIGN_API_KEY: key, COUNTERSIGN_BASE_URL: served.url },
+    stdio: "pipe",
+  });
+  try {
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    const send = async (id: number, method: string, params: string) => {
+      child.stdin.write(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}\n`);
+      return JSON.parse((await lines.next()).value ?? "null").result;
+    };
+    const about = '"capabilities":{},"clientInfo":{"name":"test","version":"1"}';
+    await send(1, "initialize", `{"protocolVersion":"2025-06-18",${about}}`);
+    const ask = (id: number, more: string) => {
+      const args = `{"summary":"s","notify":"ann@example.com",${more}}`;
+      return send(id, "tools/call", `{"name":"request_approval","arguments":${args}}`);
+    };
+    const refused = await ask(2, '"__proto__":{"payload":{"amount":5}}');
+    assert.match(refused.content[0].text, /Unrecognized key: "argument __proto__"/);
+    const { structuredContent } = await ask(3, '"payload":{"__proto__":{"amount":5}}');
+    const stored = await fetch(`${served.url}/v1/requests/${structuredContent.id}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    assert.match(await stored.text(), /"payload":\{"__proto__":\{"amount":5\}\}/);
+  } finally {
+    child.stdin.end();
+    await served.stop();
+  }
 });

@@ -49,7 +49,7 @@ type Case = { setting?: Setting; run(subject: Subject): Promise<void> };
 
 const minimal = { summary: "Refund order 1042", notify: "ann@example.com" };
 const full =
-  '{"summary":"Pay \\u00fcber 500","payload":{"amount":120.50,"to":[9007199254740993,1E400,-0]},"notify":"Ann@Example.com","agentName":"payer","metadata":{ "a" : 1 },"agentState":[],"reasoning":"due\\ntoday","recentActions":["read"],"ttlMinutes":30,"unknown":true}';
+  '{"summary":"Pay \\u00fcber 500","payload":{"amount":120.50,"__proto__":{"admin":true},"to":[9007199254740993,1E400,-0]},"notify":"Ann@Example.com","agentName":"payer","metadata":{ "a" : 1 },"agentState":[],"reasoning":"due\\ntoday","recentActions":["read"],"ttlMinutes":30,"unknown":true}';
 
 const post = (subject: Subject, body: string | object, headers: Record<string, string> = {}) =>
   subject.call("POST", "/v1/requests", { body, headers });

@@ -162,3 +162,18 @@ test("a payload is described as it will be read again", async () => {
   await served.approve(id);
   assert.equal(await book.resume(id), "1970-01-01T00:00:00.000Z");
 });
+
+test("a key __proto__ reaches the approver and the function as it is, also in an edit", async () => {
+  const client = await served.client();
+  const run = client.requireApproval(
+    (payload: unknown) => JSON.stringify(payload),
+    () => ({ summary: "Set a key", notify: "ann@example.com" }),
+  );
+  for (const edit of [undefined, '{"__proto__":{"amount":6}}']) {
+    const { id } = await run.ask(JSON.parse('{"__proto__":{"amount":5}}'));
+    const { payload } = await client.requests.get(id);
+    assert.equal(JSON.stringify(payload), '{"__proto__":{"amount":5}}');
+    await served.approve(id, edit);
+    assert.equal(await run.resume(id), edit ?? '{"__proto__":{"amount":5}}');
+  }
+});
