@@ -74,15 +74,19 @@ function makeAgent(
         .filter((message) => ToolMessage.isInstance(message))
         .map((message) => [message.tool_call_id, String(message.content)]),
     );
-  return { agent, asking, config, input, paid, told, results, model, checkpointer };
+  /** Runs until people have decided about everything. */
+  const run = () => invoke(agent, input, config, asking);
+  /** Runs until the agent waits for people, and asks them. */
+  const askOnly = async () => ask(await agent.invoke(input, config), config, asking);
+  return { agent, asking, config, input, run, askOnly, paid, told, results, model, checkpointer };
 }
 
 const one: Refund = { orderId: 1042, amount: 49 };
 
 test("approve: the tool runs once, after the approval, with the arguments that were asked about", async () => {
   const client = await served.client();
-  const { agent, asking, config, input, paid, told } = makeAgent(client, [one]);
-  const running = invoke(agent, input, config, asking);
+  const { run, paid, told } = makeAgent(client, [one]);
+  const running = run();
   const { id, summary, payload } = await onlyPending(client);
   assert.equal(summary, "refund order 1042 (49 EUR)");
   assert.deepEqual(payload, one);
@@ -95,8 +99,8 @@ test("approve: the tool runs once, after the approval, with the arguments that w
 
 test("edit: the tool runs with the arguments as the approver left them", async () => {
   const client = await served.client();
-  const { agent, asking, config, input, paid } = makeAgent(client, [one]);
-  const running = invoke(agent, input, config, asking);
+  const { run, paid } = makeAgent(client, [one]);
+  const running = run();
   await served.approve((await onlyPending(client)).id, '{"orderId": 1042, "amount": 12.5}');
   await running;
   assert.deepEqual(paid, [{ orderId: 1042, amount: 12.5 }]);
@@ -113,8 +117,8 @@ test("the model is told what ran after an edit, and the approver's note, and not
     [undefined, undefined, /^"paid"$/],
   ] as const) {
     const client = await served.client();
-    const { agent, asking, config, input, told } = makeAgent(client, [one]);
-    const running = invoke(agent, input, config, asking);
+    const { run, told } = makeAgent(client, [one]);
+    const running = run();
     await served.approve((await onlyPending(client)).id, edit, note);
     await running;
     assert.match(told(), expected);
@@ -123,11 +127,8 @@ test("the model is told what ran after an edit, and the approver's note, and not
 
 test("of many resumes at once each tool runs once, and no model hears anything else", async () => {
   const client = await served.client();
-  const { agent, asking, config, input, paid } = makeAgent(client, [
-    one,
-    { orderId: 7, amount: 5 },
-  ]);
-  const requests = await ask(await agent.invoke(input, config), config, asking);
+  const { agent, asking, askOnly, paid } = makeAgent(client, [one, { orderId: 7, amount: 5 }]);
+  const requests = await askOnly();
   for (const { id } of requests) await served.approve(id);
   const last = await client.requests.get(requests[1]?.id ?? "");
   const ended = await Promise.all(
@@ -149,8 +150,8 @@ test("of many resumes at once each tool runs once, and no model hears anything e
 
 test("a process that is killed between redeeming and running leaves nothing that runs twice", async () => {
   const client = await served.client();
-  const { agent, asking, config, input, paid, told } = makeAgent(client, [one]);
-  const [request] = await ask(await agent.invoke(input, config), config, asking);
+  const { agent, asking, config, askOnly, paid, told } = makeAgent(client, [one]);
+  const [request] = await askOnly();
   assert.ok(request !== undefined);
   await served.approve(request.id);
   await client.requests.redeem(request.id);
@@ -169,8 +170,8 @@ test("an edit that would be rounded, or that the Standard Schema refuses, does n
   ] as const) {
     const client = await served.client();
     const given = edit.includes("9007") ? {} : { schemas };
-    const { agent, asking, config, input, paid, told } = makeAgent(client, [one], given);
-    const running = invoke(agent, input, config, asking);
+    const { run, paid, told } = makeAgent(client, [one], given);
+    const running = run();
     await served.approve((await onlyPending(client)).id, edit);
     await running;
     assert.match(told(), expected);
@@ -185,8 +186,8 @@ test("reject: the model hears the reason; an expiry and a cancel are told apart 
     ["cancel", /was cancelled/],
   ] as const) {
     const client = await served.client();
-    const { agent, asking, config, input, paid, told } = makeAgent(client, [one]);
-    const running = invoke(agent, input, config, asking);
+    const { run, paid, told } = makeAgent(client, [one]);
+    const running = run();
     const { id } = await onlyPending(client);
     if (end === "reject") await served.reject(id, "They were refunded in May");
     else if (end === "expire") await expire(served, client, id);
@@ -208,12 +209,12 @@ test("an edit that the tool cannot take, or would change, uses nothing up, and t
     ['{"orderId": 1042}', filling, /makes something else of it/],
   ] as const) {
     const client = await served.client();
-    const { agent, asking, config, input, paid, told } = makeAgent(
+    const { run, paid, told } = makeAgent(
       client,
       [one],
       schema === undefined ? {} : { schema: schema as z.ZodType<Refund> },
     );
-    const running = invoke(agent, input, config, asking);
+    const running = run();
     const { id } = await onlyPending(client);
     await served.approve(id, edit);
     await running;
@@ -230,8 +231,8 @@ test("a tool that fails after it paid does not pay again, and the model hears th
   const pay = () => {
     throw new Error("no answer from the bank");
   };
-  const { agent, asking, config, input, paid, told } = makeAgent(client, [one], { pay });
-  const running = invoke(agent, input, config, asking);
+  const { agent, asking, config, run, paid, told } = makeAgent(client, [one], { pay });
+  const running = run();
   const { id } = await onlyPending(client);
   await served.approve(id);
   await assert.rejects(running, /no answer from the bank/);
@@ -262,8 +263,8 @@ test("a thread whose process was killed inside the tool goes on elsewhere withou
 test("of two calls in one turn the approved one runs, and the model hears about each", async () => {
   const client = await served.client();
   const two = { orderId: 7, amount: 5 };
-  const { agent, asking, config, input, paid, results } = makeAgent(client, [one, two]);
-  const running = invoke(agent, input, config, asking);
+  const { run, paid, results } = makeAgent(client, [one, two]);
+  const running = run();
   const [first, second] = await pending(client, 2);
   assert.ok(first !== undefined && second !== undefined);
   await served.reject(first.id, "Not this one");
@@ -279,8 +280,8 @@ test("of two calls in one turn the approved one runs, and the model hears about 
 test("an edit that makes two calls alike is told of the call that was edited", async () => {
   const client = await served.client();
   const calls = [one, { orderId: 1042, amount: 5 }];
-  const { agent, asking, config, input, results } = makeAgent(client, calls);
-  const [first, second] = await ask(await agent.invoke(input, config), config, asking);
+  const { agent, asking, askOnly, results } = makeAgent(client, calls);
+  const [first, second] = await askOnly();
   assert.ok(first !== undefined && second !== undefined);
   await served.approve(first.id);
   await served.approve(second.id, JSON.stringify(one), "The whole");
@@ -291,11 +292,8 @@ test("an edit that makes two calls alike is told of the call that was edited", a
 
 test("a check that fails for one call leaves every approval of the turn to a later resume", async () => {
   const client = await served.client();
-  const { agent, asking, config, input, paid } = makeAgent(client, [
-    one,
-    { orderId: 7, amount: 5 },
-  ]);
-  const requests = await ask(await agent.invoke(input, config), config, asking);
+  const { agent, asking, askOnly, paid } = makeAgent(client, [one, { orderId: 7, amount: 5 }]);
+  const requests = await askOnly();
   for (const { id } of requests) await served.approve(id);
   const last = await client.requests.get(requests[1]?.id ?? "");
   const broken = z.object({ orderId: z.number(), amount: z.number() }).refine(({ orderId }) => {
@@ -318,8 +316,8 @@ test("nobody is asked about an input that the tool or the Standard Schema refuse
     [{ schema: filling }, /makes something else of it than the approver sees/],
   ] as const) {
     const client = await served.client();
-    const { agent, asking, config, input, paid, told } = makeAgent(client, [one], given);
-    const result = await invoke(agent, input, config, asking);
+    const { run, paid, told } = makeAgent(client, [one], given);
+    const result = await run();
     assert.equal(result.messages.at(-1)?.content, "done");
     assert.match(told(), expected);
     assert.match(told(), /nobody is asked to approve it/);
@@ -374,8 +372,8 @@ test("an unedited input that the tool no longer takes, or changes, is not called
 
 test("a rejection that is resumed again is told once", async () => {
   const client = await served.client();
-  const { agent, asking, config, input, paid, told, model } = makeAgent(client, [one]);
-  const [request] = await ask(await agent.invoke(input, config), config, asking);
+  const { agent, asking, askOnly, paid, told, model } = makeAgent(client, [one]);
+  const [request] = await askOnly();
   await served.reject(request?.id ?? "", "no");
   const event = await client.requests.get(request?.id ?? "");
   assert.notEqual(await resume(agent, event, asking), null);
@@ -456,8 +454,8 @@ test("from the webhook, another process goes on with the thread, once for all th
 
 test("an event about something else, or about a request that is pending, resumes nothing", async () => {
   const client = await served.client();
-  const { agent, asking, config, input, paid } = makeAgent(client, [one]);
-  const [request] = await ask(await agent.invoke(input, config), config, asking);
+  const { agent, asking, askOnly, paid } = makeAgent(client, [one]);
+  const [request] = await askOnly();
   assert.ok(request !== undefined);
   assert.equal(await resume(agent, request, asking), null);
   assert.equal(await resume(agent, { ...request, agentState: null }, asking), null);
@@ -506,8 +504,8 @@ test("an interrupt about something else than actions is refused before anybody i
 
 test("a thread that somebody named in the approval of something else does not go on", async () => {
   const client = await served.client();
-  const { agent, asking, config, input, paid } = makeAgent(client, [one]);
-  await ask(await agent.invoke(input, config), config, asking);
+  const { agent, asking, askOnly, paid } = makeAgent(client, [one]);
+  await askOnly();
   const { id: asked, agentState } = await onlyPending(client);
   for (const change of [{ payload: one }, { payload: { newsletter: "May" } }]) {
     const forged = { summary: "Newsletter", notify: "mallory@example.com", agentState, ...change };

@@ -72,6 +72,17 @@ async function setUp(status = { code: 503 }) {
   return { workspaceId, ...people, receiver, endpoint, create, createAndSettle, status };
 }
 
+/** Lets a delivery arrive, and waits until this is noted; the next one fails again. */
+async function workOnce({ endpoint, createAndSettle, status }: Awaited<ReturnType<typeof setUp>>) {
+  status.code = 200;
+  await createAndSettle();
+  await until(async () => {
+    const { rows } = await db.query("select is_told from endpoints where id = $1", [endpoint.id]);
+    return rows[0].is_told === false;
+  }, "the success to be noted");
+  status.code = 503;
+}
+
 async function untilSettled(endpointId: string): Promise<void> {
   await until(async () => {
     const { rows } = await db.query(
@@ -144,27 +155,16 @@ test("the mail tells how many more wait", async () => {
 });
 
 test("owners hear again only after it has worked and failed anew, and once an hour at most", async () => {
-  const { endpoint, createAndSettle, status } = await setUp();
+  const setting = await setUp();
+  const { endpoint, createAndSettle } = setting;
   await createAndSettle();
   await moveTelling(endpoint.id, endpointNoticePauseMinutes + 1);
   await createAndSettle();
   assert.equal((await noticesAbout(endpoint.id)).length, 1, "it has not worked since");
-  status.code = 200;
-  await createAndSettle();
-  await until(async () => {
-    const { rows } = await db.query("select is_told from endpoints where id = $1", [endpoint.id]);
-    return rows[0].is_told === false;
-  }, "the success to be noted");
-  status.code = 503;
+  await workOnce(setting);
   await createAndSettle();
   assert.equal((await noticesAbout(endpoint.id)).length, 2, "it failed anew");
-  status.code = 200;
-  await createAndSettle();
-  await until(async () => {
-    const { rows } = await db.query("select is_told from endpoints where id = $1", [endpoint.id]);
-    return rows[0].is_told === false;
-  }, "the success to be noted");
-  status.code = 503;
+  await workOnce(setting);
   await createAndSettle();
   assert.equal((await noticesAbout(endpoint.id)).length, 2, "within the hour");
   await moveTelling(endpoint.id, endpointNoticePauseMinutes + 1);
