@@ -24,7 +24,7 @@ import {
 } from "./test-program.ts";
 import { decide, findReviewer } from "./test-review.ts";
 import { indexEverything } from "./test-search.ts";
-import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
+import { makeWorkspace, minimalBody, startService, testPublicUrl } from "./test-service.ts";
 
 const service = await startService();
 const { db, app } = service;
@@ -165,12 +165,75 @@ test("nobody exports what they may not see, nor by a link on another site, nor w
   });
   assert.equal(head.status, 400);
   assert.deepEqual(await exportsOf(team.workspaceId), []);
+  await untilTooMany(team);
+});
+
+/** As the browser opens an address. */
+const asBrowser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8", "sec-fetch-site": "none" };
+
+test("the page learns beforehand that a file would be refused, which takes no turn and notes no export", async () => {
+  const team = await makeTeam();
+  const { workspaceId, cookie } = team;
+  const check = (query: Record<string, string>) =>
+    callDashboard(service, "GET /workspaces/:workspaceId/exportable", {
+      ...{ cookie, params: { workspaceId }, query },
+    });
+  for (let times = 0; times < 30; times += 1) {
+    assert.deepEqual((await check({ format: "csv" })).json, { done: true });
+  }
+  assert.equal((await check({ format: "xls" })).status, 400);
+  await db.query("insert into search_backlog values ($1, 'req_g')", [workspaceId]);
+  const behind = await check({ format: "csv", search: "zebra" });
+  assert.equal(behind.status, 409);
+  assert.match(behind.json.error.message, /still being indexed.*Try again in a moment/);
+  assert.deepEqual(await exportsOf(workspaceId), []);
+  await untilTooMany(team);
+  const tooMany = await check({ format: "csv" });
+  assert.equal(tooMany.status, 429);
+  assert.match(tooMany.json.error.message, /Wait [0-9]+ seconds, then try again/);
+  assert.ok(Number(tooMany.headers["retry-after"]) > 0);
+});
+
+test("a browser whose export is refused comes back to the list with its filter, and programs get the refusal", async () => {
+  const team = await makeTeam();
+  const { workspaceId } = team;
+  const filter = { search: "zebra & co", agent: "", sort: "oldest" };
+  const back = async (asked: typeof team, query: Record<string, string> = {}) => {
+    const reply = await download(asked, { format: "jsonl", ...filter, ...query }, asBrowser);
+    assert.equal(reply.statusCode, 303, reply.body);
+    assert.equal(reply.body, "");
+    const { pathname, searchParams } = new URL(String(reply.headers.location));
+    const list = new URL(`${testPublicUrl}/app/w/${asked.workspaceId}/requests`);
+    assert.equal(pathname, list.pathname);
+    return Object.fromEntries(searchParams);
+  };
+  const signedOut = { ...team, cookie: "" };
+  assert.deepEqual(await back(signedOut), { ...filter, export: "jsonl" });
+  assert.equal((await download(signedOut, { format: "csv" })).statusCode, 401);
+  await db.query("insert into search_backlog values ($1, 'req_g')", [workspaceId]);
+  assert.deepEqual(await back(team), { ...filter, export: "jsonl" });
+  assert.equal((await download(team, { format: "csv", ...filter })).statusCode, 409);
+  // Only the filter comes along.
+  assert.deepEqual(await back(team, { next: "https://evil.example" }), {
+    ...filter,
+    export: "jsonl",
+  });
+  await untilTooMany(team);
+  assert.deepEqual(await back(team), { ...filter, export: "jsonl" });
+  await db.query("alter table approvals rename to away");
+  const lost = await back(await makeTeam()).finally(() =>
+    db.query("alter table away rename to approvals"),
+  );
+  assert.deepEqual(lost, { ...filter, export: "jsonl" }, "after a fault, too");
+});
+
+async function untilTooMany(team: { workspaceId: string; cookie: string }): Promise<void> {
   let status = 200;
   for (let tries = 0; tries < 40 && status === 200; tries += 1) {
     status = (await download(team, { format: "jsonl" })).statusCode;
   }
   assert.equal(status, 429);
-});
+}
 
 test("a long list is read a page at a time, as fast as it is taken, and everything in it comes once", async () => {
   const { id: workspaceId } = await makeWorkspace(db);

@@ -72,6 +72,8 @@ export type DashboardApi = {
 
   "GET /workspaces/:workspaceId/requests": { query: RequestFilter; answer: RequestPage };
   "GET /workspaces/:workspaceId/requests/export": { query: ExportFilter; answer: FileDownload };
+  /** Whether that file would be refused now: a browser can't tell its page why a download failed. */
+  "GET /workspaces/:workspaceId/exportable": { query: ExportFilter; answer: Done };
   "GET /workspaces/:workspaceId/requests/:requestId": { answer: RequestDetail };
   "POST /workspaces/:workspaceId/requests/:requestId/cancel": { answer: RequestDetail };
   "GET /workspaces/:workspaceId/cancellable": { query: RequestFilter; answer: Cancellable };

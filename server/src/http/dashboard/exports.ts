@@ -15,7 +15,9 @@ import { refusePartial } from "../../operations/approvals/whole-list.ts";
 import { noteExport } from "../../operations/workspaces/note-export.ts";
 import { readPages } from "../../storage/approvals/approval-export.ts";
 import { readNow } from "../../storage/approvals/approval-lists.ts";
+import type { Done } from "../../wire/dashboard-contract.ts";
 import type { FileDownload } from "../../wire/dashboard-filters.ts";
+import type { Answer, Reader } from "../frame/call.ts";
 import { inTurn } from "../frame/turns.ts";
 import { readQuery } from "./list-query.ts";
 import { filterOf, requestQuery } from "./request-filter.ts";
@@ -31,14 +33,9 @@ export async function requests(
 ): Promise<FileDownload | DashboardRefusal> {
   const { db } = calls;
   const { workspaceId, call } = visit;
-  const query = readQuery(visit, exportQuery);
-  if (isRefusal(query)) return query;
-  const filter = filterOf(query, null);
-  if (isRefusal(filter)) return filter;
-  if (isFromAnotherSite(visit)) return fromAnotherSite();
-  const partial = await refusePartial(db, workspaceId, filter);
-  if (partial !== null) return partial;
-  const { format } = query;
+  const wanted = await readWanted(calls, visit);
+  if (isRefusal(wanted)) return wanted;
+  const { format, filter } = wanted;
   const file = exportedFiles[format];
   const name = `requests-${(await readNow(db)).toISOString().slice(0, 10)}.${format}`;
   const { type } = file;
@@ -46,8 +43,45 @@ export async function requests(
   const pages = inTurns(calls, visit, readPages(db, workspaceId, filter));
   // The first page is read before the answer begins, so that a fault is still told as one.
   const first = await pages.next();
-  await noteExport(db, doerOf(visit), { format, filter: chosenIn(visit) });
+  await noteExport(db, doerOf(visit), { format, filter: chosenIn(call.query) });
   return { file: toStream(file, { first, pages }), name, type };
+}
+
+/** The page asks before it lets the browser save the file, because it can show a refusal and keep what it shows. */
+export async function check(
+  calls: DashboardCalls,
+  visit: MemberVisit,
+): Promise<Done | DashboardRefusal> {
+  const wanted = await readWanted(calls, visit);
+  return isRefusal(wanted) ? wanted : { done: true };
+}
+
+/**
+ * A browser that opens the file's address would show a refusal as JSON. It goes back to the list with the same filter
+ * instead, and the page asks why.
+ */
+export function backToList(
+  { origin }: DashboardCalls,
+  { params: { workspaceId = "" }, query, header }: Reader,
+  answer: Answer,
+): Answer {
+  const accepted = header("accept");
+  if (answer.status < 400 || typeof accepted !== "string" || !accepted.includes("text/html")) {
+    return answer;
+  }
+  const kept = new URLSearchParams({ ...chosenIn(query), export: query.get("format") ?? "" });
+  const list = `${origin.publicUrl}/app/w/${encodeURIComponent(workspaceId)}/requests`;
+  return { status: 303, headers: { location: `${list}?${kept}` }, body: null };
+}
+
+async function readWanted({ db }: DashboardCalls, visit: MemberVisit) {
+  const query = readQuery(visit, exportQuery);
+  if (isRefusal(query)) return query;
+  const filter = filterOf(query, null);
+  if (isRefusal(filter)) return filter;
+  if (isFromAnotherSite(visit)) return fromAnotherSite();
+  const partial = await refusePartial(db, visit.workspaceId, filter);
+  return partial ?? { format: query.format, filter };
 }
 
 /** Only a link on our own page, or an address that somebody opens, begins an export: it is noted under their name. */
@@ -63,9 +97,9 @@ function fromAnotherSite(): DashboardRefusal {
   );
 }
 
-/** The filter as it was chosen, for the activity. */
-function chosenIn({ call }: MemberVisit): Record<string, string> {
-  return Object.fromEntries([...call.query].filter(([key]) => key in requestQuery.shape));
+/** The filter as it was chosen. */
+function chosenIn(query: URLSearchParams): Record<string, string> {
+  return Object.fromEntries([...query].filter(([key]) => key in requestQuery.shape));
 }
 
 async function* inTurns(

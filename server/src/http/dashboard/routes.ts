@@ -4,7 +4,6 @@
 import { hash } from "node:crypto";
 import { currentHolder } from "../../database/holder.ts";
 import { networkOf } from "../../domain/access/network-address.ts";
-import type { RateLimit } from "../../domain/access/rate-limit.ts";
 import { digestOfToken } from "../../domain/access/sign-in.ts";
 import {
   exportsBurstMax,
@@ -27,6 +26,7 @@ import { dashboardFault, dashboardProblem, tooManyReads } from "../frame/problem
 import { RateLimiter } from "../frame/rate-limiter.ts";
 import type { Route } from "../frame/route.ts";
 import { inTurn } from "../frame/turns.ts";
+import { backToList } from "./exports.ts";
 import { beginOidc, finishOidc } from "./oidc.ts";
 import { dashboardHtml } from "./page.ts";
 import { sessionTokenOf } from "./session-cookie.ts";
@@ -48,30 +48,24 @@ const heavyCalls: ReadonlySet<keyof DashboardTable> = new Set([
 
 const signInRate = { perSecond: signInCallsPerMinuteMax / 60, burst: signInCallsPerMinuteMax };
 const sessionRate = { perSecond: sessionCallsPerMinuteMax / 60, burst: sessionCallsBurstMax };
-/** Calls of signed-in people that have a lower rate limit than others. */
-const rareCalls: Partial<Record<keyof DashboardTable, RateLimit>> = {
-  "POST /me/passkeys/begin": {
-    perSecond: passkeysBegunPerHourMax / 3_600,
-    burst: passkeysBegunPerHourMax,
-  },
-  "GET /workspaces/:workspaceId/requests/export": {
-    perSecond: exportsPerHourMax / 3_600,
-    burst: exportsBurstMax,
-  },
-};
+const passkeyRate = { perSecond: passkeysBegunPerHourMax / 3_600, burst: passkeysBegunPerHourMax };
+const exportRate = { perSecond: exportsPerHourMax / 3_600, burst: exportsBurstMax };
+const exportCall = "GET /workspaces/:workspaceId/requests/export";
+
+type Limiter = Pick<RateLimiter, "take">;
 
 /** Limits the rate of calls: of strangers by network, before anything else; of signed-in people by session. */
-type Limiters = { ofNetwork: RateLimiter; ofSession: RateLimiter; ofPerson: RateLimiter | null };
+type Limiters = { ofNetwork: Limiter; ofSession: Limiter; ofPerson: Limiter | null };
 
 export function dashboardRoutes(calls: DashboardCalls): Route[] {
   const ofNetwork = new RateLimiter(signInRate);
   const ofSession = new RateLimiter(sessionRate);
+  const rareCalls = limitRareCalls();
   const api = (Object.keys(dashboardTable) as (keyof DashboardTable)[]).map((name): Route => {
     const [method, path] = name.split(" ") as ["GET" | "POST", string];
     const row = dashboardTable[name] as Row<unknown>;
-    const rare = rareCalls[name];
-    const ofPerson = rare === undefined ? null : new RateLimiter(rare);
-    const limiters = { ofNetwork, ofSession, ofPerson };
+    const limiters = { ofNetwork, ofSession, ofPerson: rareCalls[name] ?? null };
+    if (name === exportCall) return exportRoute(calls, row, limiters);
     return {
       method,
       path: `${apiPath}${path}`,
@@ -105,6 +99,30 @@ export function dashboardRoutes(calls: DashboardCalls): Route[] {
     { method: "GET", path: `${apiPath}/*`, access: "dashboard", handle: () => dashboardProblem(nothingHere()) },
     { method: "GET", path: "/", access: "anyone", handle: () => toDashboard(calls) },
   ];
+}
+
+/** The calls of signed-in people that have a lower rate limit than others. */
+function limitRareCalls(): Partial<Record<keyof DashboardTable, Limiter>> {
+  const exporting = new RateLimiter(exportRate);
+  return {
+    "POST /me/passkeys/begin": new RateLimiter(passkeyRate),
+    [exportCall]: exporting,
+    "GET /workspaces/:workspaceId/exportable": { take: (key, now) => exporting.look(key, now) },
+  };
+}
+
+/** The browser itself opens this address, so a refusal must lead its reader to a page. */
+function exportRoute(calls: DashboardCalls, row: Row<unknown>, limiters: Limiters): Route {
+  return {
+    method: "GET",
+    path: `${apiPath}${exportCall.slice("GET ".length)}`,
+    access: "dashboard",
+    onFault: (told, reader) => backToList(calls, reader, dashboardFault(told)),
+    handle: async (call) => {
+      const told = await answer(calls, limiters, row, call);
+      return "stream" in told ? told : compressed(call, backToList(calls, call, told));
+    },
+  };
 }
 
 /** By workspace, so that no other workspace waits; by network until a session has led to a workspace. */
@@ -180,13 +198,13 @@ function isWithHeaders(told: unknown): told is WithHeaders<unknown> {
   return typeof told === "object" && told !== null && "told" in told && "headers" in told;
 }
 
-function refuseNetwork(calls: DashboardCalls, limiter: RateLimiter, call: Call): Answer | null {
+function refuseNetwork(calls: DashboardCalls, limiter: Limiter, call: Call): Answer | null {
   const seconds = secondsToWait(limiter, hashOf(networkOf(call.address ?? "")), calls);
   return seconds === 0 ? null : tooMany(tooManyOfNetwork(seconds), seconds);
 }
 
 /** Seconds to wait; 0 when the call may be made now. */
-function secondsToWait(limiter: RateLimiter, key: Buffer, { clock }: DashboardCalls): number {
+function secondsToWait(limiter: Limiter, key: Buffer, { clock }: DashboardCalls): number {
   const { allowed, retryAfterMs } = limiter.take(key, clock());
   return allowed ? 0 : Math.max(1, Math.ceil(retryAfterMs / 1_000));
 }

@@ -72,6 +72,7 @@ export const dashboardTable: DashboardTable = {
 
   "GET /workspaces/:workspaceId/requests": { who: "viewer", handle: requests.list },
   "GET /workspaces/:workspaceId/requests/export": { who: "viewer", handle: exports.requests },
+  "GET /workspaces/:workspaceId/exportable": { who: "viewer", handle: exports.check },
   "GET /workspaces/:workspaceId/requests/:requestId": { who: "viewer", handle: requests.show },
   "POST /workspaces/:workspaceId/requests/:requestId/cancel": { who: "admin", handle: requests.cancel },
   "GET /workspaces/:workspaceId/cancellable": { who: "admin", handle: cancelling.count },

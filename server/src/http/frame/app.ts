@@ -28,7 +28,7 @@ import {
 import { makeBrokenRequestAnswer } from "./broken-requests.ts";
 import type { Answer } from "./call.ts";
 import { logEveryCall } from "./call-log.ts";
-import { forReader, send, toCall, toCaller } from "./exchange.ts";
+import { forReader, send, toCall, toCaller, toReader } from "./exchange.ts";
 import { FairBudget } from "./fair-budget.ts";
 import { type Guard, type GuardOptions, makeGuards } from "./guards.ts";
 import { Holders } from "./holders.ts";
@@ -132,7 +132,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
       return send(reply, error.answer);
     }
     const answer = answerOfFault(error, request, log);
-    return send(reply, onFault === undefined ? answer : onFault(answer));
+    return send(reply, onFault === undefined ? answer : onFault(answer, toReader(request)));
   });
   const showNoRoute = (request: FastifyRequest, reply: FastifyReply) => {
     if (request.url.startsWith("/review/")) reply.headers(reviewHeaders);

@@ -21,6 +21,9 @@ export type Call = {
   facts: { workspaceId?: string; approvalId?: string; signInFailure?: string };
 };
 
+/** The part of a call that says how its answer is read. */
+export type Reader = Pick<Call, "params" | "query" | "header">;
+
 /** The part of a call that is known before its body is read. */
 export type Caller = Pick<Call, "keyDigest" | "params" | "address" | "facts">;
 

@@ -8,6 +8,7 @@ import {
   type Call,
   type Caller,
   jsonType,
+  type Reader,
   repeated,
   type StreamedAnswer,
 } from "./call.ts";
@@ -32,15 +33,15 @@ export function toCall(
   reply: FastifyReply,
   trustedProxies: readonly Cidr[],
 ): Call {
-  const queryStart = request.url.indexOf("?");
+  const { params, query, header } = toReader(request);
   return {
     requestId: request.id,
     isHead: request.method === "HEAD",
     keyDigest: request.keyDigest,
-    params: request.params as Record<string, string>,
-    query: queryStart === -1 ? noQuery : new URLSearchParams(request.url.slice(queryStart)),
+    params,
+    query,
     body: request.body instanceof Uint8Array ? request.body : noBody,
-    header: (name) => headerOf(request, name),
+    header,
     // Made on demand: few calls need it.
     get address() {
       return addressOf(request, trustedProxies);
@@ -53,6 +54,15 @@ export function toCall(
       return controller.signal;
     },
     facts: request.facts,
+  };
+}
+
+export function toReader(request: FastifyRequest): Reader {
+  const queryStart = request.url.indexOf("?");
+  return {
+    params: request.params as Record<string, string>,
+    query: queryStart === -1 ? noQuery : new URLSearchParams(request.url.slice(queryStart)),
+    header: (name) => headerOf(request, name),
   };
 }
 
@@ -103,5 +113,5 @@ function sendHead(
 export function forReader(request: FastifyRequest, answer: Answer): Answer {
   const { route } = request.routeOptions.config;
   if (route?.method !== "GET" || route.onFault === undefined) return answer;
-  return route.onFault(answer);
+  return route.onFault(answer, toReader(request));
 }

@@ -10,7 +10,7 @@ export function onceStarted(routes: Route[], isStarted: () => boolean): Route[] 
   return routes.map((route) => {
     if (route.path === alwaysServed) return route;
     const { handle, onFault = (answer) => answer } = route;
-    return { ...route, handle: (call) => (isStarted() ? handle(call) : onFault(starting())) };
+    return { ...route, handle: (call) => (isStarted() ? handle(call) : onFault(starting(), call)) };
   });
 }
 

@@ -22,6 +22,11 @@ export class RateLimiter {
     return decision;
   }
 
+  /** Whether a call could be made now. It takes nothing. */
+  look(keyDigest: Buffer, nowMs: number): RateDecision {
+    return decideRate(this.#limit, this.#fullAtMs.get(keyDigest.toString("latin1")) ?? 0, nowMs);
+  }
+
   /** The draft standard's two fields, and the three older ones that most clients read. */
   headers(decision: RateDecision): Record<string, string> {
     const { perSecond, burst } = this.#limit;

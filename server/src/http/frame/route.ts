@@ -1,6 +1,6 @@
 // One row of the service's surface.
 
-import type { Answer, Call, Caller, StreamedAnswer } from "./call.ts";
+import type { Answer, Call, Caller, Reader, StreamedAnswer } from "./call.ts";
 
 /** The name under which a caller's bytes are counted, or the answer to an unknown caller. */
 export type Admission = { holder: string } | { refused: Answer };
@@ -15,5 +15,5 @@ export type Route = {
   /** Runs before a large body is read, so that no unknown caller makes us hold one. */
   admit?: (caller: Caller) => Promise<Admission>;
   /** The shape of an unexpected error on this route, if not the plain envelope. */
-  onFault?: (answer: Answer) => Answer;
+  onFault?: (answer: Answer, reader: Reader) => Answer;
 };

@@ -37,17 +37,6 @@ export function MenuItem({ onSelect, children }: { onSelect: () => void; childre
   );
 }
 
-/** A link to a file that the browser saves. */
-export function MenuLink({ href, children }: { href: string; children: ReactNode }) {
-  return (
-    <Dropdown.Item asChild>
-      <a className="menu-item" href={href} download>
-        {children}
-      </a>
-    </Dropdown.Item>
-  );
-}
-
 export function MenuLabel({ children }: { children: ReactNode }) {
   return <Dropdown.Label className="menu-label">{children}</Dropdown.Label>;
 }

@@ -20,6 +20,7 @@ const names = [
   "event",
   "endpoint",
   "cursor",
+  "export",
 ] as const;
 
 export type PageSearch = { [Name in (typeof names)[number]]?: string };

@@ -1,39 +1,25 @@
-// Saves the list as it is filtered as a file. The browser takes it as it comes, so the list may be of any length.
+// Saves the list as it is filtered as a file.
 
-import { Menu, MenuLabel, MenuLink } from "../../forms/menu.tsx";
-import { addressOf } from "../../service/api.ts";
-import { useMembership } from "../../session/membership.ts";
-import type { ChosenFilter } from "./filter-state.ts";
+import { Menu, MenuItem, MenuLabel } from "../../forms/menu.tsx";
+import { Button } from "../../parts/button.tsx";
+import type { Exporting } from "./use-export.ts";
 
 const formats = [
   { format: "csv", word: "CSV", note: "For spreadsheets" },
   { format: "jsonl", word: "JSON Lines", note: "For programs: everything, to the letter" },
 ] as const;
 
-export function ExportMenu({ filter }: { filter: ChosenFilter }) {
-  const { workspaceId } = useMembership();
+export function ExportMenu({ exporting: { isAsking, save } }: { exporting: Exporting }) {
   return (
-    <Menu
-      trigger={
-        <button type="button" className="button">
-          Export
-        </button>
-      }
-    >
+    <Menu trigger={<Button isBusy={isAsking}>Export</Button>}>
       <MenuLabel>All requests that fit the filters</MenuLabel>
       {formats.map(({ format, word, note }) => (
-        <MenuLink
-          key={format}
-          href={addressOf("/workspaces/:workspaceId/requests/export", {
-            params: { workspaceId },
-            query: { ...filter, format },
-          })}
-        >
+        <MenuItem key={format} onSelect={() => save(format)}>
           <span className="menu-words">
             {word}
             <span className="menu-note">{note}</span>
           </span>
-        </MenuLink>
+        </MenuItem>
       ))}
     </Menu>
   );

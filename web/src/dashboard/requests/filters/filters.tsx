@@ -4,6 +4,7 @@ import { useId, useState } from "react";
 import type { ApprovalStatus } from "../../../../../sdk/src/contract.ts";
 import type { RequestRow } from "../../../../../server/src/wire/dashboard-contract.ts";
 import { ChoiceRow } from "../../forms/choice-row.tsx";
+import { Problem } from "../../states/problem.tsx";
 import { ExportMenu } from "./export-menu.tsx";
 import {
   type ChosenFilter,
@@ -16,6 +17,7 @@ import {
 import { MoreFilters } from "./more-filters.tsx";
 import { SearchField } from "./search-field.tsx";
 import { SortField } from "./sort-field.tsx";
+import { useExport } from "./use-export.ts";
 
 export type FilterChanges = { [Key in keyof ChosenFilter]?: ChosenFilter[Key] | undefined };
 
@@ -42,6 +44,7 @@ type FiltersProps = {
 export function Filters({ filter, rows, onChange, onReset }: FiltersProps) {
   const behind = countBehind(filter);
   const [isOpen, setOpen] = useState(behind > 0);
+  const exporting = useExport(filter);
   const id = useId();
   return (
     <section className="requests-filters" aria-label="Filters">
@@ -65,7 +68,7 @@ export function Filters({ filter, rows, onChange, onReset }: FiltersProps) {
             </span>
           )}
         </button>
-        <ExportMenu filter={filter} />
+        <ExportMenu exporting={exporting} />
         {countChosen(filter) > 0 && (
           <button type="button" className="link-button" onClick={onReset}>
             Reset
@@ -84,6 +87,7 @@ export function Filters({ filter, rows, onChange, onReset }: FiltersProps) {
           onSort={(sort) => onChange(withSort(sort, filter), true)}
         />
       </div>
+      <Problem error={exporting.error} onRetry={exporting.retry} />
       {isOpen && <MoreFilters id={id} filter={filter} rows={rows} onChange={onChange} />}
     </section>
   );
