@@ -9,6 +9,8 @@ import { Empty } from "../states/empty.tsx";
 import { Loading } from "../states/loading.tsx";
 import { Problem } from "../states/problem.tsx";
 import { CancelMany } from "./cancelling/cancel-many.tsx";
+import { SelectButton } from "./cancelling/select-button.tsx";
+import { useSelecting } from "./cancelling/use-selecting.ts";
 import { countChosen, filterOf, rememberFilter } from "./filters/filter-state.ts";
 import { Filters } from "./filters/filters.tsx";
 import { FirstRequest } from "./first-request.tsx";
@@ -36,6 +38,7 @@ export function RequestsPage() {
   const listKey = JSON.stringify(filterOf(search));
   const filter = useMemo(() => filterOf(search), [listKey]);
   const list = useRequests(workspaceId, filter);
+  const selecting = useSelecting(list.rows, filter);
   const reset = () => change(nothingChosen, true);
   useEffect(() => rememberFilter(workspaceId, filter), [workspaceId, filter]);
   const isFiltered = countChosen(filter) > 0;
@@ -63,7 +66,13 @@ export function RequestsPage() {
           />
         }
       />
-      <Filters filter={filter} rows={list.rows} onChange={change} onReset={reset} />
+      <Filters
+        filter={filter}
+        rows={list.rows}
+        tools={<SelectButton selecting={selecting} />}
+        onChange={change}
+        onReset={reset}
+      />
       {!list.isFetchNextPageError && <Problem error={list.error} onRetry={list.retry} />}
       {list.isLoading && list.error === null && <Loading label="Loading requests" lines={8} />}
       {isEmpty && list.error === null && (
@@ -80,7 +89,7 @@ export function RequestsPage() {
         </p>
       )}
       {list.rows.length > 0 && (
-        <CancelMany rows={list.rows} filter={filter}>
+        <CancelMany selecting={selecting} filter={filter}>
           <RequestList workspaceId={workspaceId} list={list} sort={filter.sort ?? "newest"} />
         </CancelMany>
       )}

@@ -1,6 +1,6 @@
 // The filters of the list: search and status are always visible, the rest is behind a button that counts them.
 
-import { useId, useState } from "react";
+import { type ReactNode, useId, useState } from "react";
 import type { ApprovalStatus } from "../../../../../sdk/src/contract.ts";
 import type { RequestRow } from "../../../../../server/src/wire/dashboard-contract.ts";
 import { ChoiceRow } from "../../forms/choice-row.tsx";
@@ -37,11 +37,13 @@ const statusChoices = [
 type FiltersProps = {
   filter: ChosenFilter;
   rows: readonly RequestRow[];
+  /** More to press, beside the export. */
+  tools: ReactNode;
   onChange: (changes: FilterChanges, isStep?: boolean) => void;
   onReset: () => void;
 };
 
-export function Filters({ filter, rows, onChange, onReset }: FiltersProps) {
+export function Filters({ filter, rows, tools, onChange, onReset }: FiltersProps) {
   const behind = countBehind(filter);
   const [isOpen, setOpen] = useState(behind > 0);
   const exporting = useExport(filter);
@@ -69,6 +71,7 @@ export function Filters({ filter, rows, onChange, onReset }: FiltersProps) {
           )}
         </button>
         <ExportMenu exporting={exporting} />
+        {tools}
         {countChosen(filter) > 0 && (
           <button type="button" className="link-button" onClick={onReset}>
             Reset
