@@ -116,6 +116,15 @@ journey(
     await goAhead(page, "Save");
     await page.getByRole("heading", { name: /^Ledger/, level: 1 }).waitFor();
     await inspect(page, "dashboard-endpoint-named", atTheDoor);
+    // Its deliveries call it so, too.
+    await page.goto(urlOf(there, `/requests/${request.id}`));
+    const called = `Ledger ${receiver.url}`;
+    await page.locator(".delivery-toggle", { hasText: called }).first().waitFor();
+    await page.locator(".history", { hasText: `delivered to ${called}` }).waitFor();
+    await inspect(page, "dashboard-request-named-endpoint", atTheDoor);
+    await page.locator(".history").getByRole("link", { name: "delivered" }).first().click();
+    await page.getByRole("link", { name: called }).click();
+    await page.getByRole("heading", { name: /^Ledger/, level: 1 }).waitFor();
     await button(page, "Delete").click();
     await inspectDialog(page, "dashboard-delete-endpoint");
     await goAhead(page, "Delete endpoint");

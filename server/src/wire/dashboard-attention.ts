@@ -24,6 +24,8 @@ export type AttentionCount = { count: number; isMore: boolean };
 
 export type AttentionEndpoint = {
   id: string;
+  /** Left out while it has none. */
+  name?: string;
   url: string;
   /**
    * Every attempt fails; the service disabled it; or it works again, and deliveries that failed before were not resent.

@@ -293,6 +293,8 @@ export type HistoryEntry =
       deliveryId: string;
       event: string;
       url: string;
+      /** The endpoint's, if it has one. */
+      name?: string;
     };
 
 export type Delivery = {
@@ -302,9 +304,9 @@ export type Delivery = {
   requestSummary: string | null;
   event: EventKind | TestEventKind | string;
   state: DeliveryState;
-  /** `isDeleted` only if the endpoint was: then nothing can be sent to it again. */
+  /** `name` only if it has one. `isDeleted` only if the endpoint was: then nothing can be sent to it again. */
   destination:
-    | { kind: "endpoint"; id: string; url: string; isDeleted?: true }
+    | { kind: "endpoint"; id: string; url: string; name?: string; isDeleted?: true }
     | { kind: "mailbox"; email: string };
   attempts: number;
   createdAt: string;

@@ -39,9 +39,10 @@ function toEndpoints({ endpoints }: WorkspaceAttention): Attention["endpoints"] 
     .toSorted(byUrgency)
     .slice(0, attentionNamedMax)
     .map(({ endpoint, trouble, since }): AttentionEndpoint => {
-      const { id, url, missed, waiting } = endpoint;
+      const { id, name, url, missed, waiting } = endpoint;
+      const known = name === null ? { id, url } : { id, name, url };
       const counts = { missed: toCount(missed), waiting: toCount(waiting) };
-      return { id, url, trouble, since: since.toISOString(), ...counts };
+      return { ...known, trouble, since: since.toISOString(), ...counts };
     });
   return { named, count: troubled.length };
 }

@@ -120,6 +120,7 @@ export function representDelivery(delivery: deliveries.Delivery): Delivery {
             kind: "endpoint",
             id: destination.id,
             url: destination.url,
+            ...(destination.name === null ? {} : { name: destination.name }),
             ...(destination.isDeleted ? { isDeleted: true as const } : {}),
           }
         : destination,

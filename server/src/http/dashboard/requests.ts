@@ -210,7 +210,9 @@ function webhookEntries({ delivery, at: date, isDelivered }: Sent): HistoryEntry
   const { destination, event, id: deliveryId } = delivery;
   if (destination.kind !== "endpoint") return [];
   const kind = isDelivered ? "delivered" : "delivery_failed";
-  return [{ kind, at: date.toISOString(), deliveryId, event, url: destination.url }];
+  const { url, name } = destination;
+  const named = name === null ? {} : { name };
+  return [{ kind, at: date.toISOString(), deliveryId, event, url, ...named }];
 }
 
 function redeemedEntry({ redeemedAt, redeemedBy }: redemptions.Redemption): HistoryEntry {

@@ -16,6 +16,7 @@ import { mayStillDecide } from "../approvals/may-still-decide.ts";
 
 export type EndpointInTrouble = {
   id: string;
+  name: string | null;
   url: string;
   failingSince: Date | null;
   disabledAt: Date | null;
@@ -40,6 +41,7 @@ type AttentionRow = {
   now: Date;
   endpoints: {
     id: string;
+    name: string | null;
     url: string;
     failing_since: string | null;
     disabled_at: string | null;
@@ -70,6 +72,7 @@ export async function readAttention(
     now: row.now,
     endpoints: row.endpoints.map((each) => ({
       id: each.id,
+      name: each.name,
       url: each.url,
       failingSince: toDate(each.failing_since),
       disabledAt: toDate(each.disabled_at),
@@ -117,7 +120,7 @@ const attentionSql = `
     where expires_at - now() <= (expires_at - created_at) * ${expiringSoonShare}
   ),
   endpoint as materialized (
-    select id, url, failing_since, disabled_at from endpoints
+    select id, name, url, failing_since, disabled_at from endpoints
     where workspace_id = $1 and (disabled_at is null or is_given_up)
   ),
   trouble as (

@@ -8,7 +8,7 @@ import type { Channel, Destination } from "../../domain/shown/destination.ts";
 /** An endpoint may have been disabled since. */
 type StoredDestination =
   | Exclude<Destination, Endpoint>
-  | (Endpoint & { isDisabled: boolean; isDeleted: boolean });
+  | (Endpoint & { name: string | null; isDisabled: boolean; isDeleted: boolean });
 type Endpoint = Extract<Destination, { kind: "endpoint" }>;
 
 export type Delivery = {
@@ -51,6 +51,7 @@ type DeliveryRow = {
   channel: Channel;
   endpoint_id: string | null;
   url: string;
+  endpoint_name: string | null;
   is_disabled: boolean;
   is_deleted: boolean;
   email: string | null;
@@ -64,7 +65,7 @@ type DeliveryRow = {
 
 const deliveryColumns = `
   d.id, d.workspace_id, ev.approval_id, a.summary, ev.kind as event, ev.created_at as event_at, d.state, d.channel, d.endpoint_id,
-  e.url, e.disabled_at is not null as is_disabled,
+  e.url, e.name as endpoint_name, e.disabled_at is not null as is_disabled,
   e.deleted_at is not null as is_deleted, coalesce(d.recipient, r.email) as email, d.attempts,
   d.due_at, d.created_at, d.finished_at, t.outcome as last_outcome, t.http_status as last_http_status`;
 const deliveryJoins = `
@@ -236,8 +237,8 @@ function toDestination(row: DeliveryRow): StoredDestination {
   switch (channel) {
     case "webhook": {
       const id = row.endpoint_id as string;
-      const { url, is_disabled: isDisabled, is_deleted: isDeleted } = row;
-      return { kind: "endpoint", id, url, isDisabled, isDeleted };
+      const { url, endpoint_name: name, is_disabled: isDisabled, is_deleted: isDeleted } = row;
+      return { kind: "endpoint", id, url, name, isDisabled, isDeleted };
     }
     case "mail":
       return { kind: "mailbox", email: row.email as string };

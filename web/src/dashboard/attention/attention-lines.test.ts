@@ -43,6 +43,12 @@ test("an endpoint's line says since when and how much, and leads to the endpoint
   });
 });
 
+test("an endpoint that has a name is called by it, with its URL behind", () => {
+  const named = [{ ...failing, name: "Ledger" }];
+  const [line] = linesOf({ ...calm, endpoints: { named, count: 1 } });
+  assert.equal(line?.theirs, "Ledger, https://hook.example");
+});
+
 test("what is beyond the named ones is one line that leads to their list", () => {
   const endpoints = { named: [failing], count: 3 };
   assert.deepEqual(

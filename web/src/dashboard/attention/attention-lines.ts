@@ -12,7 +12,7 @@ export type AttentionLine = {
   key: string;
   place: MarkedPlace;
   what: string;
-  /** A stranger's words: an address or a URL. */
+  /** A stranger's words: an address, or a URL behind its name. */
   theirs?: string;
   /** A word before the time: "First failed" 3 minutes ago. */
   when?: { word: string; at: string };
@@ -114,7 +114,7 @@ function endpointLines({ endpoints }: Attention): AttentionLine[] {
       key: endpoint.id,
       place: "webhooks",
       what: whatOf[endpoint.trouble],
-      theirs: endpoint.url,
+      theirs: endpoint.name === undefined ? endpoint.url : `${endpoint.name}, ${endpoint.url}`,
       when: { word: whenOf[endpoint.trouble], at: endpoint.since },
       notes: countsOf(endpoint),
       target: { page: "endpoint", endpointId: endpoint.id },

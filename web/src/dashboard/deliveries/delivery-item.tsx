@@ -3,14 +3,14 @@
 import { Link } from "@tanstack/react-router";
 import { useId, useState } from "react";
 import type { ApprovalStatus } from "../../../../sdk/src/contract.ts";
-import { addressOf, destinationWords } from "../../../../server/src/domain/shown/destination.ts";
+import { destinationWords } from "../../../../server/src/domain/shown/destination.ts";
 import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
-import { Visible } from "../../look/visible-text.tsx";
 import { useMembership } from "../session/membership.ts";
 import { Answered } from "../states/answered.tsx";
 import { Attempts } from "./attempts.tsx";
 import { DeliveryMark } from "./delivery-mark.tsx";
 import { DeliveryNote } from "./delivery-note.tsx";
+import { DestinationName } from "./destination-name.tsx";
 import { canResend, ResendButton } from "./resend-button.tsx";
 import { SentRequest } from "./sent-request.tsx";
 import { useDelivery } from "./use-deliveries.ts";
@@ -62,7 +62,7 @@ function DeliveryTitle({ event, destination }: Pick<Delivery, "event" | "destina
       )}{" "}
       <span className="delivery-to">
         <span className="quiet">to </span>
-        <Visible text={addressOf(destination)} />
+        <DestinationName destination={destination} />
       </span>
     </>
   );

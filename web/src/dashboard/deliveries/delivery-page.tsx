@@ -1,7 +1,7 @@
 // One delivery: its state, every attempt with its response, and the exact request.
 
 import { Link, useParams } from "@tanstack/react-router";
-import { addressOf, destinationWords } from "../../../../server/src/domain/shown/destination.ts";
+import { destinationWords } from "../../../../server/src/domain/shown/destination.ts";
 import type { DeliveryDetail } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Fact } from "../../look/fact.tsx";
 import { Visible } from "../../look/visible-text.tsx";
@@ -17,6 +17,7 @@ import { Problem } from "../states/problem.tsx";
 import { Attempts } from "./attempts.tsx";
 import { DeliveryMark } from "./delivery-mark.tsx";
 import { DeliveryNote } from "./delivery-note.tsx";
+import { DestinationName } from "./destination-name.tsx";
 import { canResend, ResendButton } from "./resend-button.tsx";
 import { SentRequest } from "./sent-request.tsx";
 import { useDelivery } from "./use-deliveries.ts";
@@ -92,10 +93,10 @@ function DeliveryStory({ workspaceId, delivery }: DeliveryStoryProps) {
               to="/app/w/$workspaceId/endpoints/$endpointId"
               params={{ workspaceId, endpointId: destination.id }}
             >
-              <Visible text={destination.url} />
+              <DestinationName destination={destination} />
             </Link>
           ) : (
-            <Visible text={addressOf(destination)} />
+            <DestinationName destination={destination} />
           )}
         </Fact>
         <Fact name="Since">

@@ -10,13 +10,14 @@ import { useToast } from "../parts/toast.tsx";
 import { call } from "../service/api.ts";
 import { refresh } from "../service/queries.ts";
 import { Problem } from "../states/problem.tsx";
+import { nameOf } from "./destination-name.tsx";
 import { isDeleted } from "./words.ts";
 
 type ResendButtonProps = { workspaceId: string; delivery: Delivery };
 
 export function ResendButton({ workspaceId, delivery }: ResendButtonProps) {
   const toast = useToast();
-  const to = addressOf(delivery.destination);
+  const to = [nameOf(delivery), addressOf(delivery.destination)].filter(Boolean).join(", ");
   const resend = useMutation({
     mutationFn: () =>
       call("POST /workspaces/:workspaceId/deliveries/:deliveryId/resend", {

@@ -7,6 +7,7 @@ import type {
   RequestDetail,
 } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../look/visible-text.tsx";
+import { NamedAddress } from "../deliveries/destination-name.tsx";
 import { When } from "../parts/when.tsx";
 import { linesOf } from "./history-lines.ts";
 
@@ -169,7 +170,7 @@ function sentenceOf(entry: HistoryEntry, workspaceId: string): ReactNode {
         <>
           <code>{entry.event}</code>{" "}
           {toDelivery(entry.deliveryId, entry.kind === "delivered" ? "delivered" : "failed")} to{" "}
-          <Visible text={entry.url} />
+          <NamedAddress name={entry.name} address={entry.url} />
         </>
       );
     default:
