@@ -88,6 +88,45 @@ journey("a colleague is removed everywhere in one step", atTheDoor, async (there
 });
 
 journey(
+  "a default approver stays until another one is chosen, and the dialog says where",
+  { mayFail: [...atTheDoor.mayFail, "409 /app/api/"] },
+  async (there) => {
+    const { site, workspace } = there;
+    const email = await makePerson(there, "admin");
+    await site.db.query("update workspaces set default_approver = $2 where id = $1", [
+      workspace.id,
+      email,
+    ]);
+    await site.db.query(
+      "update api_keys set default_approver = $2, name = 'Refunds' where workspace_id = $1",
+      [workspace.id, email],
+    );
+    const { page } = await enterAs(there, "owner");
+    await goTo(page, "People");
+    await button(page, `Remove ${email}`).click();
+    const note = windowOf(page).locator(".attention-note");
+    await note.waitFor();
+    assert.equal(
+      await note.innerText(),
+      "They are the default approver of this workspace and of the key Refunds. Choose another one there first.",
+    );
+    await inspectDialog(page, "dashboard-remove-default-approver");
+    await button(page, "Remove them").click();
+    await windowOf(page)
+      .getByRole("alert")
+      .getByText(/choose another one there first/)
+      .waitFor();
+    await note.getByRole("link", { name: "this workspace" }).click();
+    await page.getByRole("heading", { name: "Settings", level: 1 }).waitFor();
+    const { rowCount } = await site.db.query(
+      "select from members where workspace_id = $1 and email = $2",
+      [workspace.id, email],
+    );
+    assert.equal(rowCount, 1);
+  },
+);
+
+journey(
   "a group and an endpoint are deleted after a second step that says what is lost, and an endpoint is renamed",
   atTheDoor,
   async (there, t) => {

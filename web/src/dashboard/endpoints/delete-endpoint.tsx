@@ -28,7 +28,10 @@ export function DeleteEndpoint({ workspaceId, endpoint }: DeleteEndpointProps) {
   const remove = async () => {
     await call("POST /workspaces/:workspaceId/endpoints/:endpointId/delete", { params });
     toast("The endpoint is deleted");
-    await navigate({ to: "/app/w/$workspaceId/endpoints", params: { workspaceId } });
+    // Somebody who went back in the meantime stays where they are.
+    if (location.pathname.endsWith(`/endpoints/${endpoint.id}`)) {
+      await navigate({ to: "/app/w/$workspaceId/endpoints", params: { workspaceId } });
+    }
     await refresh(
       "GET /workspaces/:workspaceId/endpoints",
       "GET /workspaces/:workspaceId/endpoints/:endpointId",
@@ -47,6 +50,7 @@ export function DeleteEndpoint({ workspaceId, endpoint }: DeleteEndpointProps) {
       }
       confirmLabel="Delete endpoint"
       isDanger
+      isReady={deletion.isSuccess && !deletion.isFetching}
       open={isOpen}
       onOpenChange={setOpen}
       trigger={<Button variant="danger">Delete</Button>}

@@ -2,7 +2,7 @@
 
 import * as AlertDialog from "@radix-ui/react-alert-dialog";
 import * as RadixDialog from "@radix-ui/react-dialog";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Problem } from "../states/problem.tsx";
@@ -75,6 +75,8 @@ type ConfirmDialogProps = {
   /** Closes the dialog and changes nothing. Set it if the action itself is to cancel. */
   dismissLabel?: string;
   isDanger?: boolean;
+  /** False while the dialog can't say yet what will happen: until then nobody can go ahead. */
+  isReady?: boolean;
   trigger?: ReactNode;
   open?: boolean;
   onOpenChange?: (isOpen: boolean) => void;
@@ -86,8 +88,9 @@ type ConfirmDialogProps = {
 
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, description, confirmLabel, dismissLabel = "Cancel", isDanger = false } = props;
-  const { trigger, onConfirm, children } = props;
+  const { isReady = true, trigger, onConfirm, children } = props;
   const [isOpen, setOpen] = useOpen(props);
+  const isSettled = useSettled(isOpen) || !isDanger;
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const change = (isWanted: boolean) => {
@@ -123,7 +126,12 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
             <AlertDialog.Cancel asChild>
               <Button disabled={isBusy}>{dismissLabel}</Button>
             </AlertDialog.Cancel>
-            <Button variant={isDanger ? "danger" : "primary"} isBusy={isBusy} onClick={confirm}>
+            <Button
+              variant={isDanger ? "danger" : "primary"}
+              isBusy={isBusy}
+              disabled={!isReady || !isSettled}
+              onClick={confirm}
+            >
               {confirmLabel}
             </Button>
           </DialogActions>
@@ -131,6 +139,20 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       </AlertDialog.Portal>
     </AlertDialog.Root>
   );
+}
+
+/** The second tap of a double tap must not confirm what nobody has read. */
+const settleMs = 500;
+
+function useSettled(isOpen: boolean): boolean {
+  const [isSettled, setSettled] = useState(false);
+  useEffect(() => {
+    setSettled(false);
+    if (!isOpen) return;
+    const timer = setTimeout(() => setSettled(true), settleMs);
+    return () => clearTimeout(timer);
+  }, [isOpen]);
+  return isSettled;
 }
 
 type Opening = Pick<DialogProps, "open" | "onOpenChange">;

@@ -54,6 +54,7 @@ export function DeleteGroup({ workspaceId, group }: DeleteGroupProps) {
       }
       confirmLabel="Delete group"
       isDanger
+      isReady={deletion.isSuccess && !deletion.isFetching}
       open={isOpen}
       onOpenChange={setOpen}
       trigger={

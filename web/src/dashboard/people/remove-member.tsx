@@ -45,6 +45,7 @@ export function RemoveMember({ workspaceId, member: { id, email, joinedAt } }: R
     <ConfirmDialog
       {...(isInvited ? invitationWords(email) : memberWords(email))}
       isDanger
+      isReady={removal.isSuccess && !removal.isFetching}
       open={isOpen}
       onOpenChange={(next) => {
         setOpen(next);
