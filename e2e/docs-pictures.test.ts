@@ -1,4 +1,5 @@
-// Takes the pictures of docs/images: the review page with numbers that its text explains, and the tour of the dashboard.
+// Takes the pictures of docs/images: the review page with numbers that its text explains, the tour of the dashboard, and
+// the review page without numbers for the README.
 //
 //   TEST_SCREENSHOTS=docs/images npm test -- e2e/docs-pictures.test.ts
 //
@@ -42,6 +43,7 @@ journey("the review page and its second step, with numbers", async (there) => {
   await there.createRequest(refund);
   const page = await there.visit((await there.mailedLink(refund.notify)).url, phone);
   await page.getByText("Waiting for you").waitFor();
+  await takeIn("light", page, "review", []);
   await growToContent(page);
   await takeBoth(page, "review-page", [
     page.locator("#summary"),
@@ -57,6 +59,7 @@ journey("the review page and its second step, with numbers", async (there) => {
   await page.getByRole("textbox", { name: "New value of amount" }).fill("45.5");
   await page.keyboard.press("Enter");
   const dialog = await choose(page, "Approve with changes");
+  await takeIn("dark", page, "approve", []);
   await tick(page);
   await page.setViewportSize({ ...phone.viewport, height: secondStepHeight });
   await takeBoth(page, "second-step", [
@@ -93,7 +96,7 @@ journey("the tour of the dashboard", atTheDoor, async (there, t) => {
   );
   for (const [name, path, seen] of [
     ["overview", "", "Median"],
-    ["requests", "/requests", "refund-agent"],
+    ["requests", "/requests", "Delete 12,000 stale rows"],
     ["request", `/requests/${decided.id}`, "Approved by"],
     ["endpoint", `/endpoints/${endpoint.rows[0]?.id}`, "Attempts"],
   ] as const) {
@@ -129,16 +132,23 @@ async function growToContent(page: Page): Promise<void> {
 }
 
 async function takeBoth(page: Page, name: string, numbered: Locator[]): Promise<void> {
-  for (const colorScheme of colours) {
-    await page.emulateMedia({ colorScheme });
-    await untilStill(page);
-    const places = await Promise.all(numbered.map((each) => each.boundingBox()));
-    await page.evaluate(numbersAt(places.map((place) => place?.y ?? 0)));
-    await take(page, `${name}-${colorScheme}`);
-    await page.evaluate(
-      "document.querySelectorAll('.picture-number').forEach((one) => one.remove())",
-    );
-  }
+  for (const colorScheme of colours) await takeIn(colorScheme, page, name, numbered);
+}
+
+async function takeIn(
+  colorScheme: (typeof colours)[number],
+  page: Page,
+  name: string,
+  numbered: Locator[],
+): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await untilStill(page);
+  const places = await Promise.all(numbered.map((each) => each.boundingBox()));
+  await page.evaluate(numbersAt(places.map((place) => place?.y ?? 0)));
+  await take(page, `${name}-${colorScheme}`);
+  await page.evaluate(
+    "document.querySelectorAll('.picture-number').forEach((one) => one.remove())",
+  );
 }
 
 /** Numbers in circles at the right edge, each as high as the thing that it names, on top of any window. */
