@@ -108,10 +108,13 @@ journey(
     assert.equal((await focused(page)).name, "Reject");
     await page.keyboard.press("Tab");
     const dialog = page.getByRole("dialog");
-    await eventually(async () => {
-      await page.keyboard.press("Enter");
-      return dialog.isVisible();
-    }, "the second step");
+    // The buttons are inert for a moment whenever they come back.
+    const goOn = () =>
+      eventually(async () => {
+        await page.keyboard.press("Enter");
+        return dialog.isVisible();
+      }, "the second step");
+    await goOn();
     for (let count = 0; count < 8; count += 1) {
       await page.keyboard.press("Tab");
       const { name, isInside } = await focused(page);
@@ -122,8 +125,7 @@ journey(
     assert.equal((await focused(page)).name, "Approve", "back where it was");
     assert.equal((await there.readRequest(id)).status, "PENDING");
 
-    await page.keyboard.press("Enter");
-    await dialog.waitFor();
+    await goOn();
     const yes = dialog.getByRole("button", { name: "Yes, approve" });
     const box = dialog.getByRole("checkbox");
     for (let count = 0; count < 6 && !(await box.isChecked()); count += 1) {
