@@ -19,6 +19,10 @@ import { measureFreeCores } from "./machine.ts";
 
 const root = join(import.meta.dirname, "..");
 const slowestShown = 20;
+/** A start takes longer than many a file. More of them in one process would leave a core idle at the end. */
+const filesPerProcess = 6;
+const ownProcess =
+  /node:child_process|-program\.ts|-worker\.ts|embedded-postgres|\bprocess\.|performance\.now|linear-time|watch-thread|\bmock\./;
 
 const startedMs = performance.now();
 const freeCores = await measureFreeCores();
@@ -144,6 +148,11 @@ function isRule(file: string): boolean {
   return /^(server|web)\/src\//.test(relative(root, file));
 }
 
+/** A file that starts programs, changes its process or measures it has a process of its own. */
+async function needsProcess(file: string): Promise<boolean> {
+  return needsBrowser(file) || ownProcess.test(await readFile(file, "utf8"));
+}
+
 async function searchChromium(): Promise<ChromiumSearch> {
   try {
     return await findChromium();
@@ -183,19 +192,26 @@ async function runFiles(paths: string[]): Promise<Result> {
       join(import.meta.dirname, "orphan.ts"),
     ],
   });
-  stream.on("test:fail", ({ details, todo }) => {
+  stream.on("test:fail", ({ name, details, todo }) => {
     // A suite or file fails with its tests, which are counted themselves.
-    if (details.type !== "suite" && todo === undefined) result.failed += 1;
+    const isWhole = details.type === "suite" || (isFile(name) && hasFailedTests(details.error));
+    if (!isWhole && todo === undefined) result.failed += 1;
+  });
+  let filesPassed = 0;
+  stream.on("test:pass", ({ name, details }) => {
+    if (details.type !== "suite" && isFile(name)) filesPassed += 1;
   });
   stream.on("test:complete", ({ name, file, details, tags }) => {
-    if (details.type === "suite" || file === undefined || name === file) return;
+    if (details.type === "suite" || file === undefined || name === file || isFile(name)) {
+      return;
+    }
     // A journey is declared in e2e/journey.ts, and tagged with the file that it belongs to.
     result.tests.push({ name, file: relative(root, tags[0] ?? file), ms: details.duration_ms });
   });
   stream.on("test:summary", (summary) => {
     // The summary without a file is the one of the whole run.
     if (summary.file !== undefined) return;
-    result.passed = summary.counts.passed;
+    result.passed = summary.counts.passed - filesPassed;
     result.skipped = summary.counts.skipped;
     if (!summary.success) result.failed = Math.max(1, result.failed);
   });
@@ -203,29 +219,65 @@ async function runFiles(paths: string[]): Promise<Result> {
   return result;
 }
 
-/** The processes: one for each other file, one with journeys that share a browser per free core, one for all rules. */
-async function processes(paths: string[]): Promise<string[]> {
-  const lanes = Array.from({ length: Math.max(1, Math.round(freeCores)) }, (): string[] => []);
-  // Forth and back, so that each lane has as much to do.
-  for (const [at, path] of paths.filter(sharesBrowser).entries()) {
-    const turn = at % (2 * lanes.length);
-    lanes[Math.min(turn, 2 * lanes.length - 1 - turn)]?.push(path);
-  }
-  const others = paths.filter((path) => !sharesBrowser(path) && !isRule(path));
-  // A browser takes long to start, and Lighthouse to look.
-  const alone = [...others.filter(needsBrowser), ...others.filter((path) => !needsBrowser(path))];
-  const shared = [...lanes, paths.filter(isRule)].filter((files) => files.length > 0);
-  const names = await Promise.all(shared.map(writeProcess));
-  return [...names, ...alone];
+/** A file is told as a test (scripts/in-turn.ts), whose tests are counted themselves. */
+function isFile(name: string): boolean {
+  return name.endsWith(".test.ts");
 }
 
-async function writeProcess(paths: string[], at: number): Promise<string> {
-  const file = join(folder, `files-${at}.mjs`);
-  // A journey is listed under the file that declares it.
+function hasFailedTests(error: Error): boolean {
+  return "failureType" in error && error.failureType === "subtestsFailed";
+}
+
+/**
+ * The processes: one with journeys that share a browser per free core, one for all rules, one for every few files that
+ * can share it, one for each other file.
+ */
+async function processes(paths: string[]): Promise<string[]> {
+  const journeys = paths.filter(sharesBrowser);
+  const rules = paths.filter(isRule);
+  const others = paths.filter((path) => !sharesBrowser(path) && !isRule(path));
+  const isAlone = await Promise.all(others.map(needsProcess));
+  const alone = others.filter((_, at) => isAlone[at]);
+  const shared = others.filter((_, at) => !isAlone[at]);
+  const lanes = deal(journeys, Math.max(1, Math.round(freeCores)));
+  const hands = deal(shared, Math.ceil(shared.length / filesPerProcess));
+  return [
+    ...(await Promise.all(lanes.map(writeLane))),
+    // A browser takes long to start, and Lighthouse to look.
+    ...alone.filter(needsBrowser),
+    ...alone.filter((path) => !needsBrowser(path)),
+    ...(await Promise.all(deal(rules, 1).map((files) => writeInTurn(files, "rules")))),
+    ...(await Promise.all(hands.map(writeInTurn))),
+  ];
+}
+
+/** Forth and back, so that each hand has as much to do. */
+function deal(paths: readonly string[], many: number): string[][] {
+  const hands = Array.from({ length: many }, (): string[] => []);
+  for (const [at, path] of paths.entries()) {
+    const turn = at % (2 * many);
+    hands[Math.min(turn, 2 * many - 1 - turn)]?.push(path);
+  }
+  return hands.filter((files) => files.length > 0);
+}
+
+/** A journey is listed under the file that declares it. */
+async function writeLane(paths: string[], at: number): Promise<string> {
   const lines = paths.map((path) => {
     const name = JSON.stringify(path);
     return `process.argv[1] = ${name};\nawait import(${name});\n`;
   });
+  return write(`journeys-${at}`, lines);
+}
+
+async function writeInTurn(paths: string[], name: string | number): Promise<string> {
+  const module = JSON.stringify(join(import.meta.dirname, "in-turn.ts"));
+  const lines = paths.map((path) => `runInTurn(${JSON.stringify(path)});\n`);
+  return write(`files-${name}`, [`import { runInTurn } from ${module};\n`, ...lines]);
+}
+
+async function write(name: string, lines: string[]): Promise<string> {
+  const file = join(folder, `${name}.mjs`);
   await writeFile(file, lines.join(""));
   return file;
 }
