@@ -22,6 +22,35 @@ import { environmentOn, type Program, startProgram, untilWritten } from "./test-
 import { decisionBody, findReviewer, reviewDataOf, reviewOf } from "./test-review.ts";
 import { makeWorkspace, minimalBody } from "./test-service.ts";
 
+test("a process that stands still inside a transaction keeps others waiting only for a while, and is told", async () => {
+  const database = await makeTestDatabase();
+  const open = () =>
+    openDatabase({ connection: database.connection, connectionsMax: 1, onIdleFault: () => {} });
+  const [halted, other] = [open(), open()];
+  const rename = (tx: { query: Database["query"] }) =>
+    tx.query("update workspaces set name = name");
+  try {
+    await makeWorkspace(other);
+    let goOn = () => {};
+    const late = inTransaction(halted, async (tx) => {
+      await rename(tx);
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      await rename(tx);
+    });
+    late.catch(() => {});
+    await until(() => rename(other).catch(() => false as const), "the locks to be given back");
+    goOn();
+    await assert.rejects(late, (fault) => isOutOfReach(fault));
+    assert.equal((await halted.query("select 1")).rowCount, 1);
+  } finally {
+    await halted.end();
+    await other.end();
+    await database.drop();
+  }
+});
+
 /** `migrate` waits for this lock while another node migrates. */
 const migrationLock = 7_263_546_281;
 

@@ -23,6 +23,8 @@ export type Transaction = Queryable & { readonly [transactionBrand]: true };
 
 const connectionTimeoutMs = 5_000;
 const queryTimeoutMs = 15_000;
+/** A process that stands still inside a transaction, as a halted machine does, keeps its locks for no longer. */
+const standstillMs = 15_000;
 const idleConnectionTimeoutMs = 60_000;
 
 export type DatabaseOptions = {
@@ -49,6 +51,7 @@ export function openDatabase({
     idleTimeoutMillis: idleConnectionTimeoutMs,
     query_timeout: queryTimeoutMs,
     statement_timeout: queryTimeoutMs,
+    idle_in_transaction_session_timeout: standstillMs,
     keepAlive: true,
   });
   // Without a listener, a restart of PostgreSQL would end the process.
