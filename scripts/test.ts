@@ -192,40 +192,24 @@ async function runFiles(paths: string[]): Promise<Result> {
       join(import.meta.dirname, "orphan.ts"),
     ],
   });
-  stream.on("test:fail", ({ name, details, todo }) => {
+  stream.on("test:fail", ({ details, todo }) => {
     // A suite or file fails with its tests, which are counted themselves.
-    const isWhole = details.type === "suite" || (isFile(name) && hasFailedTests(details.error));
-    if (!isWhole && todo === undefined) result.failed += 1;
-  });
-  let filesPassed = 0;
-  stream.on("test:pass", ({ name, details }) => {
-    if (details.type !== "suite" && isFile(name)) filesPassed += 1;
+    if (details.type !== "suite" && todo === undefined) result.failed += 1;
   });
   stream.on("test:complete", ({ name, file, details, tags }) => {
-    if (details.type === "suite" || file === undefined || name === file || isFile(name)) {
-      return;
-    }
+    if (details.type === "suite" || file === undefined || name === file) return;
     // A journey is declared in e2e/journey.ts, and tagged with the file that it belongs to.
     result.tests.push({ name, file: relative(root, tags[0] ?? file), ms: details.duration_ms });
   });
   stream.on("test:summary", (summary) => {
     // The summary without a file is the one of the whole run.
     if (summary.file !== undefined) return;
-    result.passed = summary.counts.passed - filesPassed;
+    result.passed = summary.counts.passed;
     result.skipped = summary.counts.skipped;
     if (!summary.success) result.failed = Math.max(1, result.failed);
   });
   for await (const text of stream.compose(new spec())) process.stdout.write(text);
   return result;
-}
-
-/** A file is told as a test (scripts/in-turn.ts), whose tests are counted themselves. */
-function isFile(name: string): boolean {
-  return name.endsWith(".test.ts");
-}
-
-function hasFailedTests(error: Error): boolean {
-  return "failureType" in error && error.failureType === "subtestsFailed";
 }
 
 /**
