@@ -15,9 +15,8 @@ export function refuseInexact(payload: unknown, { parse, stringify }: Codec): vo
   const isRounding = parse === JSON.parse;
   if (stringify === JSON.stringify) {
     JSON.stringify(payload, function (this: unknown, key: string, value: unknown) {
-      const why = flawIn(value, this, key) ?? (isRounding ? flawOfNumber(value) : null);
-      if (why !== null) throw new InexactPayloadError(nameOf(value), why, key);
-      return value;
+      if (isKept(value, this, key) && !(isRounding && isUnsafe(value))) return value;
+      throw new InexactPayloadError(nameOf(value), "JSON can't hold it as it is", key);
     });
   }
   if (isRounding) refuseRounded(stringify(payload) ?? "null");
@@ -43,45 +42,34 @@ export function asRead(literal: string): string {
   return `JSON.parse reads it as ${Number(literal)}`;
 }
 
-/** Why JSON would write a value otherwise than it is, or not at all. Its holder still has a date as a date. */
-function flawIn(value: unknown, holder: unknown, key: string): string | null {
+/** Whether JSON writes a value as it is. Its holder still has a date as a date. */
+function isKept(value: unknown, holder: unknown, key: string): boolean {
   const held = (holder as Record<string, unknown>)[key];
-  if (held instanceof Date && Number.isNaN(held.getTime())) return "It is an invalid date";
+  if (held instanceof Date && Number.isNaN(held.getTime())) return false;
   const plain = unboxed(value);
   switch (typeof plain) {
-    case "bigint":
-      return "JSON can't hold it exactly";
     case "number":
-      return Number.isFinite(plain) ? null : "JSON doesn't have it";
+      return Number.isFinite(plain);
     case "undefined":
-      return Array.isArray(holder) || key === "" ? "JSON would write null in its place" : null;
-    case "function":
-    case "symbol":
-      return "JSON would leave it out";
+      return !Array.isArray(holder) && key !== "";
     case "object":
-      return plain === null ? null : flawOfObject(plain);
+      return plain === null || isPlainData(plain);
     default:
-      return null;
+      return typeof plain === "string" || typeof plain === "boolean";
   }
 }
 
-function flawOfObject(value: object): string | null {
-  const hidden = Object.getOwnPropertySymbols(value).find((symbol) =>
-    Object.prototype.propertyIsEnumerable.call(value, symbol),
-  );
-  if (hidden !== undefined) return `JSON would leave its ${String(hidden)} out`;
-  if (Array.isArray(value)) {
-    return Object.keys(value).length === value.length ? null : "It is no list without gaps";
-  }
-  const isBare = Object.getPrototypeOf(value) === null;
-  return isBare || isPlain(value) ? null : "JSON would write its own fields at most";
+function isPlainData(value: object): boolean {
+  // A copy has what is enumerable, also under symbols, which JSON leaves out.
+  if (Object.getOwnPropertySymbols({ ...value }).length > 0) return false;
+  if (Array.isArray(value)) return Object.keys(value).length === value.length;
+  return Object.getPrototypeOf(value) === null || isPlain(value);
 }
 
 /** A whole number beyond 2^53 may be rounded already. */
-function flawOfNumber(value: unknown): string | null {
+function isUnsafe(value: unknown): boolean {
   const number = unboxed(value);
-  if (!Number.isInteger(number) || Number.isSafeInteger(number)) return null;
-  return "JSON can't hold it exactly, or it may be rounded already";
+  return Number.isInteger(number) && !Number.isSafeInteger(number);
 }
 
 /** JSON writes the value in the box. */
@@ -92,8 +80,7 @@ function unboxed(value: unknown): unknown {
 
 function nameOf(value: unknown): string {
   const plain = unboxed(value);
-  if (typeof plain !== "object" || plain === null) return String(plain);
-  return Array.isArray(plain) ? "an array" : `a ${plain.constructor?.name ?? "value"}`;
+  return typeof plain === "object" ? Object.prototype.toString.call(plain) : String(plain);
 }
 
 /** Fifteen digits and no exponent always survive, and almost every text has only such numbers. */

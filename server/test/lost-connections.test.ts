@@ -31,17 +31,18 @@ test("a process that stands still inside a transaction keeps others waiting only
     tx.query("update workspaces set name = name");
   try {
     await makeWorkspace(other);
-    let goOn = () => {};
+    const standing = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
     const late = inTransaction(halted, async (tx) => {
       await rename(tx);
-      await new Promise<void>((resolve) => {
-        goOn = resolve;
-      });
+      standing.resolve();
+      await ended.promise;
       await rename(tx);
     });
     late.catch(() => {});
+    await standing.promise;
     await until(() => rename(other).catch(() => false as const), "the locks to be given back");
-    goOn();
+    ended.resolve();
     await assert.rejects(late, (fault) => isOutOfReach(fault));
     assert.equal((await halted.query("select 1")).rowCount, 1);
   } finally {

@@ -447,8 +447,8 @@ test("a search with a status is right whatever has happened since a request was 
     return Object.fromEntries(answers);
   };
   await indexEverything(db);
-  const all = [PENDING, APPROVED, REJECTED, EXPIRED, CANCELLED, overdue].toSorted().toReversed();
-  const before = { PENDING: all, APPROVED: [], REJECTED: [], EXPIRED: [], CANCELLED: [] };
+  const six = [PENDING, APPROVED, REJECTED, EXPIRED, CANCELLED, overdue].toSorted().toReversed();
+  const before = { PENDING: six, APPROVED: [], REJECTED: [], EXPIRED: [], CANCELLED: [] };
   assert.deepEqual(await foundBy(), before);
   await decideAs(APPROVED, "approve");
   await decideAs(REJECTED, "reject");
