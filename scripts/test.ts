@@ -11,6 +11,7 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import pg from "pg";
 import { type ChromiumSearch, findChromium } from "../e2e/chromium.ts";
+import { superuserName } from "../server/src/database/embedded-postgres/cluster.ts";
 import { useEmbeddedPostgres } from "../server/src/database/embedded-postgres/embedded-postgres.ts";
 import { migrate } from "../server/src/database/migrations.ts";
 import { templateName, withDatabase } from "../server/test/test-database.ts";
@@ -56,11 +57,29 @@ async function openPostgres(): Promise<{ url: string; release: () => Promise<voi
   const postgres = await useEmbeddedPostgres({ dataDir, purpose: "command", log: silent });
   if ("inUseBy" in postgres) throw new Error("the tests' own PostgreSQL is in use by another");
   const { user, password, host, port, database } = postgres.connection;
+  await neverSync(dataDir, { host, port });
   const query = new URLSearchParams({ host, port: String(port) });
   return {
     url: `postgres://${user}:${encodeURIComponent(password)}@localhost/${database}?${query}`,
     release: () => postgres.release(),
   };
+}
+
+/** Nobody reads this data after a power cut. Tests of crashes have a PostgreSQL of their own, with all its care. */
+async function neverSync(dataDir: string, socket: { host: string; port: number }): Promise<void> {
+  const password = await readFile(join(dataDir, "postgres", "superuser-password"), "utf8");
+  const client = new pg.Client({
+    ...socket,
+    user: superuserName,
+    password: password.trim(),
+    database: "postgres",
+  });
+  await client.connect();
+  for (const setting of ["fsync", "full_page_writes"]) {
+    await client.query(`alter system set ${setting} = off`);
+  }
+  await client.query("select pg_reload_conf()");
+  await client.end();
 }
 
 /** Migrated once; each test file works on a copy of it. */
