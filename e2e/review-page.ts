@@ -117,7 +117,8 @@ export async function eventually(
 export async function untilApprovable(page: Page): Promise<void> {
   const approve = page.locator("#decision .button-primary");
   await eventually(async () => {
-    await page.locator("#payload-end").scrollIntoViewIfNeeded();
+    // Into the middle: at the lower edge of the window it may lie behind the bar with the buttons.
+    await page.evaluate(`document.querySelector("#payload-end").scrollIntoView({ block: "center" })`);
     return !(await waits(approve));
   }, "Approve waits no longer");
 }
