@@ -56,6 +56,7 @@ const settings = {
   MAIL_FROM: "",
   WEBHOOK_ALLOW_CIDRS: "",
   WEBHOOK_RETRY_DELAYS: "",
+  TRUSTED_PROXIES: "",
   LOG_FORMAT: "text",
 };
 
