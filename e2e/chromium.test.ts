@@ -74,6 +74,14 @@ test("CHROMIUM_PATH wins over the PATH", async () => {
   assert.deepEqual(await findChromium(surroundings), { path: given });
 });
 
+test("one without windows is preferred, because it does less that nobody sees", async () => {
+  const path = folderWith({ chromium: working, "chromium-headless-shell": working });
+  const { surroundings } = machine({ environment: { PATH: path } });
+  assert.deepEqual(await findChromium(surroundings), {
+    path: join(path, "chromium-headless-shell"),
+  });
+});
+
 test("a CHROMIUM_PATH that is missing, broken or relative is an error that names it, whatever else is there", async () => {
   const path = folderWith({ chromium: working, broken });
   const find = (given: string) =>

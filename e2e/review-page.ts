@@ -118,7 +118,9 @@ export async function untilApprovable(page: Page): Promise<void> {
   const approve = page.locator("#decision .button-primary");
   await eventually(async () => {
     // Into the middle: at the lower edge of the window it may lie behind the bar with the buttons.
-    await page.evaluate(`document.querySelector("#payload-end").scrollIntoView({ block: "center" })`);
+    await page.evaluate(
+      `document.querySelector("#payload-end").scrollIntoView({ block: "center" })`,
+    );
     return !(await waits(approve));
   }, "Approve waits no longer");
 }
