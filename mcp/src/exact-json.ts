@@ -14,6 +14,14 @@ export function parseExactly(text: string): unknown {
   return marked === text ? parsed : withoutMarks(parsed, mark, JSON as unknown as RawJson);
 }
 
+/** A number in a JSON text that `JSON.parse` would change; null if there is none. */
+export function roundedIn(text: string): string | null {
+  const mark = `${crypto.randomUUID()}:`;
+  const marked = markInexact(text, mark);
+  const at = marked.indexOf(mark);
+  return at < 0 ? null : marked.slice(at + mark.length, marked.indexOf('"', at));
+}
+
 /** Turns each such number into a string that begins with the mark, in one pass. */
 function markInexact(text: string, mark: string): string {
   let marked = "";

@@ -1,10 +1,10 @@
 // The command `countersign-mcp`: the tools over standard input and output. Only the protocol may be written to standard
 // output; text for people goes to standard error.
 
-import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { Countersign } from "../../sdk/src/index.ts";
 import { parseExactly } from "./exact-json.ts";
-import { namingArguments } from "./named-arguments.ts";
+import { makeStdioTransport } from "./stdio-transport.ts";
 import { makeMcpServer } from "./tools.ts";
 
 const client = openClient();
@@ -13,7 +13,7 @@ else serve(client);
 
 function serve(client: Countersign): void {
   const handle = serveStdio(() => makeMcpServer({ client }), {
-    transport: namingArguments(new StdioServerTransport()),
+    transport: makeStdioTransport({ input: process.stdin, output: process.stdout }),
     onerror: (error) => say(error.message),
   });
   const stop = () => void handle.close().then(() => process.exit(0));

@@ -1,8 +1,6 @@
 // An argument named __proto__ must be refused like every other unknown one. The library drops it without a word before a
 // tool's schema sees it, so its name is changed first, to one that no tool has either.
 
-import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
-
 /** The message, with an argument `__proto__` under a name that is refused. Payloads keep their keys. */
 export function withNamedArguments<Message>(message: Message): Message {
   const { params } = Object(message) as { params?: { arguments?: unknown } };
@@ -15,19 +13,3 @@ export function withNamedArguments<Message>(message: Message): Message {
 }
 
 const hidden = "__proto__";
-
-/** The same for each message that a transport brings. */
-export function namingArguments(inner: Transport): Transport {
-  const outer: Transport = {
-    start: async () => {
-      inner.onmessage = (message: JSONRPCMessage, extra) =>
-        outer.onmessage?.(withNamedArguments(message), extra);
-      inner.onclose = () => outer.onclose?.();
-      inner.onerror = (error) => outer.onerror?.(error);
-      await inner.start();
-    },
-    send: (message, options) => inner.send(message, options),
-    close: () => inner.close(),
-  };
-  return outer;
-}

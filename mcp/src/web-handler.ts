@@ -4,15 +4,13 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { Countersign, type Fetch } from "../../sdk/src/index.ts";
 import { parseExactly } from "./exact-json.ts";
-import { withNamedArguments } from "./named-arguments.ts";
+import { type MessageRefusal, readMessage } from "./message-text.ts";
 import { makeMcpServer } from "./tools.ts";
 
 export type WebHandlerOptions = {
   /** How the tools reach the service. */
   fetch: Fetch;
   baseUrl: string;
-  /** A flaw of a message that is valid JSON, in a sentence. Invalid JSON is found anyway. */
-  flawOf: (text: string) => string | null;
   /** Aborted when this process ends. */
   stopping: AbortSignal;
   /** Called with faults outside of any tool. */
@@ -23,8 +21,8 @@ export type WebCall = {
   apiKey: string;
   /** The headers that the protocol names: accept and mcp-…. */
   headers: Record<string, string>;
-  /** The body as text. */
-  text: string;
+  /** The body as text; null if it isn't UTF-8. */
+  text: string | null;
   /** Aborted when the caller leaves. */
   signal: AbortSignal;
 };
@@ -35,7 +33,7 @@ export type WebHandler = {
 };
 
 export function makeWebHandler(options: WebHandlerOptions): WebHandler {
-  const { fetch, baseUrl, flawOf, stopping, onFault } = options;
+  const { fetch, baseUrl, stopping, onFault } = options;
   const handler = createMcpHandler(
     ({ authInfo }) => {
       const apiKey = authInfo?.token ?? "";
@@ -50,33 +48,21 @@ export function makeWebHandler(options: WebHandlerOptions): WebHandler {
   );
   return {
     answer: async ({ apiKey, headers, text, signal }) => {
-      const flaw = flawOf(text);
-      if (flaw !== null) return refused(-32600, flaw);
-      const parsedBody = parse(text);
-      if (parsedBody === undefined) return refused(-32700, "The body is not JSON.");
-      if (Array.isArray(parsedBody)) {
-        return refused(-32600, "Send one message at a time: the protocol has no batches any more.");
-      }
+      const read = readMessage(text);
+      if ("refused" in read) return refused(read.refused);
       const request = new Request(`${baseUrl}/mcp`, {
         method: "POST",
         headers: { ...headers, "content-type": "application/json" },
         signal,
       });
       const authInfo = { token: apiKey, clientId: "countersign", scopes: [] };
-      return handler.fetch(request, { authInfo, parsedBody });
+      return handler.fetch(request, { authInfo, parsedBody: read.message });
     },
     close: () => handler.close(),
   };
 }
 
-function parse(text: string): unknown {
-  try {
-    return withNamedArguments(parseExactly(text));
-  } catch {
-    return undefined;
-  }
-}
-
-function refused(code: number, message: string): Response {
+/** The caller knows by the exchange which message this answers. */
+function refused({ code, message }: MessageRefusal): Response {
   return Response.json({ jsonrpc: "2.0", error: { code, message }, id: null }, { status: 400 });
 }

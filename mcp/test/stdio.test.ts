@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { test } from "node:test";
+import { after, type TestContext, test } from "node:test";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { Countersign } from "../../sdk/src/index.ts";
 import { serve } from "../../sdk/test/served.ts";
@@ -15,6 +15,9 @@ import { awaitSecondsMax, createInput } from "../src/tool-schemas.ts";
 import { makeMcpServer } from "../src/tools.ts";
 import { version } from "../src/version.ts";
 import { callTool, command } from "./conversing.ts";
+
+const served = await serve();
+after(() => served.stop());
 
 async function run(env: Record<string, string>, input = "") {
   const child = spawn(command.command, command.args, { env, stdio: "pipe" });
@@ -45,7 +48,6 @@ test("the command ends when its client closes the pipe, and writes nothing but t
 });
 
 test("while somebody waits their client hears of it again and again", async () => {
-  const served = await serve();
   const { key } = await makeWorkspace(served.service.db);
   const countersign = new Countersign({ apiKey: key, baseUrl: served.url });
   const server = makeMcpServer({ client: countersign, progressIntervalMs: 50 });
@@ -77,7 +79,6 @@ test("while somebody waits their client hears of it again and again", async () =
     assert.equal(heard.length, total, "nothing is told once it is decided");
   } finally {
     await client.close();
-    await served.stop();
   }
 });
 
@@ -105,34 +106,76 @@ test("the tools name themselves as their package does, and the limits as the ser
   assert.ok(said("idempotencyKey").includes(String(limits.idempotencyKeyCharactersMax)));
 });
 
-test("an argument named __proto__ is refused, and a key of that name in a payload arrives", async () => {
-  const served = await serve();
+/** The command and a line to it, beside the service. Lines are written as they are, and not by a client. */
+async function openCommand(context: TestContext) {
   const { key } = await makeWorkspace(served.service.db);
   const child = spawn(command.command, command.args, {
     env: { COUNTERSIGN_API_KEY: key, COUNTERSIGN_BASE_URL: served.url },
     stdio: "pipe",
   });
-  try {
-    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
-    const send = async (id: number, method: string, params: string) => {
-      child.stdin.write(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}\n`);
-      return JSON.parse((await lines.next()).value ?? "null").result;
-    };
-    const about = '"capabilities":{},"clientInfo":{"name":"test","version":"1"}';
-    await send(1, "initialize", `{"protocolVersion":"2025-06-18",${about}}`);
-    const ask = (id: number, more: string) => {
-      const args = `{"summary":"s","notify":"ann@example.com",${more}}`;
-      return send(id, "tools/call", `{"name":"request_approval","arguments":${args}}`);
-    };
-    const refused = await ask(2, '"__proto__":{"payload":{"amount":5}}');
-    assert.match(refused.content[0].text, /Unrecognized key: "argument __proto__"/);
-    const { structuredContent } = await ask(3, '"payload":{"__proto__":{"amount":5}}');
-    const stored = await fetch(`${served.url}/v1/requests/${structuredContent.id}`, {
-      headers: { authorization: `Bearer ${key}` },
-    });
-    assert.match(await stored.text(), /"payload":\{"__proto__":\{"amount":5\}\}/);
-  } finally {
-    child.stdin.end();
-    await served.stop();
+  context.after(() => child.stdin.end());
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const send = async (line: string | Buffer) => {
+    child.stdin.write(Buffer.concat([Buffer.from(line), Buffer.from("\n")]));
+    return (await lines.next()).value ?? "null";
+  };
+  const call = (id: number, method: string, params: string) =>
+    send(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`);
+  const ask = (id: number, more: string) => {
+    const args = `{"summary":"s","notify":"ann@example.com",${more}}`;
+    return call(id, "tools/call", `{"name":"request_approval","arguments":${args}}`);
+  };
+  const about = '"capabilities":{},"clientInfo":{"name":"test","version":"1"}';
+  await call(1, "initialize", `{"protocolVersion":"2025-06-18",${about}}`);
+  const list = () => served.service.call("GET", "/v1/requests", { key });
+  return { send, call, ask, list };
+}
+
+test("an argument named __proto__ is refused, and a key of that name in a payload arrives", async (context) => {
+  const { ask, list } = await openCommand(context);
+  const { result } = JSON.parse(await ask(2, '"__proto__":{"payload":{"amount":5}}'));
+  assert.match(result.content[0].text, /Unrecognized key: "argument __proto__"/);
+  await ask(3, '"payload":{"__proto__":{"amount":5}}');
+  assert.match((await list()).text, /"payload":\{"__proto__":\{"amount":5\}\}/);
+});
+
+test("a payload reaches people over the command as it was written, and comes back so", async (context) => {
+  const { ask, call, list } = await openCommand(context);
+  const payload =
+    '{"account":9007199254740993,"h":1e400,"rate":0.1234567890123456789,"zero":-0,"__proto__":12345678901234567890}';
+  const { id } = JSON.parse(await ask(2, `"payload":${payload}`)).result.structuredContent;
+  assert.ok((await list()).text.includes(`"payload":${payload}`));
+  await served.approve(id);
+  const params = `{"name":"await_decision","arguments":{"requestId":"${id}"}}`;
+  const answer = await call(3, "tools/call", params);
+  assert.ok(answer.includes(`"effectivePayload":${payload}`), answer);
+});
+
+test("a message to the command that two readers could read differently is refused, and its sender hears of it", async (context) => {
+  const { ask, send, list } = await openCommand(context);
+  const deep = "[".repeat(129) + "]".repeat(129);
+  for (const [id, more, said] of [
+    [2, '"payload":{"amount":1,"amount":2}', /^params\.arguments\.payload\.amount appears more/],
+    [3, '"payload":{"amount":1,"\\u0061mount":2}', /^params\.arguments\.payload\.amount appears/],
+    [4, `"payload":${deep}`, /^params is nested deeper than 131 levels\.$/],
+  ] as const) {
+    const answer = JSON.parse(await ask(id, more));
+    assert.deepEqual([answer.id, answer.error.code], [id, -32600]);
+    assert.match(answer.error.message, said);
   }
+  for (const [line, code] of [
+    ['{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/list"}', -32600],
+    ["[]", -32600],
+    ["7", -32600],
+    ["{}", -32600],
+    ["[".repeat(300_000), -32600],
+    ["not json", -32700],
+    [Buffer.from([0x22, 0xff, 0x22]), -32700],
+  ] as const) {
+    const answer = JSON.parse(await send(line));
+    assert.deepEqual([answer.id, answer.error.code], [null, code], String(line).slice(0, 50));
+  }
+  const { result } = JSON.parse(await ask(5, '"payload":"\u{1f4b8} after all that"'));
+  assert.equal(result.structuredContent.status, "PENDING");
+  assert.equal((await list()).json.data.length, 1);
 });

@@ -1,8 +1,7 @@
 // The body of a call as the members of its one JSON object, each with the exact text it was sent with.
 
 import { type Refusal, refuse } from "../refusal.ts";
-import { jsonDepthMax } from "../shown/field-limits.ts";
-import { type JsonFlaw, type JsonMember, scanJson } from "../shown/json-text.ts";
+import { type JsonMember, scanJson } from "../shown/json-text.ts";
 
 export type Members = ReadonlyMap<string, JsonMember>;
 
@@ -47,13 +46,6 @@ export function membersOf(
     if (member.flaw !== null || !members.has(member.name)) members.set(member.name, member);
   }
   return members;
-}
-
-/** Says what is wrong at the flaw's path. */
-export function describeFlaw({ kind }: JsonFlaw, depthMax = jsonDepthMax): string {
-  return kind === "too_deep"
-    ? `is nested deeper than ${depthMax} levels`
-    : "appears more than once. Send each key once, so that every reader sees one value";
 }
 
 export function describeType(value: unknown): string {

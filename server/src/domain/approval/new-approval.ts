@@ -3,11 +3,11 @@
 
 import { isRefusal, type Refusal, refuse } from "../refusal.ts";
 import { ttlMinutesMax, ttlMinutesMin } from "../shown/field-limits.ts";
-import type { JsonFlaw, JsonText } from "../shown/json-text.ts";
+import { describeFlaw, type JsonFlaw, type JsonText } from "../shown/json-text.ts";
 import { type Submitted, type SubmittedField, submittedFields } from "../shown/submitted-fields.ts";
 import { type Notify, parseNotify } from "../workspace/notify.ts";
 import { flawOfText, isBlank } from "../workspace/plain-text.ts";
-import { describeFlaw, describeType, type Members, membersOf } from "./json-body.ts";
+import { describeType, type Members, membersOf } from "./json-body.ts";
 
 export type NewApproval = Submitted<JsonText> & { notify: Notify; ttlMinutes: number | null };
 

@@ -3,9 +3,9 @@
 import { isRefusal, type Refusal, refuse } from "../refusal.ts";
 import { resolutionNoteCharactersMax } from "../shown/field-limits.ts";
 import { isSameJson } from "../shown/json-diff.ts";
-import type { JsonText } from "../shown/json-text.ts";
+import { describeFlaw, type JsonText } from "../shown/json-text.ts";
 import { flawOfText, isBlank } from "../workspace/plain-text.ts";
-import { describeFlaw, describeType, type Members, membersOf } from "./json-body.ts";
+import { describeType, type Members, membersOf } from "./json-body.ts";
 
 export type ReviewDecision = {
   verdict: "approve" | "reject";

@@ -38,6 +38,13 @@ export function scanJsonValue(text: string, depthMax = jsonDepthMax): ScannedVal
   return scanned.kind === "malformed" ? scanned : { kind: "valid", flaw: scanner.placedFlaw() };
 }
 
+/** Says what is wrong at the flaw's path. */
+export function describeFlaw({ kind }: JsonFlaw, depthMax = jsonDepthMax): string {
+  return kind === "too_deep"
+    ? `is nested deeper than ${depthMax} levels`
+    : "appears more than once. Send each key once, so that every reader sees one value";
+}
+
 /** One step of a path, such as `.id`, `[3]` or `["odd key"]`. A path does not begin with a dot. */
 export function formatStep(step: string | number, isFirst: boolean): string {
   if (typeof step === "number") return `[${step}]`;

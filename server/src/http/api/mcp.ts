@@ -4,10 +4,8 @@
 
 import type { Fetch } from "../../../../sdk/src/index.ts";
 import type { Database } from "../../database/database.ts";
-import { describeFlaw, textOf } from "../../domain/approval/json-body.ts";
+import { textOf } from "../../domain/approval/json-body.ts";
 import { mcpAnswerBytesMax } from "../../domain/limits.ts";
-import { jsonDepthMax } from "../../domain/shown/field-limits.ts";
-import { scanJsonValue } from "../../domain/shown/json-text.ts";
 import { unknownKey } from "../../operations/approvals/unknown-key.ts";
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
 import { type Answer, type Call, jsonType, repeated, type StreamedAnswer } from "../frame/call.ts";
@@ -39,8 +37,6 @@ export type McpCalls = {
 
 /** The base URL of calls to our own router. It leads nowhere. */
 const innerBaseUrl = "http://countersign.internal";
-/** A payload is three levels down (message, params, arguments), and may be as deep as anywhere else. */
-const messageDepthMax = jsonDepthMax + 3;
 const passedHeaders = ["accept", "mcp-protocol-version", "mcp-method", "mcp-name"];
 
 export function makeMcpEndpoint(calls: McpCalls): (call: Call) => Promise<Answer | StreamedAnswer> {
@@ -58,8 +54,7 @@ export function makeMcpEndpoint(calls: McpCalls): (call: Call) => Promise<Answer
     opened ??= openHandler(calls);
     const handler = await opened;
     const headers = headersOf(call);
-    // No UTF-8 is no JSON either.
-    const text = textOf(body) ?? "";
+    const text = textOf(body);
     return toAnswer(await handler.answer({ apiKey: apiKeyOf(call), headers, text, signal }));
   };
 }
@@ -70,17 +65,9 @@ async function openHandler({ dispatch, stopping, noteFault }: McpCalls) {
   return makeWebHandler({
     fetch: toFetch(dispatch),
     baseUrl: innerBaseUrl,
-    flawOf: flawOfMessage,
     stopping,
     onFault: noteFault,
   });
-}
-
-/** Duplicate keys are refused, as in every other body. Parsing would keep the last; the approver sees the first. */
-function flawOfMessage(text: string): string | null {
-  const scanned = scanJsonValue(text, messageDepthMax);
-  if (scanned.kind === "malformed" || scanned.flaw === null) return null;
-  return `${scanned.flaw.path} ${describeFlaw(scanned.flaw, messageDepthMax)}.`;
 }
 
 /** The header was checked already: it came once and has the form of a key. */
