@@ -12,7 +12,7 @@ if (client === null) process.exitCode = 1;
 else serve(client);
 
 function serve(client: Countersign): void {
-  const handle = serveStdio(() => makeMcpServer({ client }), {
+  const handle = serveStdio(({ era }) => makeMcpServer({ client, era }), {
     transport: makeStdioTransport({ input: process.stdin, output: process.stdout }),
     onerror: (error) => say(error.message),
   });

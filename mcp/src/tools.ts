@@ -2,8 +2,16 @@
 
 import { McpServer } from "@modelcontextprotocol/server";
 import type { Countersign } from "../../sdk/src/index.ts";
-import { awaitDecision } from "./await-decision.ts";
+import { awaitDecision, type Waiting } from "./await-decision.ts";
 import { instructions, nextStepOf, redeemedStep } from "./next-step.ts";
+import { addTaskMethods } from "./task-methods.ts";
+import {
+  addTaskWire,
+  isTaskWelcome,
+  type Speech,
+  taskOrResult,
+  tasksExtension,
+} from "./task-wire.ts";
 import { answered, refused, succeeded } from "./tool-results.ts";
 import {
   awaitInput,
@@ -25,6 +33,10 @@ export type McpOptions = {
   /** Aborted when this process ends. */
   stopping?: AbortSignal;
   progressIntervalMs?: number;
+  /** What the client speaks: the handshake of 2025 unless told. */
+  era?: Speech["era"];
+  /** The version that a handshake agreed on, if it was made before. */
+  version?: string | null;
 };
 
 const progressIntervalDefaultMs = 5_000;
@@ -33,22 +45,29 @@ export function makeMcpServer({
   client,
   stopping = new AbortController().signal,
   progressIntervalMs = progressIntervalDefaultMs,
+  era = "legacy",
+  version: agreedVersion = null,
 }: McpOptions): McpServer {
+  const extensions = era === "modern" ? { extensions: { [tasksExtension]: {} } } : {};
   const server = new McpServer(
     { name: "countersign", title: "Countersign", version },
     // The tools never change, so nobody needs to listen for changes.
-    { instructions, capabilities: { tools: { listChanged: false } } },
+    { instructions, capabilities: { tools: { listChanged: false }, ...extensions } },
   );
-  addRequestApproval(server, client);
-  addAwaitDecision(server, { client, stopping, progressIntervalMs });
+  const speech: Speech = { era, version: agreedVersion };
+  const waiting = { client, stopping, progressIntervalMs };
+  addRequestApproval(server, client, era);
+  addAwaitDecision(server, waiting, era);
   addRedeemRequest(server, client);
   addGetRequest(server, client);
   addListPending(server, client);
   addCancelRequest(server, client);
+  addTaskMethods(server, waiting, speech);
+  addTaskWire(server, speech);
   return server;
 }
 
-function addRequestApproval(server: McpServer, client: Countersign): void {
+function addRequestApproval(server: McpServer, client: Countersign, era: Speech["era"]): void {
   server.registerTool(
     "request_approval",
     {
@@ -64,18 +83,20 @@ function addRequestApproval(server: McpServer, client: Countersign): void {
         openWorldHint: true,
       },
     },
-    ({ idempotencyKey, notify: named, ...input }, { mcpReq: { signal } }) =>
+    ({ idempotencyKey, notify: named, ...input }, context) =>
       answered(async () => {
+        const { signal } = context.mcpReq;
         const notify = named ?? (await client.requests.defaultApprover({ signal }));
         if (notify === null) return refused(nobodyToAsk);
         const options = { signal, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) };
         const request = await client.requests.create({ ...definedOf(input), notify }, options);
+        if (isTaskWelcome(context)) return taskOrResult(era, "ask", request);
         return succeeded(toDecision(request), nextStepOf(request));
       }),
   );
 }
 
-function addAwaitDecision(server: McpServer, waiting: Parameters<typeof awaitDecision>[0]): void {
+function addAwaitDecision(server: McpServer, waiting: Waiting, era: Speech["era"]): void {
   server.registerTool(
     "await_decision",
     {
@@ -88,6 +109,11 @@ function addAwaitDecision(server: McpServer, waiting: Parameters<typeof awaitDec
     },
     (wait, context) =>
       answered(async () => {
+        if (isTaskWelcome(context)) {
+          const { signal } = context.mcpReq;
+          const request = await waiting.client.requests.get(wait.requestId, { signal });
+          return taskOrResult(era, "wait", request);
+        }
         const request = await awaitDecision(waiting, wait, context);
         return succeeded(toDecision(request), nextStepOf(request));
       }),

@@ -35,10 +35,11 @@ export type WebHandler = {
 export function makeWebHandler(options: WebHandlerOptions): WebHandler {
   const { fetch, baseUrl, stopping, onFault } = options;
   const handler = createMcpHandler(
-    ({ authInfo }) => {
+    ({ authInfo, era, requestInfo }) => {
       const apiKey = authInfo?.token ?? "";
       const client = new Countersign({ apiKey, baseUrl, fetch, parse: parseExactly });
-      return makeMcpServer({ client, stopping });
+      const version = requestInfo?.headers.get("mcp-protocol-version") ?? null;
+      return makeMcpServer({ client, stopping, era, version });
     },
     {
       onerror: onFault,
