@@ -10,8 +10,8 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const pinnedNode = join(root, "node_modules", ".bin", "node");
-/** Other runtimes, the frameworks of the adapters, and Lighthouse: large, and not needed to run the service. */
-const foldersOfTests = ["sdk/runtimes", "adapters", "e2e/lighthouse"];
+/** Other runtimes, the frameworks of the adapters, Lighthouse, and checkers of packages: not needed to run the service. */
+const foldersOfTests = ["sdk/runtimes", "adapters", "e2e/lighthouse", "scripts/publishing"];
 
 // Against the user's settings and NODE_ENV: tools are dev dependencies, and the programs of Node and PostgreSQL are
 // optional ones, a package for each platform.
