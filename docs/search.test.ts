@@ -25,7 +25,7 @@ const questions: readonly [typed: string, page: string][] = [
   ["express raw body", "webhooks#the-raw-body-framework-by-framework"],
   ["webhook retries", "webhooks#answers-and-retries"],
   ["resend failed deliveries", "webhooks#when-something-went-wrong"],
-  ["rotate webhook secret", "webhooks#secrets"],
+  ["rotate webhook secret", "webhooks#rotating-a-webhook-secret"],
   ["2fa", "dashboard#signing-in"],
   ["login with passkey", "dashboard#signing-in"],
   ["sso okta", "operating#signing-in-by-openid-connect"],

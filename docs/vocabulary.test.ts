@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, "..");
 const unused: readonly { pattern: RegExp; instead: string }[] = [
   { pattern: /\bwithdr(?:aw|ew)\w*/i, instead: "cancel" },
   { pattern: /\breviewers?\b/i, instead: "approver" },
-  { pattern: /\b(?:call|web call)backs?\b(?! address)/i, instead: "webhook" },
+  { pattern: /\bweb ?callbacks?\b/i, instead: "webhook, or callback" },
   { pattern: /\bdestinations?\b/i, instead: "endpoint, or mailbox" },
   { pattern: /\b(?:log|logs|logged|logging) in\b|(?<!\/\/)\blog-?in\b/i, instead: "sign in" },
   { pattern: /\b(?:log|logs|logged|logging) out\b|\blog-?out\b/i, instead: "sign out" },

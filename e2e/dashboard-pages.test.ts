@@ -32,6 +32,7 @@ journey(
         recentActions: ["Read the note", "Looked up the order"],
         payload: { orderId: 1042, amount: 49 },
         agentState: { step: 3 },
+        callbackUrl: "https://workflows.invalid/webhook-waiting/1042?signature=4f0c9a2b77d1e8",
       });
       ids.push(request.id);
     }

@@ -174,7 +174,16 @@ journey(
     await page.getByLabel("Default approver").fill("group:finance");
     await button(page, "Save changes").click();
     await page.getByText("All changes saved.").waitFor();
+    // The secret of callbacks, which the activity notes each look at.
+    await button(page, "Show secret").click();
+    await button(page, "Show it").click();
+    await button(page, "Done").waitFor();
+    await inspectDialog(page, "dashboard-callback-secret", {
+      mayFail: [...atTheDoor.mayFail, "400 /app/api/"],
+    });
+    await button(page, "Done").click();
     await page.goto(urlOf(there, "/settings?tab=activity"));
+    await page.getByText("looked at the callback secret").waitFor();
     await page.getByText(email).first().waitFor();
     // A member may have another role in another workspace.
     await page.getByRole("button", { name: /^Workspace: Acme Shop/ }).click();

@@ -147,9 +147,11 @@ create table approvals (
   resolved_by_email text,
   resolution_note text,
   remind_at timestamp(3) with time zone,
+  callback_url text,
   constraint approvals_pkey PRIMARY KEY (workspace_id, id),
   constraint approvals_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint approvals_workspace_id_group_id_fkey FOREIGN KEY (workspace_id, group_id) REFERENCES groups(workspace_id, id),
+  constraint approvals_callback_has_host CHECK (((callback_url ~ '^https?://'::text) AND ((octet_length(split_part(callback_url, '/'::text, 3)) >= 1) AND (octet_length(split_part(callback_url, '/'::text, 3)) <= 261)))) NOT VALID,
   constraint approvals_edit_of_approval CHECK (((edit IS NULL) OR (status = 'APPROVED'::text))),
   constraint approvals_expire_on_time CHECK (((status <> 'EXPIRED'::text) OR (resolved_at = expires_at))),
   constraint approvals_final_has_time CHECK (((status = 'PENDING'::text) = (resolved_at IS NULL))),
@@ -186,6 +188,26 @@ create table attempts (
   constraint attempts_number_check CHECK ((number >= 1)),
   constraint attempts_outcome_with_end CHECK (((outcome IS NULL) = (finished_at IS NULL)))
 );
+
+create table callback_notices (
+  workspace_id text collate "C" not null,
+  host text collate "C" not null,
+  told_at timestamp(3) with time zone not null default now_ms(),
+  constraint callback_notices_pkey PRIMARY KEY (workspace_id, host),
+  constraint callback_notices_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
+create table callback_secrets (
+  workspace_id text collate "C" not null,
+  id text collate "C" not null default new_id('sec_'::text),
+  secret_key_id text not null,
+  sealed bytea not null,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  expires_at timestamp(3) with time zone,
+  constraint callback_secrets_pkey PRIMARY KEY (workspace_id, id),
+  constraint callback_secrets_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE UNIQUE INDEX callback_secrets_current ON public.callback_secrets USING btree (workspace_id) WHERE (expires_at IS NULL);
 
 create table daily_figures (
   workspace_id text collate "C" not null,
@@ -225,8 +247,9 @@ create table deliveries (
 CASE channel
     WHEN 'webhook'::text THEN ((endpoint_id IS NOT NULL) AND (reviewer_id IS NULL) AND (recipient IS NULL))
     WHEN 'mail'::text THEN ((endpoint_id IS NULL) AND (num_nonnulls(reviewer_id, recipient) = 1))
+    WHEN 'callback'::text THEN ((endpoint_id IS NULL) AND (reviewer_id IS NULL) AND (recipient IS NOT NULL))
     ELSE false
-END),
+END) NOT VALID,
   constraint deliveries_digest_of_mailbox CHECK (((digest_id IS NULL) OR (mailbox IS NOT NULL))),
   constraint deliveries_finished_has_time CHECK (((state = ANY (ARRAY['delivered'::text, 'failed'::text])) = (finished_at IS NOT NULL))),
   constraint deliveries_held_for_reviewer CHECK (((mailbox IS NULL) OR (reviewer_id IS NOT NULL))),
@@ -238,6 +261,7 @@ END),
 CREATE UNIQUE INDEX deliveries_destination_key ON public.deliveries USING btree (event_id, COALESCE(endpoint_id, reviewer_id, recipient), workspace_id);
 CREATE INDEX deliveries_due_in_workspace ON public.deliveries USING btree (channel, workspace_id, due_at, id) WHERE ((state = 'due'::text) AND (endpoint_id IS NULL));
 CREATE INDEX deliveries_due_to_endpoint ON public.deliveries USING btree (endpoint_id, due_at, id) WHERE ((state = 'due'::text) AND (endpoint_id IS NOT NULL));
+CREATE INDEX deliveries_due_to_host ON public.deliveries USING btree (recipient COLLATE "C", workspace_id, due_at, id) WHERE ((state = 'due'::text) AND (channel = 'callback'::text));
 CREATE INDEX deliveries_failed_mails ON public.deliveries USING btree (workspace_id, id) WHERE ((state = 'failed'::text) AND (channel = 'mail'::text) AND (reviewer_id IS NOT NULL));
 CREATE INDEX deliveries_held ON public.deliveries USING btree (mailbox, workspace_id, id) WHERE ((state = 'due'::text) AND (mailbox IS NOT NULL) AND (digest_id IS NULL));
 CREATE INDEX deliveries_of_digest ON public.deliveries USING btree (digest_id, workspace_id, id) WHERE (digest_id IS NOT NULL);
@@ -300,9 +324,10 @@ CASE
     WHEN (kind = ANY (ARRAY['request.created'::text, 'request.approved'::text, 'request.rejected'::text, 'request.expired'::text, 'request.cancelled'::text, 'request.expiring'::text])) THEN ((approval_id IS NOT NULL) AND (endpoint_id IS NULL) AND (reviewer_id IS NULL))
     WHEN (kind = ANY (ARRAY['webhook.test'::text, 'endpoint.delivery_failed'::text, 'endpoint.failing'::text, 'endpoint.disabled'::text])) THEN ((approval_id IS NULL) AND (endpoint_id IS NOT NULL) AND (reviewer_id IS NULL))
     WHEN (kind = 'mail.failed'::text) THEN ((approval_id IS NOT NULL) AND (endpoint_id IS NULL) AND (reviewer_id IS NOT NULL))
+    WHEN (kind = 'callback.failed'::text) THEN ((approval_id IS NOT NULL) AND (endpoint_id IS NULL) AND (reviewer_id IS NULL) AND (detail IS NOT NULL))
     WHEN (kind = ANY (ARRAY['person.signing_in'::text, 'person.passkey_added'::text, 'person.passkey_removed'::text, 'member.invited'::text])) THEN ((approval_id IS NULL) AND (endpoint_id IS NULL) AND (reviewer_id IS NULL) AND (detail IS NOT NULL))
     ELSE false
-END)
+END) NOT VALID
 );
 CREATE INDEX events_mail_failed ON public.events USING btree (workspace_id, created_at) WHERE (kind = 'mail.failed'::text);
 CREATE UNIQUE INDEX events_once_per_approval ON public.events USING btree (approval_id, kind, COALESCE(reviewer_id, ''::text), workspace_id) WHERE (approval_id IS NOT NULL);

@@ -66,6 +66,7 @@ export function createStatement(workspaces: Workspace[], agentState?: JsonText):
   const row = {
     submitted: { ...approval, agentState: agentState ?? approval.agentState },
     ttlMinutes: approval.ttlMinutes,
+    callbackUrl: approval.callbackUrl,
     keyDigest: Buffer.alloc(32),
     idempotency: null,
     approverEmail: approver,

@@ -27,6 +27,8 @@ export type CreateRequest<Payload = Opaque, Metadata = Opaque, AgentState = Opaq
   reasoning?: string | null;
   recentActions?: string[] | null;
   ttlMinutes?: number | null;
+  /** Where this request's outcome is POSTed, signed with the workspace's callback secret. No answer repeats it. */
+  callbackUrl?: string | null;
 };
 
 /** One approval request as it is created, read, listed and cancelled. */

@@ -97,6 +97,12 @@ const flawedBodies: (string | object)[] = [
   { ...minimal, ttlMinutes: "60" },
   { ...minimal, agentState: "x".repeat(262_143) },
   { ...minimal, agentState: "é".repeat(131_072) },
+  { ...minimal, callbackUrl: 7 },
+  { ...minimal, callbackUrl: "example.com/resume" },
+  { ...minimal, callbackUrl: "https://a:b@example.com/" },
+  { ...minimal, callbackUrl: "https://example.com/#part" },
+  { ...minimal, callbackUrl: "http://example.com/resume" },
+  { ...minimal, callbackUrl: `https://example.com/${"x".repeat(2_029)}` },
   { ...minimal, payload: "x".repeat(4 * 1024 * 1024) },
 ];
 
@@ -104,7 +110,10 @@ const cases: Record<string, Case> = {
   "a request comes back as it was sent, to the letter": {
     run: async (subject) => {
       const nothing = { payload: null, agentName: null, recentActions: null, ttlMinutes: null };
-      for (const body of [minimal, full, { ...minimal, ...nothing }, { ...minimal, payload: 0 }]) {
+      const callbackUrl = "https://workflows.invalid/resume/77";
+      const withOwnAddress = { ...minimal, callbackUrl };
+      const given = [minimal, full, { ...minimal, ...nothing }, { ...minimal, payload: 0 }];
+      for (const body of [...given, withOwnAddress]) {
         const { id } = await post(subject, body);
         await subject.call("GET", `/v1/requests/${id}`);
       }

@@ -126,6 +126,37 @@ test("webhooks verify, are tried three times, and may come twice, with one id", 
   );
 });
 
+test("the outcome goes to the request's own address, too, signed with the callback secret", async () => {
+  const called: { url: string; event: string; id: string }[] = [];
+  const service = new FakeService({
+    onCallback: async (request) => {
+      const event = await constructEvent(
+        await request.text(),
+        request.headers,
+        service.callbackSecret,
+      );
+      called.push({ url: request.url, event: event.event, id: event.data.id });
+      return new Response(null, { status: called.length === 1 ? 500 : 204 });
+    },
+  });
+  const { countersign } = makeAgent(service);
+  const callbackUrl = "https://workflows.example/resume/77";
+  const asked = { summary: "Refund order 1042", notify: "ann@example.com" };
+  const request = await countersign.requests.create({ ...asked, callbackUrl });
+  assert.equal("callbackUrl" in request, false);
+  await countersign.requests.create(asked);
+  assert.deepEqual(service.callbacks, []);
+  service.reject(request.id);
+  await service.delivered();
+  const { id } = request;
+  const once = { url: callbackUrl, event: "request.rejected", id };
+  assert.deepEqual(called, [once, once]);
+  assert.deepEqual(
+    service.callbacks.map(({ event, attempts }) => [event, attempts]),
+    [["request.rejected", [500, 204]]],
+  );
+});
+
 test("a handler that acts before it redeems is caught: webhooks come twice at once, and again after a time-out", async () => {
   const handlers = ["careless", "careful"] as const;
   const kinds = [{ deliversTwice: true }, { webhookTimeoutMs: 5 }];

@@ -8,7 +8,7 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { Listener } from "./database/listener.ts";
-import { makeAddressPolicy } from "./domain/access/network-address.ts";
+import { makeAddressPolicy, makeAllowedOnlyPolicy } from "./domain/access/network-address.ts";
 import type { OidcClient } from "./domain/access/openid.ts";
 import { flawOfPublicUrl, isLoopbackUrl } from "./domain/access/public-url.ts";
 import { signInUrlOf } from "./domain/access/sign-in.ts";
@@ -195,7 +195,10 @@ type WorkerParts = {
 
 function assembleWorker({ config, store, listener, origin, mails, log }: WorkerParts) {
   const db = store.openWorkerPool();
-  const webhooks = new WebhookSender({ policy: makeAddressPolicy(config.webhookAllowed) });
+  const webhooks = new WebhookSender({
+    policy: makeAddressPolicy(config.webhookAllowed),
+    plainPolicy: makeAllowedOnlyPolicy(config.webhookAllowed),
+  });
   // Only for a person who tries it out on this machine: any other output is a log.
   const isTriedOut = process.stdout.isTTY === true && isLoopbackUrl(config.publicUrl);
   const tell = makeTerminalMail((text) => process.stdout.write(text));

@@ -11,6 +11,7 @@ import {
   type AllowedCidr,
   type Cidr,
   makeAddressPolicy,
+  makeAllowedOnlyPolicy,
   nearbyCidrs,
 } from "./domain/access/network-address.ts";
 import type { OidcClient } from "./domain/access/openid.ts";
@@ -38,7 +39,7 @@ import { makeCreateApproval } from "./operations/approvals/create-approval.ts";
 import { makeDecideApproval } from "./operations/approvals/decide-approval.ts";
 import { makeReadApproval } from "./operations/approvals/read-approval.ts";
 import { makeKeyUse } from "./operations/workspaces/note-key-use.ts";
-import { examineMembersWebhookUrl } from "./outbound/resolve-host.ts";
+import { examineCallbackUrl, examineMembersWebhookUrl } from "./outbound/resolve-host.ts";
 import { ResolutionWatch } from "./storage/approvals/resolution-watch.ts";
 
 export type ServiceOptions = {
@@ -79,11 +80,14 @@ export function assembleService(options: ServiceOptions): Service {
   const { clock = () => performance.now(), isStarted = () => true } = options;
   const resolutions = new ResolutionWatch(db, listener);
   const background = makeBackground(options.log);
-  const policy = makeAddressPolicy(options.webhookAllowed ?? []);
+  const { webhookAllowed = [] } = options;
+  const policy = makeAddressPolicy(webhookAllowed);
+  const plainPolicy = webhookAllowed.length === 0 ? null : makeAllowedOnlyPolicy(webhookAllowed);
   const stopping = new AbortController();
   const routes = routesOf({
     db,
     createApproval: makeCreateApproval(db, keyring, onDue),
+    examineCallback: (url) => examineCallbackUrl(url, { policy, plainPolicy }),
     readApproval: makeReadApproval(db),
     largeCreates: new Turnstile({
       placesMax: largeStatementsMax,

@@ -7,7 +7,11 @@ import { createInterface } from "node:readline";
 import { type Database, openDatabase } from "../src/database/database.ts";
 import { Listener } from "../src/database/listener.ts";
 import { type Keyring, parseKeyring } from "../src/domain/access/keyring.ts";
-import { loopbackCidrs, makeAddressPolicy } from "../src/domain/access/network-address.ts";
+import {
+  loopbackCidrs,
+  makeAddressPolicy,
+  makeAllowedOnlyPolicy,
+} from "../src/domain/access/network-address.ts";
 import { openLog } from "../src/log.ts";
 import { MailSender } from "../src/outbound/send-mail.ts";
 import { WebhookSender } from "../src/outbound/send-webhook.ts";
@@ -21,7 +25,11 @@ export type CrashPoint =
   /** The receiver has answered, and nothing of that is recorded. */
   | "answered";
 
-export type Crash = { of: "webhook" | "mail"; at: CrashPoint; signal: "SIGKILL" | "SIGSTOP" };
+export type Crash = {
+  of: "webhook" | "callback" | "mail";
+  at: CrashPoint;
+  signal: "SIGKILL" | "SIGSTOP";
+};
 
 export type CrashingWorkerOptions = {
   databaseUrl: string;
@@ -82,7 +90,10 @@ function work({ databaseUrl, secretKey, publicUrl, smtpUrl, crash }: Settings): 
   const log = openLog({ level: "info", format: "json" });
   const db = openDatabase({ connection, connectionsMax: 6, walksIndexes: true, onIdleFault });
   const listener = new Listener(connection);
-  const webhooks = new WebhookSender({ policy: makeAddressPolicy(loopbackCidrs) });
+  const webhooks = new WebhookSender({
+    policy: makeAddressPolicy(loopbackCidrs),
+    plainPolicy: makeAllowedOnlyPolicy(loopbackCidrs),
+  });
   const from = { name: "", address: "approvals@countersign.example" };
   const mails = smtpUrl === undefined ? null : new MailSender({ smtpUrl, from });
   const reach = makeReach(crash);
@@ -91,7 +102,10 @@ function work({ databaseUrl, secretKey, publicUrl, smtpUrl, crash }: Settings): 
     db,
     listener,
     keyring,
-    sendWebhook: around(reach, "webhook", (message) => webhooks.send(message)),
+    sendWebhook: (message) =>
+      around(reach, message.isUrlSecret ? "callback" : "webhook", (each: typeof message) =>
+        webhooks.send(each),
+      )(message),
     webhookRetryDelaysMs: [150, 150],
     mail: {
       send: mails === null ? null : around(reach, "mail", (mail) => mails.send(mail)),
@@ -140,8 +154,14 @@ function around<Message, Answer>(
 
 const claimOf: Record<string, Crash["of"]> = {
   "dueWebhooks.claim": "webhook",
+  "dueCallbacks.claim": "callback",
   "dueMails.claim": "mail",
 };
+
+/** A claim of callbacks also answers how far it has looked. */
+function isTaken(row: unknown): boolean {
+  return (row as { delivery_id?: string | null }).delivery_id !== null;
+}
 
 /** There is no other place to stand between a claim's answer and its first use. */
 function watchClaims(db: Database, reach: Reach): void {
@@ -152,7 +172,7 @@ function watchClaims(db: Database, reach: Reach): void {
   const watched: typeof query = async (config, ...values) => {
     const result = await query(config, ...values);
     const of = claimOf[config.name ?? ""];
-    if (of !== undefined && result.rows.length > 0) reach(of, "claimed");
+    if (of !== undefined && result.rows.some(isTaken)) reach(of, "claimed");
     return result;
   };
   db.query = watched as unknown as Database["query"];

@@ -15,7 +15,7 @@ test("a request with every field is answered 201 with all of them, and read back
   assert.equal(created.status, 201);
   assert.equal(created.headers.location, `/v1/requests/${created.json.id}`);
   assert.equal(created.headers["idempotent-replayed"], undefined);
-  const { ttlMinutes, notify, ...echoed } = body;
+  const { ttlMinutes, notify, callbackUrl, ...echoed } = body;
   assert.deepEqual(created.json, {
     ...echoed,
     id: created.json.id,

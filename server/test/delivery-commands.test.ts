@@ -3,16 +3,18 @@
 
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
+import { loopbackCidrs } from "../src/domain/access/network-address.ts";
 import { disableEndpoint, enableEndpoint } from "../src/operations/deliveries/manage-endpoint.ts";
 import { until } from "./patience.ts";
 import { startMailserver } from "./test-mailbox.ts";
 import { assertRefused, environmentOn, jsonOf, runCommand, textOf } from "./test-program.ts";
 import { makeWorkspace, minimalBody, startService, type TestService } from "./test-service.ts";
 import { makeEndpoint, startReceiver, startWorker } from "./test-worker.ts";
+import { isSignedWith } from "./webhook-verifier.ts";
 
 const quiet = await startService();
 let wake = () => {};
-const busy = await startService({ onDue: () => wake() });
+const busy = await startService({ onDue: () => wake(), webhookAllowed: loopbackCidrs });
 const worker = startWorker(busy.database, { webhookRetryDelaysMs: [20, 20] });
 wake = () => worker.worker.wake();
 after(async () => {
@@ -38,6 +40,39 @@ const attemptFields = [
 const hostileAnswer = "\u001b[31mred\u0007 \u202etxet\u009b0m\r\nsecond line\u200b";
 
 describe("deliveries with a worker", { concurrency: 2 }, () => {
+  test("callbacks are listed by their host; their request has the address, and their workspace the secret", async () => {
+    const { id: workspace, key } = await makeWorkspace(busy.db);
+    const receiver = await startReceiver();
+    const callbackUrl = `${receiver.url}/resume-77`;
+    const id = await create(busy, key, { ...minimalBody, callbackUrl });
+    await busy.call("POST", `/v1/requests/${id}/cancel`, { key });
+    const [heard] = await until(() => receiver.heard.length > 0 && receiver.heard, "the callback");
+    const deliveryId = String(heard?.headers["x-service-delivery-id"]);
+    const secretOf = ["workspace", "callback-secret", workspace];
+    const [listed, shown, request, secret] = await Promise.all([
+      run("delivery", "list", "--workspace", workspace),
+      run("delivery", "show", deliveryId, "--json"),
+      run("request", "show", id, "--json"),
+      run(...secretOf),
+    ]);
+    const { host } = new URL(callbackUrl);
+    assert.match(textOf(listed), new RegExp(`${deliveryId} .* callback to ${host} +delivered`));
+    assert.doesNotMatch(textOf(listed), /resume-77/);
+    const { callbackHost, url, email, body } = jsonOf(shown);
+    assert.deepEqual([callbackHost, url, email], [host, null, null]);
+    assert.equal(body, heard?.body.toString());
+    assert.equal(jsonOf(request).callbackUrl, callbackUrl);
+    const text = textOf(secret).trim();
+    assert.ok(
+      heard && isSignedWith(text, String(heard.headers["x-service-signature"]), heard.body),
+    );
+    const rotated = jsonOf(await run(...secretOf, "--rotate", "--json"));
+    assert.deepEqual(Object.keys(rotated), ["secret", "oldSecretEndsAt"]);
+    assert.notEqual(rotated.secret, text);
+    assertRefused(await run("workspace", "callback-secret", "ws_none"), /there is no workspace/);
+    await receiver.close();
+  });
+
   test("are listed and shown with what was sent and what came back", async () => {
     const { id: workspace, key } = await makeWorkspace(busy.db);
     const good = await startReceiver((response) => response.end("thanks"));

@@ -71,6 +71,7 @@ const merged = {
   "0015_trials.sql": "ad3c716b3c0fe8efccb88980209053a3273168d9d474088136e478d5066b818e",
   "0016_statuses_and_watched_groups.sql":
     "2dfded55d2fd01c65a88bade022e55760e36c5199b412ae10c62434145d823d5",
+  "0017_callbacks.sql": "1eed5d938226537fe2ad45750579c17530c5ef2cb19b58576b2963497357ec6f",
 };
 
 const migrationsFolder = join(import.meta.dirname, "..", "migrations");

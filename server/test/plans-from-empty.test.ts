@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { type Database, openDatabase, type Transaction } from "../src/database/database.ts";
 import { digestOfApiKey } from "../src/domain/access/api-key.ts";
 import {
+  callbacksPerHostMax,
   digestRequestsMax,
   mailsPerWorkspaceMax,
   webhooksPerEndpointMax,
@@ -15,6 +16,7 @@ import * as approvals from "../src/storage/approvals/approvals.ts";
 import * as redemptions from "../src/storage/approvals/redemptions.ts";
 import * as reviews from "../src/storage/approvals/reviews.ts";
 import { readAttention } from "../src/storage/deliveries/attention.ts";
+import * as dueCallbacks from "../src/storage/deliveries/due-callbacks.ts";
 import * as dueMails from "../src/storage/deliveries/due-mails.ts";
 import * as dueWebhooks from "../src/storage/deliveries/due-webhooks.ts";
 import { rowsLookedAt } from "./rows-looked-at.ts";
@@ -41,6 +43,7 @@ async function callAll(tx: Transaction, { workspaceId, keyDigest }: Caller): Pro
     approverEmail: "ann@example.com",
     group: null,
     ttlMinutes: 60,
+    callbackUrl: null,
     reviewers: [{ email: "ann@example.com", tokenNonce: randomBytes(16), tokenDigest }],
   };
   const [created] = await insertMany(tx, [row], "a key");
@@ -148,6 +151,36 @@ test("a claim of mails that was planned with nothing looks at few rows, new ones
     assert.equal(digest.result.mails[0]?.leases.length, digestRequestsMax);
     // Each is looked at when it is claimed, and once more to be told.
     assertFew(digest.counts, 2 * digestRequestsMax + rowsAtMost);
+  } finally {
+    client.release();
+    await pool.end();
+    await service.stop();
+  }
+});
+
+test("a claim of callbacks that was planned with nothing looks at few rows", async () => {
+  const service = await startService();
+  const { id: workspaceId, key } = await makeWorkspace(service.db);
+  const pool = openDatabase({
+    connection: service.database.connection,
+    connectionsMax: 1,
+    walksIndexes: true,
+    onIdleFault: () => {},
+  });
+  const client = await pool.connect();
+  const tx = client as unknown as Transaction;
+  const claim = () => dueCallbacks.claim(tx, { limit: 256, after: null });
+  try {
+    for (let call = 0; call < untilPlanned; call += 1) await claim();
+    await addMany(service.db, { workspaceId, keyDigest: digestOfApiKey(key) });
+    await service.db.query("update approvals set callback_url = 'https://workflows.example/'");
+    await service.db.query(
+      "update deliveries set channel = 'callback', reviewer_id = null, recipient = 'workflows.example'",
+    );
+    const { result, counts } = await rowsLookedAt(client, claim);
+    assert.equal(result.callbacks.length, callbacksPerHostMax);
+    // Each is looked at in its lane, when it is claimed, and with its request twice.
+    assertFew(counts, 4 * callbacksPerHostMax + rowsAtMost);
   } finally {
     client.release();
     await pool.end();

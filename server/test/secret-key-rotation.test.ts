@@ -3,8 +3,13 @@ import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { inOneStatement } from "../src/database/database.ts";
 import { type Keyring, parseKeyring } from "../src/domain/access/keyring.ts";
+import { loopbackCidrs } from "../src/domain/access/network-address.ts";
 import { reviewMailBurstMax } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
+import {
+  rotateCallbackSecret,
+  showCallbackSecret,
+} from "../src/operations/deliveries/callback-secret.ts";
 import type { ComposedMail } from "../src/operations/deliveries/compose-mail.ts";
 import { rotateEndpointSecret } from "../src/operations/deliveries/manage-endpoint.ts";
 import * as attempts from "../src/storage/deliveries/attempts.ts";
@@ -21,7 +26,7 @@ import {
 } from "./test-worker.ts";
 import { isSignedWith } from "./webhook-verifier.ts";
 
-const service = await startService();
+const service = await startService({ webhookAllowed: loopbackCidrs });
 const { db } = service;
 after(() => service.stop());
 
@@ -136,6 +141,40 @@ test("a worker that lacks the newest of two secrets' keys sends nothing with the
   await stop();
   await receiver.close();
   await db.query("delete from endpoint_secrets where endpoint_id = $1", [endpoint.id]);
+});
+
+test("a callback waits for the key of its secret, and a start asks for that key", async () => {
+  const { id: workspaceId, key } = await makeWorkspace(db);
+  const receiver = await startReceiver();
+  const made = await showCallbackSecret(db, rotated, workspaceId);
+  assert.ok(!isRefusal(made));
+  assert.ok((await listSecretKeyIds(db)).includes(other.current.id));
+  const body = { ...minimalBody, callbackUrl: receiver.url };
+  const { json } = await service.call("POST", "/v1/requests", { key, body });
+  await service.call("POST", `/v1/requests/${json.id}/cancel`, { key });
+  const lacking = startWorker(service.database, { keyring: testKeyring });
+  await until(async () => {
+    const { rows } = await db.query(
+      `select attempts from deliveries
+       where workspace_id = $1 and channel = 'callback' and due_at > created_at + interval '1 second'`,
+      [workspaceId],
+    );
+    return rows.length === 1 && rows[0].attempts === 0;
+  }, "the callback to be put back");
+  await lacking.stop();
+  assert.equal(receiver.heard.length, 0);
+  await db.query("update deliveries set due_at = created_at where channel = 'callback'");
+  const { stop } = startWorker(service.database, { keyring: rotated });
+  const [heard] = await until(() => receiver.heard.length > 0 && receiver.heard, "the callback");
+  assert.ok(heard);
+  assert.ok(isSignedWith(made.secret, String(heard.headers["x-service-signature"]), heard.body));
+  await stop();
+  await receiver.close();
+  const hidden = await showCallbackSecret(db, testKeyring, workspaceId);
+  assert.ok(isRefusal(hidden) && hidden.refusal === "conflict");
+  const renewed = await rotateCallbackSecret(db, testKeyring, workspaceId);
+  assert.ok(!isRefusal(renewed));
+  await db.query("delete from callback_secrets where workspace_id = $1", [workspaceId]);
 });
 
 test("a mail that is put back again and again leaves its approver's pace as it was", async () => {

@@ -9,7 +9,7 @@ import type { CreateRequest } from "../../sdk/src/contract.ts";
 import { type Database, openDatabase } from "../src/database/database.ts";
 import { Listener } from "../src/database/listener.ts";
 import { type Keyring, parseKeyring } from "../src/domain/access/keyring.ts";
-import type { Cidr } from "../src/domain/access/network-address.ts";
+import type { AllowedCidr, Cidr } from "../src/domain/access/network-address.ts";
 import type { OidcClient } from "../src/domain/access/openid.ts";
 import type { RateLimit } from "../src/domain/access/rate-limit.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
@@ -61,6 +61,7 @@ export type NodeOptions = {
   answerStallMs?: number;
   logDestination?: DestinationStream;
   onDue?: () => void;
+  webhookAllowed?: readonly AllowedCidr[];
   devMail?: DevMail;
   oidc?: OidcClient;
   keyring?: Keyring;
@@ -218,6 +219,8 @@ export const fullBody = {
   reasoning: "It is due today.\nNothing speaks against it.",
   recentActions: ["read invoice", "checked budget"],
   ttlMinutes: 30,
+  // By its name nobody is there.
+  callbackUrl: "https://workflows.invalid/resume/77",
 } satisfies { [Name in SubmittedName]: NonNullable<CreateRequest[Name]> } & Record<
   keyof CreateRequest,
   unknown

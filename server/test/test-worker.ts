@@ -5,7 +5,11 @@ import type { AddressInfo } from "node:net";
 import type { DestinationStream } from "pino";
 import { type Database, openDatabase } from "../src/database/database.ts";
 import { Listener } from "../src/database/listener.ts";
-import { loopbackCidrs, makeAddressPolicy } from "../src/domain/access/network-address.ts";
+import {
+  loopbackCidrs,
+  makeAddressPolicy,
+  makeAllowedOnlyPolicy,
+} from "../src/domain/access/network-address.ts";
 import type { EventKind } from "../src/domain/approval/event.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { openLog } from "../src/log.ts";
@@ -39,7 +43,11 @@ export function startWorker(
     onIdleFault: () => {},
   });
   const listener = new Listener(connection);
-  const sender = new WebhookSender({ policy: makeAddressPolicy(loopbackCidrs), timeoutMs });
+  const sender = new WebhookSender({
+    policy: makeAddressPolicy(loopbackCidrs),
+    plainPolicy: makeAllowedOnlyPolicy(loopbackCidrs),
+    timeoutMs,
+  });
   const log = openLog({
     level: logDestination === undefined ? "fatal" : "trace",
     format: "json",

@@ -9,6 +9,7 @@ import { describe, type TestContext, test } from "node:test";
 import pg from "pg";
 import { SMTPServer } from "smtp-server";
 import { inOneStatement } from "../src/database/database.ts";
+import { loopbackCidrs } from "../src/domain/access/network-address.ts";
 import {
   crashDelaysSeconds,
   crashesInRowMax,
@@ -17,6 +18,8 @@ import {
   retryJitter,
   webhookTimeoutMs,
 } from "../src/domain/limits.ts";
+import type { Channel, DestinationKind } from "../src/domain/shown/destination.ts";
+import { showCallbackSecret } from "../src/operations/deliveries/callback-secret.ts";
 import { resendDelivery } from "../src/operations/deliveries/resend-delivery.ts";
 import { MailSender } from "../src/outbound/send-mail.ts";
 import * as attempts from "../src/storage/deliveries/attempts.ts";
@@ -58,9 +61,15 @@ function inTurn(...answers: Answer[]): Answer {
   };
 }
 
+const channelTo: Record<DestinationKind, Channel> = {
+  endpoint: "webhook",
+  mailbox: "mail",
+  callback: "callback",
+};
+
 /** A service and a workspace on a database of their own, and the workers that come and go on it. */
 async function setUp(t: TestContext) {
-  const service = await startService();
+  const service = await startService({ webhookAllowed: loopbackCidrs });
   const { db, database } = service;
   const { id: workspaceId, key } = await makeWorkspace(db);
   const cleanups: (() => unknown)[] = [() => service.stop()];
@@ -68,12 +77,12 @@ async function setUp(t: TestContext) {
     for (const cleanup of cleanups.reverse()) await cleanup();
   });
 
-  /** The one delivery to an endpoint, or else to a mailbox. */
-  const readDelivery = async (to: "endpoint" | "mailbox") => {
+  /** The one delivery to an endpoint, a mailbox or a callback. */
+  const readDelivery = async (to: DestinationKind) => {
     const { rows } = await db.query(
       `select id, state, attempts, due_at, finished_at, leased_until from deliveries
-       where (endpoint_id is not null) = $1 order by id limit 1`,
-      [to === "endpoint"],
+       where channel = $1 order by id limit 1`,
+      [channelTo[to]],
     );
     return rows[0];
   };
@@ -83,13 +92,16 @@ async function setUp(t: TestContext) {
     database,
     workspaceId,
     cleanUp: (cleanup: () => unknown) => void cleanups.push(cleanup),
-    async create(): Promise<string> {
+    async create(more: object = {}): Promise<string> {
       const { status, json } = await service.call("POST", "/v1/requests", {
         key,
-        body: minimalBody,
+        body: { ...minimalBody, ...more },
       });
       assert.equal(status, 201);
       return json.id as string;
+    },
+    async cancel(id: string): Promise<void> {
+      await service.call("POST", `/v1/requests/${id}/cancel`, { key });
     },
     async startDoomed(crash?: Crash, smtpUrl?: string): Promise<CrashingWorker> {
       const doomed = await startCrashingWorker({
@@ -117,7 +129,7 @@ async function setUp(t: TestContext) {
       return { stop: stopOnce };
     },
     readDelivery,
-    untilState: (to: "endpoint" | "mailbox", state: string) =>
+    untilState: (to: DestinationKind, state: string) =>
       until(async () => {
         const delivery = await readDelivery(to);
         return delivery?.state === state && delivery;
@@ -289,6 +301,33 @@ describe("a worker", { concurrency: 3 }, () => {
     assert.deepEqual(await scene.readOutcomes(delivery.id), ["interrupted", "delivered"]);
     scene.assertHeard(delivery.id, 2);
   });
+
+  for (const [at, heard] of [
+    ["claimed", 1],
+    ["before_sending", 1],
+    ["answered", 2],
+  ] as const) {
+    test(`killed ${at} of a callback loses nothing, and another sends the same bytes`, async (t) => {
+      const scene = await setUp(t);
+      const receiver = await startReceiver();
+      scene.cleanUp(() => receiver.close());
+      await scene.cancel(await scene.create({ callbackUrl: receiver.url }));
+      await assertKilled(await scene.startDoomed({ of: "callback", at, signal: "SIGKILL" }));
+      await scene.endLeases();
+      scene.startNext();
+      const { id } = await scene.untilState("callback", "delivered");
+      assert.deepEqual(await scene.readOutcomes(id), ["interrupted", "delivered"]);
+      assert.equal(receiver.heard.length, heard);
+      // The first worker may have made the secret, and died before it could use it.
+      const shown = await showCallbackSecret(scene.db, testKeyring, scene.workspaceId);
+      assert.ok("secret" in shown);
+      for (const { headers, body } of receiver.heard) {
+        assert.equal(headers["x-service-delivery-id"], id);
+        assert.ok(isSignedWith(shown.secret, String(headers["x-service-signature"]), body));
+        assert.deepEqual(body, receiver.heard[0]?.body);
+      }
+    });
+  }
 
   test("stopped between claim and sending for too long sends nothing when it goes on", async (t) => {
     const scene = await setUpWebhook(t);

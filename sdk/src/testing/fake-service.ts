@@ -161,7 +161,17 @@ export class FakeService {
     return this.#outbox.secret;
   }
 
-  /** Resolves once `onWebhook` has answered everything that was sent, or has failed to. */
+  /** The callbacks that were sent so far, oldest first: the outcome of each request that named a `callbackUrl`. */
+  get callbacks(): readonly SentWebhook[] {
+    return this.#outbox.callbacks;
+  }
+
+  /** The secret that signs callbacks. */
+  get callbackSecret(): string {
+    return this.#outbox.callbackSecret;
+  }
+
+  /** Resolves once `onWebhook` and `onCallback` have answered everything that was sent, or has failed to. */
   async delivered(): Promise<void> {
     await this.#outbox.settled();
   }
@@ -177,8 +187,14 @@ export class FakeService {
   }
 
   #tell(entry: LedgerEntry, kind: EventKind): void {
-    this.#outbox.send(kind, entry.approval, new Date(this.#clock.now()));
-    if (kind !== "request.created") return;
+    const at = new Date(this.#clock.now());
+    this.#outbox.send(kind, entry.approval, at);
+    if (kind !== "request.created") {
+      if (entry.callbackUrl !== null) {
+        this.#outbox.sendCallback(entry.callbackUrl, { kind, approval: entry.approval, at });
+      }
+      return;
+    }
     const request = read(entry);
     const taker = this.#takers.shift();
     if (taker === undefined) this.#fresh.push(request.id);
@@ -220,6 +236,8 @@ export class FakeService {
     }
     const approval = parseNewApproval(body);
     if (isRefusal(approval)) return problem(approval);
+    const unsafe = refuseUnsafeCallback(approval.callbackUrl);
+    if (unsafe !== null) return problem(unsafe);
     const idempotencyKey = headers.get("idempotency-key");
     const flaw = idempotencyKey === null ? null : refuseIdempotencyKey(idempotencyKey);
     if (flaw !== null) return problem(flaw);
@@ -293,6 +311,14 @@ export class FakeService {
     const body = JSON.stringify({ object: "default_approver", notify, setFor });
     return answered(200, body, { "cache-control": "private, no-cache" });
   }
+}
+
+/** Like a service that runs on this machine: plain http reaches nothing but the machine itself. */
+function refuseUnsafeCallback(url: string | null): Refusal | null {
+  const { protocol, hostname } = new URL(url ?? baseUrl);
+  const isHere = /^(?:.+\.)?localhost$|^127\.|^\[::1\]$/.test(hostname);
+  if (protocol === "https:" || isHere) return null;
+  return refuse("validation_error", "callbackUrl: must begin with https://.");
 }
 
 /** As a client reads it. */

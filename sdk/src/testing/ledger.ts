@@ -28,6 +28,7 @@ export type LedgerEntry = {
   approval: Approval;
   /** Who may decide. */
   emails: readonly string[];
+  callbackUrl: string | null;
   replayed: { key: string; body: Uint8Array } | null;
   redemption: (RedemptionFacts & { idempotencyKey: string | null }) | null;
 };
@@ -103,7 +104,7 @@ export class Ledger {
   }
 
   create(
-    { notify: _, ttlMinutes, ...submitted }: NewApproval,
+    { notify: _, ttlMinutes, callbackUrl, ...submitted }: NewApproval,
     input: { asked: AskedPeople; expiryMinutes: number; replayed: LedgerEntry["replayed"] },
   ): LedgerEntry {
     const { asked, expiryMinutes, replayed } = input;
@@ -116,7 +117,8 @@ export class Ledger {
       expiresAt: new Date(createdAt.getTime() + (ttlMinutes ?? expiryMinutes) * 60_000),
       state: { kind: "PENDING" },
     };
-    const entry = { approval, emails: asked.emails, replayed, redemption: null };
+    const { emails } = asked;
+    const entry = { approval, emails, callbackUrl, replayed, redemption: null };
     this.#entries.set(approval.id, entry);
     this.#onEvent(entry, "request.created");
     return entry;

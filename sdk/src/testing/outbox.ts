@@ -16,6 +16,10 @@ export type OutboxOptions = {
   webhookTimeoutMs?: number;
   /** The endpoint's signing secret. */
   webhookSecret?: string;
+  /** Gets each callback, as the server behind its `callbackUrl` would, in the same way as `onWebhook`. */
+  onCallback?: (request: Request) => Response | Promise<Response>;
+  /** The workspace's callback secret. */
+  callbackSecret?: string;
 };
 
 export type SentWebhook = {
@@ -32,11 +36,18 @@ export type SentWebhook = {
 export type Outbox = {
   readonly secret: string;
   readonly sent: readonly SentWebhook[];
+  readonly callbackSecret: string;
+  readonly callbacks: readonly SentWebhook[];
   send(kind: EventKind, approval: Approval, at: Date): void;
+  sendCallback(url: string, event: { kind: EventKind; approval: Approval; at: Date }): void;
   sendTest(now: number): void;
   resend(webhook: SentWebhook): Promise<void>;
   settled(): Promise<void>;
 };
+
+type Handler = OutboxOptions["onWebhook"];
+type Receiver = { url: string; secret: string; handler: Handler };
+type Sent = SentWebhook & { attempts: number[]; handler: Handler };
 
 const attemptsMax = 3;
 const timeoutDefaultMs = 10_000;
@@ -47,36 +58,47 @@ export function openOutbox({
   deliversTwice = false,
   webhookTimeoutMs: timeoutMs = timeoutDefaultMs,
   webhookSecret: secret = "whsec_dGVzdGluZyBzZWNyZXQgb2YgYSBmYWtl",
+  onCallback,
+  callbackSecret = "whsec_c2VjcmV0IG9mIGEgZmFrZSdzIGNhbGxiYWNrcyE=",
 }: OutboxOptions): Outbox {
-  const sent: (SentWebhook & { attempts: number[] })[] = [];
+  const sent: Sent[] = [];
+  const callbacks: Sent[] = [];
   let underWay: Promise<unknown> = Promise.resolve();
-  const attempt = async (webhook: (typeof sent)[number]): Promise<boolean> => {
-    const answered = statusOf(onWebhook, await webhook.toRequest());
+  const attempt = async (webhook: Sent): Promise<boolean> => {
+    const answered = statusOf(webhook.handler, await webhook.toRequest());
     const status = await withinTime(answered, timeoutMs);
     webhook.attempts.push(status);
     return status >= 200 && status < 300;
   };
-  const deliverOnce = async (webhook: (typeof sent)[number]) => {
-    if (onWebhook === undefined) return;
+  const deliverOnce = async (webhook: Sent) => {
+    if (webhook.handler === undefined) return;
     for (let left = attemptsMax; left > 0; left -= 1) if (await attempt(webhook)) return;
   };
-  const deliver = (webhook: (typeof sent)[number]) =>
+  const deliver = (webhook: Sent) =>
     Promise.all(Array.from({ length: deliversTwice ? 2 : 1 }, () => deliverOnce(webhook)));
-  const add = (event: SentWebhook["event"], body: string) => {
-    const id = `dlv_${String(sent.length + 1).padStart(32, "0")}`;
-    const toRequest = () => signed({ id, event, body, secret });
-    const webhook = { id, event, body, attempts: [], toRequest };
-    sent.push(webhook);
+  const addTo = (list: Sent[], to: Receiver) => (event: SentWebhook["event"], body: string) => {
+    const id = `dlv_${String(sent.length + callbacks.length + 1).padStart(32, "0")}`;
+    const toRequest = () => signed({ id, event, body, ...to });
+    const webhook = { id, event, body, attempts: [], toRequest, handler: to.handler };
+    list.push(webhook);
     underWay = Promise.all([underWay, deliver(webhook)]);
   };
+  const add = addTo(sent, { url: hookUrl, secret, handler: onWebhook });
   return {
     secret,
     sent,
+    callbackSecret,
+    callbacks,
     // Made at once: the approval may change before it is delivered.
     send: (kind, approval, at) => add(kind, eventText(kind, at, approval)),
+    sendCallback: (url, { kind, approval, at }) =>
+      addTo(callbacks, { url, secret: callbackSecret, handler: onCallback })(
+        kind,
+        eventText(kind, at, approval),
+      ),
     sendTest: (now) => add("webhook.test", testEventText(new Date(now))),
     resend: async (webhook) => {
-      const known = sent.find((each) => each.id === webhook.id);
+      const known = [...sent, ...callbacks].find((each) => each.id === webhook.id);
       if (known === undefined) throw new Error("this service has not sent that webhook");
       await underWay;
       await attempt(known);
@@ -90,9 +112,9 @@ export function openOutbox({
   };
 }
 
-async function statusOf(onWebhook: OutboxOptions["onWebhook"], request: Request): Promise<number> {
+async function statusOf(handler: Handler, request: Request): Promise<number> {
   try {
-    return (await onWebhook?.(request))?.status ?? 0;
+    return (await handler?.(request))?.status ?? 0;
   } catch {
     return 0;
   }
@@ -111,10 +133,10 @@ async function withinTime(answered: Promise<number>, timeoutMs: number): Promise
   }
 }
 
-type Unsigned = { id: string; event: string; body: string; secret: string };
+type Unsigned = { id: string; event: string; body: string; url: string; secret: string };
 
 /** By the real clock, so that a verifier accepts it wherever the test has moved its own. */
-async function signed({ id, event, body, secret }: Unsigned): Promise<Request> {
+async function signed({ id, event, body, url, secret }: Unsigned): Promise<Request> {
   const timestamp = String(Math.floor(Date.now() / 1_000));
   const v1 = await hmac(encoder.encode(secret), `${timestamp}.${body}`);
   const standard = await hmac(bytesOfSecret(secret), `${id}.${timestamp}.${body}`);
@@ -128,7 +150,7 @@ async function signed({ id, event, body, secret }: Unsigned): Promise<Request> {
     "webhook-timestamp": timestamp,
     "webhook-signature": `v1,${btoa(String.fromCharCode(...standard))}`,
   };
-  return new Request(hookUrl, { method: "POST", headers, body });
+  return new Request(url, { method: "POST", headers, body });
 }
 
 const encoder = new TextEncoder();

@@ -5,7 +5,6 @@ import type { Database } from "../database/database.ts";
 import { isEventKind, testEventKind } from "../domain/approval/event.ts";
 import { eventBody, testEventBody } from "../domain/approval/event-body.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
-import { addressOf } from "../domain/shown/destination.ts";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
 import {
   resendDelivery,
@@ -17,12 +16,17 @@ import * as approvals from "../storage/approvals/approvals.ts";
 import * as deliveries from "../storage/deliveries/deliveries.ts";
 import * as workspaces from "../storage/workspaces/workspaces.ts";
 import { onStore, type Printed, type ReadCommandConfig, table, wholeNumber } from "./command.ts";
-import { deliveryToJson, describeLast, describeOutcome } from "./delivery-words.ts";
+import {
+  deliveryToJson,
+  describeDestination,
+  describeLast,
+  describeOutcome,
+} from "./delivery-words.ts";
 import { timeHint, toTime } from "./typed-time.ts";
 
 export function deliveryCommand(readConfig: ReadCommandConfig): Command {
   const command = new Command("delivery").description(
-    "see deliveries to endpoints and mailboxes with their responses, and resend them",
+    "see deliveries to endpoints, callbacks and mailboxes with their responses, and resend them",
   );
   command.addCommand(listCommand(readConfig));
   command.addCommand(showCommand(readConfig));
@@ -75,7 +79,7 @@ function listCommand(readConfig: ReadCommandConfig): Command {
             delivery.id,
             delivery.event,
             delivery.approvalId ?? "-",
-            addressOf(delivery.destination),
+            describeDestination(delivery),
             delivery.state,
             String(delivery.attempts),
             describeLast(delivery),
@@ -118,12 +122,12 @@ function showCommand(readConfig: ReadCommandConfig): Command {
   );
 }
 
-/** The exact bytes that the endpoint gets. Mails aren't shown here: they hold a link that decides. */
+/** The exact bytes that the receiver gets. Mails aren't shown here: they hold a link that decides. */
 async function bodyOf(
   db: Database,
   { destination, event, eventAt, workspaceId, approvalId }: deliveries.Delivery,
 ): Promise<string | null> {
-  if (destination.kind !== "endpoint") return null;
+  if (destination.kind === "mailbox") return null;
   if (event === testEventKind) return testEventBody(eventAt).toString();
   const found = approvalId === null ? null : await approvals.find(db, workspaceId, approvalId);
   if (found === null || !isEventKind(event)) return null;
@@ -141,7 +145,7 @@ function showText({ delivery, digest, attempts, body }: Shown): string {
     `${delivery.id}  ${delivery.state}`,
     `  event        ${delivery.event} of ${delivery.eventAt.toISOString()}`,
     `  request      ${delivery.approvalId ?? "-"}`,
-    `  to           ${toTerminalText(addressOf(delivery.destination))}`,
+    `  to           ${toTerminalText(describeDestination(delivery))}`,
     ...digestText(digest),
     ...(nextAttemptAt === null ? [] : [`  next         ${nextAttemptAt.toISOString()}`]),
     "",

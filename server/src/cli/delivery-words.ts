@@ -2,6 +2,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { Database } from "../database/database.ts";
+import { addressOf } from "../domain/shown/destination.ts";
 import * as deliveries from "../storage/deliveries/deliveries.ts";
 import type { Printed } from "./command.ts";
 
@@ -23,6 +24,12 @@ export async function watchDelivery(db: Database, id: string): Promise<deliverie
       return delivery;
     await pause(watchStepMs);
   }
+}
+
+/** A callback by its host: the whole address is shown with its request. */
+export function describeDestination({ destination }: deliveries.Delivery): string {
+  const address = addressOf(destination);
+  return destination.kind === "callback" ? `callback to ${address}` : address;
 }
 
 /** How the last attempt went. */
@@ -55,6 +62,7 @@ export function deliveryToJson(delivery: deliveries.Delivery): Printed {
     endpointId: destination.kind === "endpoint" ? destination.id : null,
     url: destination.kind === "endpoint" ? destination.url : null,
     email: destination.kind === "mailbox" ? destination.email : null,
+    ...(destination.kind === "callback" ? { callbackHost: destination.host } : {}),
     attempts: delivery.attempts,
     lastOutcome: last?.outcome ?? null,
     lastHttpStatus: last?.httpStatus ?? null,

@@ -12,6 +12,7 @@ import { unknownWorkspace } from "../operations/transaction-by.ts";
 import { noteExport } from "../operations/workspaces/note-export.ts";
 import { readPages } from "../storage/approvals/approval-export.ts";
 import { findWorkspaceOf, list } from "../storage/approvals/approval-lists.ts";
+import { findCallbackUrl } from "../storage/approvals/approvals.ts";
 import type { ListedApproval } from "../storage/approvals/list-terms.ts";
 import type { Store } from "../storage/store.ts";
 import * as workspaces from "../storage/workspaces/workspaces.ts";
@@ -103,23 +104,32 @@ function showCommand(readConfig: ReadCommandConfig): Command {
     .action(async (id: string, { json }: { json?: boolean }) => {
       const shown = await withStore(readConfig(), (store) => findAnywhere(store, id));
       if (isRefusal(shown)) throw new OperatorFault(toTerminalText(shown.message));
-      // The exact text: a parser in between would round its numbers.
-      const line = exportedFiles.jsonl.line(shown).trimEnd();
-      process.stdout.write(`${json === true ? toTerminalJson(line) : showText(shown)}\n`);
+      process.stdout.write(`${json === true ? toTerminalJson(jsonOf(shown)) : showText(shown)}\n`);
     });
 }
 
-async function findAnywhere({ db }: Store, id: string): Promise<Approval | ChangeRefusal> {
+/** Exports leave the callback's address out: files travel, and it may be a secret. */
+type ShownRequest = { approval: Approval; callbackUrl: string | null };
+
+async function findAnywhere({ db }: Store, id: string): Promise<ShownRequest | ChangeRefusal> {
   const workspaceId = await findWorkspaceOf(db, id);
   const found = workspaceId === null ? null : await findWithExpiry(db, workspaceId, id);
-  return found?.approval ?? unknownRequest(id);
+  if (workspaceId === null || found === null) return unknownRequest(id);
+  return { approval: found.approval, callbackUrl: await findCallbackUrl(db, { workspaceId, id }) };
+}
+
+/** The exact text: a parser in between would round its numbers. */
+function jsonOf({ approval, callbackUrl }: ShownRequest): string {
+  const line = exportedFiles.jsonl.line(approval).trimEnd();
+  if (callbackUrl === null) return line;
+  return `${line.slice(0, -1)},"callbackUrl":${JSON.stringify(callbackUrl)}}`;
 }
 
 function unknownRequest(id: string): ChangeRefusal {
   return refuse("not_found", `there is no request ${id}; \`countersign request list\` shows them`);
 }
 
-function showText(approval: Approval): string {
+function showText({ approval, callbackUrl }: ShownRequest): string {
   const { state } = approval;
   const facts: [name: string, value: string | null][] = [
     ["summary", approval.summary],
@@ -133,6 +143,7 @@ function showText(approval: Approval): string {
     ["payload", onOneLine(approval.payload)],
     ["edited to", onOneLine(editOf(state))],
     ["metadata", onOneLine(approval.metadata)],
+    ["callback", callbackUrl],
   ];
   const lines = facts.flatMap(([name, value]) =>
     value === null ? [] : [`  ${name.padEnd(10)}  ${toTerminalText(value)}`],

@@ -4,10 +4,15 @@ import { Command } from "commander";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
 import {
+  rotateCallbackSecret,
+  showCallbackSecret,
+} from "../operations/deliveries/callback-secret.ts";
+import {
   createWorkspace,
   updateWorkspace,
   type WorkspaceInput,
 } from "../operations/workspaces/manage-workspace.ts";
+import { requireSecretKeys } from "../storage/secret-keys.ts";
 import * as workspaces from "../storage/workspaces/workspaces.ts";
 import {
   approverOf,
@@ -89,7 +94,33 @@ export function workspaceCommand(readConfig: ReadCommandConfig): Command {
         ),
     }),
   );
+  command.addCommand(callbackSecretCommand(readConfig));
   return command;
+}
+
+function callbackSecretCommand(readConfig: ReadCommandConfig): Command {
+  return onStore(
+    new Command("callback-secret")
+      .description(
+        "show the secret that signs a workspace's callbacks; it is made when first needed",
+      )
+      .argument("<id>")
+      .option("--rotate", "make a new one; the old one signs beside it for a day"),
+    readConfig,
+    {
+      run: async (store, id: string, { rotate }: { rotate?: boolean }) => {
+        await requireSecretKeys(store);
+        return rotate === true
+          ? rotateCallbackSecret(store.db, store.keyring, id)
+          : showCallbackSecret(store.db, store.keyring, id);
+      },
+      toJson: (shown) => shown,
+      toText: ({ secret, oldSecretEndsAt }) =>
+        oldSecretEndsAt === undefined
+          ? secret
+          : `${secret}\nThe old secret signs beside it until ${oldSecretEndsAt.toISOString()}.`,
+    },
+  );
 }
 
 function withSettings(command: Command, description: string, { isUpdate = false } = {}): Command {

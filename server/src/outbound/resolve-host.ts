@@ -86,6 +86,24 @@ export async function examineMembersWebhookUrl(
     : null;
 }
 
+/**
+ * The same for the callback of a request. Plain http would show the address, which may be a secret, to everybody on the
+ * way: it is only for addresses that the operator allows by name, and each attempt looks again.
+ */
+export function examineCallbackUrl(
+  url: string,
+  { policy, plainPolicy }: { policy: AddressPolicy; plainPolicy: AddressPolicy | null },
+): string | null {
+  const { hostname, protocol } = new URL(url);
+  if (protocol === "http:" && plainPolicy === null) return "must begin with https://";
+  const found = ownAddressesOf(hostname) ?? [];
+  const resolved = vet(found, (protocol === "http:" && plainPolicy) || policy);
+  if (resolved.kind !== "address_not_allowed") return null;
+  return policy.flawOf(resolved.address) === null
+    ? "must begin with https://"
+    : describeAddressFlawToMember(resolved.flaw);
+}
+
 /** A name that doesn't resolve now may do so later, and every attempt looks again. */
 async function findForbidden(
   hostname: string,

@@ -18,7 +18,13 @@ import {
 import type { WebhookOutcome } from "../domain/shown/attempt.ts";
 import { literalOf, type NameSources, resolveHost } from "./resolve-host.ts";
 
-export type WebhookMessage = { url: string; headers: Record<string, string>; body: Buffer };
+export type WebhookMessage = {
+  url: string;
+  headers: Record<string, string>;
+  body: Buffer;
+  /** The URL itself is a secret, so that plain http may go only where the operator allows it by name. */
+  isUrlSecret?: true;
+};
 
 export type WebhookAnswer = {
   outcome: WebhookOutcome;
@@ -33,6 +39,8 @@ export type WebhookAnswer = {
 
 export type WebhookSenderOptions = {
   policy: AddressPolicy;
+  /** For plain http to a secret URL. Without it, nothing of that kind is sent. */
+  plainPolicy?: AddressPolicy;
   timeoutMs?: number;
   clock?: () => number;
   /** Trusted instead of the system's certificate authorities. */
@@ -54,13 +62,15 @@ export class WebhookSender {
     this.#options = options;
   }
 
-  async send({ url, headers, body }: WebhookMessage): Promise<WebhookAnswer> {
+  async send({ url, headers, body, isUrlSecret }: WebhookMessage): Promise<WebhookAnswer> {
     const { timeoutMs = webhookTimeoutMs, clock = Date.now } = this.#options;
     const startedAt = performance.now();
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), timeoutMs);
     try {
-      const dispatch = { target: new URL(url), headers, body, signal: deadline.signal };
+      const target = new URL(url);
+      const policy = this.#policyFor(target, isUrlSecret === true);
+      const dispatch = { target, headers, body, policy, signal: deadline.signal };
       const ending = await this.#deliver(dispatch);
       return {
         outcome: ending.outcome,
@@ -84,11 +94,18 @@ export class WebhookSender {
     }
   }
 
+  #policyFor({ protocol }: URL, isUrlSecret: boolean): AddressPolicy {
+    const { policy, plainPolicy = nowhere } = this.#options;
+    return isUrlSecret && protocol === "http:" ? plainPolicy : policy;
+  }
+
   async #deliver(dispatch: Dispatch): Promise<Ending> {
     // Node connects to a literal address without calling `lookup`, so we check it before.
     const literal = literalOf(dispatch.target.hostname);
-    if (literal !== null && this.#options.policy.flawOf(literal) !== null) return neverSent;
-    const first = await new Exchange(dispatch, this.#options, this.#kept).ended;
+    if (literal !== null && dispatch.policy.flawOf(literal) !== null) return neverSent;
+    // A kept connection was vetted by the common policy, when it was made.
+    const agents = dispatch.policy === this.#options.policy ? this.#kept : this.#fresh;
+    const first = await new Exchange(dispatch, this.#options, agents).ended;
     // A receiver may close an idle connection at the very moment we use it again. That isn't its failure, and
     // deliveries may arrive twice, so we retry once on another connection, never an idle one.
     if (!first.wasConnectionStale || this.#isClosed) return first;
@@ -115,8 +132,11 @@ type Dispatch = {
   target: URL;
   headers: Record<string, string>;
   body: Buffer;
+  policy: AddressPolicy;
   signal: AbortSignal;
 };
+
+const nowhere: AddressPolicy = { flawOf: () => ({ kind: "special", range: "unencrypted" }) };
 
 type Ending = {
   outcome: WebhookOutcome;
@@ -169,7 +189,7 @@ class Exchange {
   }
 
   /** Gives Node only the vetted addresses, so it connects to nothing else. */
-  #makeLookup({ signal }: Dispatch, { policy, names = {} }: WebhookSenderOptions): LookupFunction {
+  #makeLookup({ policy, signal }: Dispatch, { names = {} }: WebhookSenderOptions): LookupFunction {
     return async (hostname, { all }, callback) => {
       const resolved = await resolveHost(hostname, policy, { signal, sources: names });
       if (resolved.kind !== "addresses") {

@@ -23,6 +23,8 @@ export type ActivityAction =
   | "endpoint.rotated"
   | "endpoint.deleted"
   | "endpoint.tested"
+  | "callback_secret.shown"
+  | "callback_secret.rotated"
   | "deliveries.resent"
   | "group.created"
   | "group.renamed"

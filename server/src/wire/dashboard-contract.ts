@@ -5,6 +5,7 @@ import type { ApprovalStatus, EventKind, TestEventKind } from "../../../sdk/src/
 import type { Submitted } from "../domain/shown/submitted-fields.ts";
 import type { Activity } from "./dashboard-activity.ts";
 import type { Attention } from "./dashboard-attention.ts";
+import type { CallbackSecret } from "./dashboard-callbacks.ts";
 import type { Endpoint, EndpointDetail, EndpointWithSecret } from "./dashboard-endpoints.ts";
 import type {
   DeliveryFilter,
@@ -62,6 +63,8 @@ export type DashboardApi = {
   // One workspace.
   "GET /workspaces/:workspaceId": { answer: Workspace };
   "POST /workspaces/:workspaceId/settings": { body: Partial<Settings>; answer: Workspace };
+  "POST /workspaces/:workspaceId/callback-secret/show": { answer: CallbackSecret };
+  "POST /workspaces/:workspaceId/callback-secret/rotate": { answer: CallbackSecret };
   "GET /workspaces/:workspaceId/usage": { answer: Usage };
   "GET /workspaces/:workspaceId/overview": {
     query: { days?: "7" | "30" | "90" };
@@ -270,6 +273,8 @@ export type RequestRow = {
 /** Everything that was submitted, and the outcome. */
 export type RequestDetail = RequestRow &
   Submitted & {
+    /** Only if the request named one. Viewers see no more than where it leads. */
+    callbackUrl?: string;
     now: string;
     resolutionNote: string | null;
     /** Exact JSON text, like the submitted one. */
@@ -295,6 +300,8 @@ export type HistoryEntry =
       url: string;
       /** The endpoint's, if it has one. */
       name?: string;
+      /** Then the URL is only the host. */
+      isCallback?: true;
     };
 
 export type Delivery = {
@@ -307,7 +314,8 @@ export type Delivery = {
   /** `name` only if it has one. `isDeleted` only if the endpoint was: then nothing can be sent to it again. */
   destination:
     | { kind: "endpoint"; id: string; url: string; name?: string; isDeleted?: true }
-    | { kind: "mailbox"; email: string };
+    | { kind: "mailbox"; email: string }
+    | { kind: "callback"; host: string };
   attempts: number;
   createdAt: string;
   nextAttemptAt: string | null;

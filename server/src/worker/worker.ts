@@ -10,6 +10,7 @@ import { makeCompleteAttempt } from "../operations/deliveries/complete-attempt.t
 import { resolutionChannel } from "../storage/approvals/approval-resolution.ts";
 import { dueChannel } from "../storage/deliveries/new-deliveries.ts";
 import { Alarms } from "./alarms.ts";
+import { callbackWork } from "./callbacks.ts";
 import { channelPump } from "./channel-pump.ts";
 import { Indexer } from "./indexer.ts";
 import { type MailOptions, mailWork } from "./mails.ts";
@@ -56,17 +57,11 @@ export class Worker {
     const complete = makeCompleteAttempt(db);
     const common = { db, log, complete, putBack, onFault, onRetry };
     const onNotice = () => this.wake();
+    const { sendWebhook: send, webhookRetryDelaysMs: retryDelaysMs } = options;
+    const posting = { db, keyring, send, retryDelaysMs, onNotice };
     const pumps: Record<Channel, Wakeable> = {
-      webhook: channelPump(
-        webhookWork({
-          db,
-          keyring,
-          send: options.sendWebhook,
-          retryDelaysMs: options.webhookRetryDelaysMs,
-          onNotice,
-        }),
-        common,
-      ),
+      webhook: channelPump(webhookWork(posting), common),
+      callback: channelPump(callbackWork(posting), common),
       mail: channelPump(mailWork({ ...options.mail, db, onRetry, onNotice }), common),
     };
     this.#pumps = Object.values(pumps);

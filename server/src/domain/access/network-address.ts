@@ -99,6 +99,18 @@ export function makeAddressPolicy(allowed: readonly AllowedCidr[]): AddressPolic
   };
 }
 
+/** Only addresses that the operator allows by name, not public ones: for plain http that carries a secret. */
+export function makeAllowedOnlyPolicy(allowed: readonly AllowedCidr[]): AddressPolicy {
+  const { flawOf } = makeAddressPolicy(allowed);
+  return {
+    flawOf: (text) => {
+      const address = parseAddress(text);
+      const isNamed = address !== null && isWithin(address, allowed);
+      return flawOf(text) ?? (isNamed ? null : { kind: "special", range: "public" });
+    },
+  };
+}
+
 /** False for text that is no address. */
 export function isWithinCidrs(text: string, ranges: readonly Cidr[]): boolean {
   const address = parseAddress(text);

@@ -25,6 +25,7 @@ export const noticeKinds = [
   "endpoint.failing",
   "endpoint.disabled",
   "mail.failed",
+  "callback.failed",
 ] as const;
 
 export type NoticeKind = (typeof noticeKinds)[number];

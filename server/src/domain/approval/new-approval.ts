@@ -7,9 +7,15 @@ import { describeFlaw, type JsonFlaw, type JsonText } from "../shown/json-text.t
 import { type Submitted, type SubmittedField, submittedFields } from "../shown/submitted-fields.ts";
 import { type Notify, parseNotify } from "../workspace/notify.ts";
 import { flawOfText, isBlank } from "../workspace/plain-text.ts";
+import { readCallbackUrl } from "./callback-url.ts";
 import { describeType, type Members, membersOf } from "./json-body.ts";
 
-export type NewApproval = Submitted<JsonText> & { notify: Notify; ttlMinutes: number | null };
+export type NewApproval = Submitted<JsonText> & {
+  notify: Notify;
+  ttlMinutes: number | null;
+  /** In the one spelling that is called. */
+  callbackUrl: string | null;
+};
 
 export function parseNewApproval(body: Uint8Array): NewApproval | Refusal {
   const members = membersOf(body, { what: "summary and notify", undone: "created" });
@@ -59,6 +65,8 @@ function readField(members: Members, name: string, field: SubmittedField) {
       return notify(members, name);
     case "minutes":
       return minutes(members, name);
+    case "url":
+      return url(members, name, field.charactersMax);
     default:
       return field satisfies never;
   }
@@ -128,6 +136,14 @@ function minutes(members: Members, name: string): number | null {
     fail(name, allowed);
   }
   return value;
+}
+
+function url(members: Members, name: string, charactersMax: number): string | null {
+  const value = parsed(opaque(members, name));
+  if (value === null) return null;
+  if (typeof value !== "string") fail(name, `must be a string, not ${describeType(value)}`);
+  const read = readCallbackUrl(value, charactersMax);
+  return "flaw" in read ? fail(name, read.flaw) : read.url;
 }
 
 /** Only for fields that we understand. Opaque ones are never parsed. */

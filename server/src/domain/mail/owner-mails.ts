@@ -222,6 +222,63 @@ export function mailRefusedMail(facts: RefusedMailFacts): MailContent {
   });
 }
 
+export type FailedCallbackFacts = {
+  workspaceName: string;
+  workspaceId: string;
+  summary: string;
+  approvalId: string;
+  /** Not the whole address, which may be a secret. */
+  callbackHost: string;
+  event: string;
+  givenUpAt: Date;
+  /** How the last attempt went, as a sentence of ours. */
+  lastOutcome: string;
+  publicUrl: string;
+};
+
+/** To the workspace's owners: a request's outcome never reached the address that it named. */
+export function callbackFailedMail(facts: FailedCallbackFacts): MailContent {
+  return toContent(subjectOf("Callback failed", facts.summary), {
+    heading: "The outcome of a request could not be delivered.",
+    preview: "No attempt succeeded. What waits for it may wait for ever.",
+    blocks: [
+      {
+        kind: "paragraph",
+        words: [
+          "The agent asked for the outcome of this request at an address of its own, and we stopped trying to reach it. What waits there may wait for ever. The outcome itself is safe: the request can be read at any time, and you can resend the delivery.",
+        ],
+      },
+      {
+        kind: "quotes",
+        quotes: [
+          { label: "The agent wrote", text: facts.summary, isMultiLine: true },
+          { label: "Host of the callback", text: facts.callbackHost, isMultiLine: false },
+          { label: "Last attempt", text: facts.lastOutcome, isMultiLine: false },
+        ],
+      },
+      {
+        kind: "facts",
+        facts: [
+          { label: "Workspace", words: [{ theirs: facts.workspaceName }] },
+          { label: "Event", words: [facts.event] },
+          { label: "Request", words: [facts.approvalId] },
+          { label: "Given up", words: [instantInWords(facts.givenUpAt)] },
+        ],
+      },
+      {
+        kind: "button",
+        label: "Open the request",
+        url: `${facts.publicUrl}/app/w/${facts.workspaceId}/requests/${facts.approvalId}`,
+      },
+      {
+        kind: "paragraph",
+        words: ["You get no further mail about callbacks to this host for a day."],
+      },
+    ],
+    footer: ownersFooter(facts),
+  });
+}
+
 function ownersFooter({ workspaceName, publicUrl }: { workspaceName: string; publicUrl: string }) {
   return [
     ["You get this mail because you own the workspace “", { theirs: workspaceName }, "”."],

@@ -10,16 +10,18 @@ import {
 } from "./attempt.ts";
 
 /** As it stands in deliveries.channel. */
-export const channels = ["webhook", "mail"] as const;
+export const channels = ["webhook", "mail", "callback"] as const;
 export type Channel = (typeof channels)[number];
 
 /** Channels without endpoints: a worker goes from workspace to workspace. */
-export const workspaceChannels = ["mail"] as const satisfies Channel[];
+export const workspaceChannels = ["mail", "callback"] as const satisfies Channel[];
 
 /** Each channel has one kind of destination. */
 export type Destination =
   | { kind: "endpoint"; id: string; url: string }
-  | { kind: "mailbox"; email: string };
+  | { kind: "mailbox"; email: string }
+  /** The rest of its address is with the request: it may be a secret. */
+  | { kind: "callback"; host: string };
 export type DestinationKind = Destination["kind"];
 
 /** The address by which people know it. */
@@ -29,6 +31,8 @@ export function addressOf(destination: Destination): string {
       return destination.url;
     case "mailbox":
       return destination.email;
+    case "callback":
+      return destination.host;
     default:
       return destination satisfies never;
   }
@@ -49,35 +53,59 @@ export type DestinationWords<Outcome extends string = string> = {
   isAboutDeciding: boolean;
 };
 
-type OutcomesByKind = { endpoint: WebhookOutcome; mailbox: MailOutcome };
+type OutcomesByKind = {
+  endpoint: WebhookOutcome;
+  mailbox: MailOutcome;
+  callback: WebhookOutcome;
+};
+
+/** How a POST to a server went, whoever named the server. */
+const postSentences = {
+  delivered: "Received and confirmed.",
+  http_status: "Answered with a status that means it was not accepted.",
+  redirected:
+    "Answered with a redirect. We don’t follow redirects: set the endpoint to its final address.",
+  timed_out: "No complete answer within 10 seconds. Answer first and work afterwards.",
+  name_not_resolved: "The host name has no address. Check its spelling and its DNS.",
+  address_not_allowed:
+    "The host has no public address. Check its spelling and its DNS. Webhooks reach private addresses only if the operator of this service allows it.",
+  connection_failed:
+    "The connection was refused, failed, or was lost before the answer. Check that the server runs and can be reached.",
+  tls_failed: "No encrypted connection could be made. Check the certificate and its chain.",
+  broken_response: "The answer isn’t HTTP. Check that a web server answers at this address.",
+  secret_unreadable:
+    "The endpoint’s secret cannot be opened with the service’s keys, so nothing was signed or sent. The operator must restore SECRET_KEY, or rotate the secret.",
+  given_up:
+    "Not sent: the service stopped each time it tried to send this, for days. Ask the operator to look at its log, then resend.",
+  interrupted:
+    "The service stopped during this attempt, so nobody knows whether it arrived. The attempt doesn’t count.",
+} satisfies DestinationWords<WebhookOutcome>["sentences"];
 
 export const destinationWords: {
   readonly [Kind in DestinationKind]: DestinationWords<OutcomesByKind[Kind]>;
 } = {
   endpoint: {
     outcomes: webhookOutcomes,
-    sentences: {
-      delivered: "Received and confirmed.",
-      http_status: "Answered with a status that means it was not accepted.",
-      redirected:
-        "Answered with a redirect. We don’t follow redirects: set the endpoint to its final address.",
-      timed_out: "No complete answer within 10 seconds. Answer first and work afterwards.",
-      name_not_resolved: "The host name has no address. Check its spelling and its DNS.",
-      address_not_allowed:
-        "The host has no public address. Check its spelling and its DNS. Webhooks reach private addresses only if the operator of this service allows it.",
-      connection_failed:
-        "The connection was refused, failed, or was lost before the answer. Check that the server runs and can be reached.",
-      tls_failed: "No encrypted connection could be made. Check the certificate and its chain.",
-      broken_response: "The answer isn’t HTTP. Check that a web server answers at this address.",
-      secret_unreadable:
-        "The endpoint’s secret cannot be opened with the service’s keys, so nothing was signed or sent. The operator must restore SECRET_KEY, or rotate the secret.",
-      given_up:
-        "Not sent: the service stopped each time it tried to send this, for days. Ask the operator to look at its log, then resend.",
-      interrupted:
-        "The service stopped during this attempt, so nobody knows whether it arrived. The attempt doesn’t count.",
-    },
+    sentences: postSentences,
     answered: "The start of your server’s answer",
     skipped: "Not sent: the endpoint was disabled. Enable it, then resend.",
+    title: () => null,
+    rank: 0,
+    isAboutDeciding: false,
+  },
+  callback: {
+    outcomes: webhookOutcomes,
+    sentences: {
+      ...postSentences,
+      redirected:
+        "Answered with a redirect. We don’t follow redirects: the request must name the final address.",
+      address_not_allowed:
+        "The host has no public address, or none that may be reached over plain http. Check its spelling and its DNS. Callbacks reach private addresses only if the operator of this service allows it.",
+      secret_unreadable:
+        "The workspace’s callback secret cannot be opened with the service’s keys, so nothing was signed or sent. The operator must restore SECRET_KEY, or rotate the secret.",
+    },
+    answered: "The start of the server’s answer",
+    skipped: "Not sent.",
     title: () => null,
     rank: 0,
     isAboutDeciding: false,

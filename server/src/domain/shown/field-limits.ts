@@ -9,6 +9,9 @@ export const recentActionCharactersMax = 300;
 export const agentStateBytesMax = 262_144;
 export const emailCharactersMax = 254;
 export const nameCharactersMax = 100;
+export const callbackUrlCharactersMax = 2_048;
+/** With the port. A name has at most 253. */
+export const callbackHostCharactersMax = 261;
 export const idempotencyKeyCharactersMax = 255;
 export const resolutionNoteCharactersMax = 2_000;
 

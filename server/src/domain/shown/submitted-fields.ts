@@ -4,6 +4,7 @@
 import {
   agentNameCharactersMax,
   agentStateBytesMax,
+  callbackUrlCharactersMax,
   reasoningCharactersMax,
   recentActionCharactersMax,
   recentActionsMax,
@@ -22,8 +23,10 @@ export type SubmittedField = {
   | { kind: "texts"; itemsMax: number; charactersMax: number }
   /** Any JSON. It is never parsed and comes back as the text it was sent as. */
   | { kind: "json"; bytesMax?: number }
-  /** These two aren't kept as they came: one becomes the approver, the other the expiry. */
+  /** These aren't kept as they came: one becomes the approver, one the expiry. */
   | { kind: "approver" | "minutes" }
+  /** Kept, but never answered: an address where somebody believes the outcome is a secret. */
+  | { kind: "url"; charactersMax: number }
 );
 
 /** In the order of the contract: the first flawed field is the one that is refused. */
@@ -79,13 +82,20 @@ export const submittedFields = {
     isShown: false,
     sentence: "Minutes until it expires; by default the workspace's expiry.",
   },
+  callbackUrl: {
+    kind: "url",
+    charactersMax: callbackUrlCharactersMax,
+    isShown: false,
+    sentence:
+      "Where this request's outcome is POSTed, signed, beside the webhooks. Never answered.",
+  },
 } as const satisfies Record<string, SubmittedField>;
 
 type Fields = typeof submittedFields;
 
 export type SubmittedName = keyof Fields;
-/** The fields that are kept as they came. */
-export type StoredName = Exclude<SubmittedName, "notify" | "ttlMinutes">;
+/** The fields that are kept as they came, and answered. */
+export type StoredName = Exclude<SubmittedName, "notify" | "ttlMinutes" | "callbackUrl">;
 /** The fields that reviewers see. */
 export type ShownName = {
   [Name in StoredName]: Fields[Name]["isShown"] extends true ? Name : never;

@@ -13,6 +13,8 @@ export const activityActions = [
   "endpoint.rotated",
   "endpoint.deleted",
   "endpoint.tested",
+  "callback_secret.shown",
+  "callback_secret.rotated",
   "deliveries.resent",
   "group.created",
   "group.renamed",

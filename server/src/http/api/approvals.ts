@@ -11,7 +11,7 @@ import {
   largeWaitingPerHolderMax,
   waitersMax,
 } from "../../domain/limits.ts";
-import { isRefusal, type Refusal } from "../../domain/refusal.ts";
+import { isRefusal, type Refusal, refuse } from "../../domain/refusal.ts";
 import { cancelApproval } from "../../operations/approvals/cancel-approval.ts";
 import type { CreateApproval } from "../../operations/approvals/create-approval.ts";
 import { listApprovals, type ReadApproval } from "../../operations/approvals/read-approval.ts";
@@ -39,6 +39,8 @@ import {
 export type ApprovalCalls = {
   db: Database;
   createApproval: CreateApproval;
+  /** Says what is wrong with the address of a callback by itself; null when it may be tried. */
+  examineCallback: (url: string) => string | null;
   readApproval: ReadApproval;
   resolutions: ResolutionWatch;
   /** Reading and writing a large body keeps the process busy: a few at a time, in fair turns. */
@@ -68,9 +70,17 @@ export async function create(calls: ApprovalCalls, call: Call): Promise<Answer> 
   return largeCreates.pass(workspaceId, () => asHolder(workspaceId, () => createNow(calls, call)));
 }
 
-async function createNow({ db, createApproval }: ApprovalCalls, call: Call): Promise<Answer> {
+async function createNow(
+  { db, createApproval, examineCallback }: ApprovalCalls,
+  call: Call,
+): Promise<Answer> {
   const approval = parseNewApproval(call.body);
   if (isRefusal(approval)) return refuseKnownCaller(db, call, approval);
+  const { callbackUrl } = approval;
+  const flaw = callbackUrl === null ? null : examineCallback(callbackUrl);
+  if (flaw !== null) {
+    return refuseKnownCaller(db, call, refuse("validation_error", `callbackUrl: ${flaw}.`));
+  }
   const idempotencyKey = idempotencyKeyOf(call);
   if (isRefusal(idempotencyKey)) return refuseKnownCaller(db, call, idempotencyKey);
   const { keyDigest, body } = call;

@@ -3,12 +3,14 @@
 import { z } from "zod";
 import type { Queryable } from "../../database/database.ts";
 import { toCursor } from "../../domain/approval/call-parameters.ts";
+import { callbackShownTo } from "../../domain/approval/callback-url.ts";
 import { isEventKind, testEventKind } from "../../domain/approval/event.ts";
 import { eventBody, testEventBody } from "../../domain/approval/event-body.ts";
 import { shownWebhookHeaders } from "../../domain/delivery/webhook-signature.ts";
 import { dashboardPageItems } from "../../domain/limits.ts";
 import { isRefusal } from "../../domain/refusal.ts";
 import { outcomeToldToMembers } from "../../domain/shown/attempt.ts";
+import type { Role } from "../../domain/workspace/role.ts";
 import {
   noSuchDelivery,
   resendInWorkspace,
@@ -78,7 +80,7 @@ export async function show(
   const attempts = await deliveries.listAttempts(db, delivery);
   return {
     ...representDelivery(delivery),
-    request: await requestOf(db, delivery),
+    request: await requestOf(db, delivery, visit.role),
     attemptList: attempts.map(representAttempt),
   };
 }
@@ -134,13 +136,33 @@ export function representDelivery(delivery: deliveries.Delivery): Delivery {
 }
 
 /** The request that every attempt of a webhook sends. Null for a mail: its link belongs to its reader alone. */
-async function requestOf(db: Queryable, delivery: deliveries.Delivery) {
-  const { destination, event: kind, id: deliveryId } = delivery;
-  if (destination.kind !== "endpoint") return null;
+async function requestOf(db: Queryable, delivery: deliveries.Delivery, role: Role) {
+  const { event: kind, id: deliveryId } = delivery;
+  const url = await urlOf(db, delivery, role);
+  if (url === null) return null;
   if (kind !== testEventKind && !isEventKind(kind)) return null;
   const body = await bodyOf(db, delivery);
   const headers = shownWebhookHeaders({ deliveryId, kind, body });
-  return { url: destination.url, headers, body: body.toString() };
+  return { url, headers, body: body.toString() };
+}
+
+async function urlOf(
+  db: Queryable,
+  { destination, workspaceId, approvalId }: deliveries.Delivery,
+  role: Role,
+): Promise<string | null> {
+  switch (destination.kind) {
+    case "endpoint":
+      return destination.url;
+    case "callback": {
+      const url = await approvals.findCallbackUrl(db, { workspaceId, id: approvalId ?? "" });
+      return url === null ? null : callbackShownTo(role, url);
+    }
+    case "mailbox":
+      return null;
+    default:
+      return destination satisfies never;
+  }
 }
 
 async function bodyOf(

@@ -7,6 +7,7 @@ import {
   type Approver,
   editOf,
 } from "../../domain/approval/approval.ts";
+import { callbackShownTo } from "../../domain/approval/callback-url.ts";
 import { dashboardPageItems } from "../../domain/limits.ts";
 import { isRefusal } from "../../domain/refusal.ts";
 import { termsOf } from "../../domain/search/words.ts";
@@ -16,6 +17,7 @@ import { findWithExpiry } from "../../operations/approvals/expire-approvals.ts";
 import { mailAgain as mailReviewersAgain } from "../../operations/deliveries/mail-again.ts";
 import * as requestLists from "../../storage/approvals/approval-lists.ts";
 import { findExcerpts } from "../../storage/approvals/approval-search.ts";
+import { findCallbackUrl } from "../../storage/approvals/approvals.ts";
 import type { ListedApproval } from "../../storage/approvals/list-terms.ts";
 import { readPending } from "../../storage/approvals/pending.ts";
 import * as redemptions from "../../storage/approvals/redemptions.ts";
@@ -123,10 +125,11 @@ function idOf({ call }: MemberVisit): string {
 
 async function showApproval(
   { db }: DashboardCalls,
-  { workspaceId, call }: MemberVisit,
+  { workspaceId, call, role }: MemberVisit,
   approval: Approval,
 ): Promise<RequestDetail> {
   call.facts.approvalId = approval.id;
+  const callbackUrl = await findCallbackUrl(db, { workspaceId, id: approval.id });
   const history = await readHistory(db, { workspaceId, id: approval.id });
   const { state } = approval;
   const redemption =
@@ -134,6 +137,7 @@ async function showApproval(
   return {
     ...representRow(listedOf(approval)),
     ...submittedOf(approval),
+    ...(callbackUrl === null ? {} : { callbackUrl: callbackShownTo(role, callbackUrl) }),
     now: history.now.toISOString(),
     resolutionNote: "note" in state ? state.note : null,
     edit: editOf(state),
@@ -208,11 +212,15 @@ function mailEntries({ delivery, at: date, isDelivered }: Sent): HistoryEntry[] 
 
 function webhookEntries({ delivery, at: date, isDelivered }: Sent): HistoryEntry[] {
   const { destination, event, id: deliveryId } = delivery;
-  if (destination.kind !== "endpoint") return [];
+  if (destination.kind === "mailbox") return [];
   const kind = isDelivered ? "delivered" : "delivery_failed";
+  const entry = { kind, at: date.toISOString(), deliveryId, event } as const;
+  if (destination.kind === "callback") {
+    return [{ ...entry, url: destination.host, isCallback: true }];
+  }
   const { url, name } = destination;
   const named = name === null ? {} : { name };
-  return [{ kind, at: date.toISOString(), deliveryId, event, url, ...named }];
+  return [{ ...entry, url, ...named }];
 }
 
 function redeemedEntry({ redeemedAt, redeemedBy }: redemptions.Redemption): HistoryEntry {

@@ -6,6 +6,7 @@ import type { DashboardApi } from "../../wire/dashboard-contract.ts";
 import type { Call } from "../frame/call.ts";
 import * as account from "./account.ts";
 import * as attention from "./attention.ts";
+import * as callbackSecret from "./callback-secret.ts";
 import * as cancelling from "./cancelling.ts";
 import * as deliveries from "./deliveries.ts";
 import * as endpoints from "./endpoints.ts";
@@ -65,6 +66,8 @@ export const dashboardTable: DashboardTable = {
 
   "GET /workspaces/:workspaceId": { who: "viewer", handle: workspace.show },
   "POST /workspaces/:workspaceId/settings": { who: "admin", handle: workspace.changeSettings },
+  "POST /workspaces/:workspaceId/callback-secret/show": { who: "admin", handle: callbackSecret.show },
+  "POST /workspaces/:workspaceId/callback-secret/rotate": { who: "admin", handle: callbackSecret.rotate },
   "GET /workspaces/:workspaceId/usage": { who: "viewer", handle: figures.usage },
   "GET /workspaces/:workspaceId/overview": { who: "viewer", handle: figures.overview },
   "GET /workspaces/:workspaceId/attention": { who: "viewer", handle: attention.show },

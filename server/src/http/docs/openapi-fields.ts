@@ -66,6 +66,13 @@ function submitted(field: SubmittedField): object {
         minimum: ttlMinutesMin,
         maximum: ttlMinutesMax,
       };
+    case "url":
+      return {
+        ...nullable("string", sentence),
+        format: "uri",
+        maxLength: field.charactersMax,
+        writeOnly: true,
+      };
     default:
       return field satisfies never;
   }

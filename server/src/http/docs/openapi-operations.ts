@@ -2,6 +2,7 @@
 
 import { listLimitDefault, listLimitMax, waitSecondsMax } from "../../domain/limits.ts";
 import { idempotencyKeyCharactersMax } from "../../domain/shown/field-limits.ts";
+import { describeCallback } from "./openapi-webhooks.ts";
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
@@ -117,6 +118,7 @@ export function describeOperations({ pending, approved, cancelled, redeemed }: E
           "422": refusal("`idempotency_key_reused`: the key was used with another body."),
           ...common,
         },
+        callbacks: describeCallback(ref("WebhookEvent")),
       },
       get: {
         operationId: "listRequests",

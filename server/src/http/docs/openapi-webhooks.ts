@@ -51,6 +51,20 @@ export function describeWebhooks(
   );
 }
 
+/** The outcome at the address that the request itself named. */
+export function describeCallback(body: object) {
+  const content = { schema: body };
+  const summary =
+    "The request that named this address was approved, rejected, expired or cancelled";
+  const post = describeWebhook("callback", summary, content);
+  const responses = { ...post.responses, "410": { description: "Given up at once." } };
+  const description =
+    "The same as an endpoint gets, signed with the workspace's callback secret. `request.created` isn't sent here.";
+  return {
+    outcome: { "{$request.body#/callbackUrl}": { post: { ...post, description, responses } } },
+  };
+}
+
 function eventOf(event: EventKind, answered: { createdAt: string; resolvedAt: string }) {
   const { object: _, createdAt, ...shared } = { object: null, ...answered };
   return {

@@ -120,6 +120,7 @@ function toRow(
     approverEmail: asked.approver.kind === "address" ? asked.approver.email : null,
     group: asked.group,
     ttlMinutes: approval.ttlMinutes,
+    callbackUrl: approval.callbackUrl,
     reviewers: asked.emails.map((email) => newReviewer(email, keyring)),
   };
 }
@@ -195,7 +196,7 @@ async function conclude(
       return replay(db, result);
     case "created": {
       const { workspaceId, id, createdAt, expiresAt } = result;
-      const { notify, ttlMinutes, ...echoed } = input.approval;
+      const { notify, ttlMinutes, callbackUrl, ...echoed } = input.approval;
       const state = { kind: "PENDING" } as const;
       const created: Approval = { ...echoed, id, approver, createdAt, expiresAt, state };
       return { workspaceId, approval: created, isReplay: false };

@@ -41,6 +41,20 @@ export async function completeFailedMail(
   });
 }
 
+/** The owners hear of a host once a day, and of few hosts: a thousand requests with a bad address are one mail. */
+export async function completeGivenUpCallback(
+  db: Database,
+  ends: attempts.AttemptEnd[],
+  givenUp: { host: string; event: string; reason: string },
+): Promise<boolean[]> {
+  return inTransaction(db, async (tx) => {
+    const wereHeld = await attempts.completeAttempts(tx, ends);
+    const told = ends.find((_, at) => wereHeld[at]);
+    if (told !== undefined) await newDeliveries.insertCallbackNotice(tx, told.lease, givenUp);
+    return wereHeld;
+  });
+}
+
 /** The owners are told of the first that is given up since the endpoint last worked. */
 export async function completeGivenUpWebhook(
   db: Database,

@@ -16,6 +16,7 @@ import {
 import { countFitting, type DigestRequest, digestMail } from "../../domain/mail/digest-mail.ts";
 import { type MailContent, reminderMail, reviewMail } from "../../domain/mail/mail.ts";
 import {
+  callbackFailedMail,
   deliveryFailedMail,
   endpointDisabledMail,
   endpointFailingMail,
@@ -97,6 +98,11 @@ export function composeMail(mail: Mail, { keyring, publicUrl }: MailOrigin): Com
       return notice(
         mailRefusedMail({ ...common, ...approval, approvalId: approval.id, recipient, answer }),
       );
+    }
+    case "callback.failed": {
+      const { approval, host: callbackHost, event, reason: lastOutcome } = subject;
+      const facts = { ...approval, approvalId: approval.id, callbackHost, event, lastOutcome };
+      return notice(callbackFailedMail({ ...common, ...facts, givenUpAt: date }));
     }
     case "endpoint.delivery_failed": {
       const { endpoint, reason, event, approvalId, waiting } = subject;

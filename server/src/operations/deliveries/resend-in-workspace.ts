@@ -61,7 +61,7 @@ async function whyNotAgain(db: Database, delivery: deliveries.Delivery): Promise
       ? "This endpoint is disabled. Press Enable on its page first, then Resend."
       : null;
   }
-  if (destination.kind !== "mailbox") return null;
+  if (destination.kind === "callback") return null;
   const tooOften = await resending.isMailedTooOften(db, delivery);
   if (tooOften) return tooOftenMailed;
   if (event === "member.invited") {

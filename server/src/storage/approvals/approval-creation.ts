@@ -27,6 +27,7 @@ export type NewApprovalRow = {
   approverEmail: string | null;
   group: { id: string; key: string; name: string } | null;
   ttlMinutes: number | null;
+  callbackUrl: string | null;
   reviewers: NewReviewer[];
 };
 
@@ -99,6 +100,7 @@ const columns = [
   ["group_key", "text"],
   ["group_name", "text"],
   ["ttl_minutes", "integer"],
+  ["callback_url", "text"],
 ] as const;
 
 /** In the order of the columns. */
@@ -121,6 +123,7 @@ function toValues(row: NewApprovalRow): unknown[] {
     row.group?.key ?? null,
     row.group?.name ?? null,
     row.ttlMinutes,
+    row.callbackUrl,
   ];
 }
 
@@ -244,10 +247,10 @@ approval as (
   insert into approvals (
     workspace_id, id, ${submittedColumns.join(", ")},
     approver_email, group_id, group_key, group_name, idempotency_key, body_digest, created_at, expires_at,
-    remind_at
+    remind_at, callback_url
   )
   select g.workspace_id, g.id, ${columnList("i", submittedColumns)}, i.approver_email, i.group_id, i.group_key, i.group_name,
-    i.idempotency_key, i.body_digest, g.created_at, g.expires_at, g.remind_at
+    i.idempotency_key, i.body_digest, g.created_at, g.expires_at, g.remind_at, i.callback_url
   from granted g
   join input i on i.n = g.n
 ),

@@ -211,19 +211,24 @@ function announceResolved(columns: string): string {
 // The event's id is made here, so that its deliveries need not look for it: a worker's sessions would compare each
 // event of a large sweep with each approval.
 const forEvent = `
-  new_id('evt_') as event_id,
+  new_id('evt_') as event_id, a.callback_url,
   case when ${largeBytes} > ${claimedReadBytesMax} then ${largeWebhookWeight} else 1 end as weight`;
 
-// A resolution writes its event and deliveries with it. Deliveries to a disabled endpoint are kept as skipped.
+// A resolution writes its event and deliveries with it. Deliveries to a disabled endpoint are kept as skipped. The host of
+// the request's own callback is its recipient.
 const eventAndDeliveries = `
   event as (
     insert into events (workspace_id, id, approval_id, kind, created_at)
     select workspace_id, event_id, id, $7, resolved_at from resolved
   ), webhook as (
-    insert into deliveries (workspace_id, event_id, channel, endpoint_id, state, weight)
-    select resolved.workspace_id, resolved.event_id, 'webhook', e.id,
+    insert into deliveries (workspace_id, event_id, channel, endpoint_id, recipient, state, weight)
+    select resolved.workspace_id, resolved.event_id, 'webhook', e.id, null,
       case when e.disabled_at is null then 'due' else 'skipped' end, resolved.weight
     from resolved
     join endpoints e on e.workspace_id = resolved.workspace_id and e.deleted_at is null
       and (e.event_kinds is null or $7 = any (e.event_kinds))
+    union all
+    select workspace_id, event_id, 'callback', null, split_part(callback_url, '/', 3), 'due', weight
+    from resolved
+    where callback_url is not null
   )`;

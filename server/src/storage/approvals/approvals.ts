@@ -129,6 +129,18 @@ export async function find(
   return row === undefined ? null : toFoundApproval(row);
 }
 
+/** Where its outcome is sent beside the webhooks. Approvals don't carry it, so that no answer can tell it. */
+export async function findCallbackUrl(
+  db: Queryable,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<string | null> {
+  const { rows } = await db.query<{ callback_url: string | null }>(
+    "select callback_url from approvals where workspace_id = $1 and id = $2",
+    [workspaceId, id],
+  );
+  return rows[0]?.callback_url ?? null;
+}
+
 /** The approval that a caller's idempotency key was used for; null when there is none or the key is unknown. */
 export async function findByIdempotencyKey(
   db: Queryable,

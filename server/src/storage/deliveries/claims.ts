@@ -111,3 +111,72 @@ export function crashDelaySecondsOf(crashes: string): string {
         * (${1 - retryJitter} + ${2 * retryJitter} * random())
       else 0 end`;
 }
+
+export type Shares = {
+  perWorkspaceMax: number;
+  /** The last slots go only to workspaces with no more than this under way. */
+  lightShare: number;
+  keptFree: number;
+};
+
+/**
+ * Takes deliveries of `window_row`, which holds the oldest few of each lane, leased ones included: at most $1, in fair
+ * turns. `moved` has those that were claimed, and those that crashes put off. `to` is the column of their destination.
+ */
+export function takeInTurns(to: string, { perWorkspaceMax, lightShare, keptFree }: Shares): string {
+  return `
+ranked as (
+  select ctid, is_leased, due_at,
+    sum(weight) over (partition by workspace_id, is_leased order by turn, due_at rows unbounded preceding) as place,
+    coalesce(sum(weight) filter (where is_leased) over (partition by workspace_id), 0) as leased
+  from window_row
+),
+-- Whoever has least under way comes first; by the turn alone, those with the smallest ids would take every slot. And the
+-- last slots are for those who have hardly anything under way: a few workspaces whose endpoints hang cannot take them.
+ordered as (
+  select ctid, leased + place as share, row_number() over (order by leased + place, due_at) as nth
+  from ranked
+  where not is_leased and place <= ${perWorkspaceMax} - leased
+),
+picked as (
+  select ctid from ordered
+  where nth <= $1 and (share <= ${lightShare} or nth <= $1 - ${keptFree})
+),
+locked as materialized (
+  select d.ctid, d.workspace_id, d.id, d.attempts,
+    case when d.lease_token is null then 0 else ${crashesInRowOf("d")} end as crashes
+  from deliveries d
+  where d.ctid = any (array(select ctid from picked))
+    and ${isClaimable}
+  for update skip locked
+),
+judged as materialized (
+  select ctid, crashes, ${crashDelaySecondsOf("crashes")} as delay_seconds from locked
+),
+postponed as (
+  update deliveries d
+  set ${postpone("judged.delay_seconds")}
+  from judged
+  where d.ctid = judged.ctid and judged.delay_seconds > 0
+  returning d.workspace_id, d.id, d.event_id, d.${to}, judged.delay_seconds
+),
+claimed as (
+  update deliveries d
+  set ${takeLease}
+  from judged
+  where d.ctid = judged.ctid and judged.delay_seconds = 0
+  returning d.workspace_id, d.id, d.event_id, d.${to}, d.lease_token, d.attempts as number,
+    d.attempts - d.attempts_before as number_in_round, judged.crashes
+),
+cut_short as (${cutShort("locked")}
+),
+attempt as (${beginAttempts}
+),
+moved as (
+  select workspace_id, id, event_id, ${to}, lease_token, number, number_in_round, crashes,
+    null::float8 as postponed_ms
+  from claimed
+  union all
+  select workspace_id, id, event_id, ${to}, null, 0, 0, 0, delay_seconds * 1000 from postponed
+)`;
+}

@@ -242,6 +242,8 @@ function toDestination(row: DeliveryRow): StoredDestination {
     }
     case "mail":
       return { kind: "mailbox", email: row.email as string };
+    case "callback":
+      return { kind: "callback", host: row.email as string };
     default:
       return channel satisfies never;
   }

@@ -315,6 +315,8 @@ export async function listSecretKeyIds(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ secret_key_id: string }>(
     `select secret_key_id from endpoint_secrets where expires_at is null or expires_at > now()
      union
+     select secret_key_id from callback_secrets where expires_at is null or expires_at > now()
+     union
      select r.secret_key_id
      from (
        select workspace_id, id from approvals

@@ -29,6 +29,13 @@ export type MailSubject =
   | { kind: "digest"; mails: readonly ReviewMail[] }
   | { kind: "mail.failed"; approval: MailedApproval; reviewerEmail: string; answer: string | null }
   | {
+      kind: "callback.failed";
+      approval: MailedApproval;
+      host: string;
+      event: string;
+      reason: string;
+    }
+  | {
       kind: "endpoint.delivery_failed";
       endpoint: { id: string; url: string };
       reason: string;
@@ -188,6 +195,14 @@ function toSubject(row: MailRow): MailSubject {
         approval: toMailedApproval(row),
         reviewerEmail: row.reviewer_email as string,
         answer: row.detail?.answer ?? null,
+      };
+    case "callback.failed":
+      return {
+        kind,
+        approval: toMailedApproval(row),
+        host: row.detail?.host ?? "",
+        event: row.detail?.event ?? "",
+        reason: row.detail?.reason ?? "",
       };
     case "endpoint.delivery_failed":
       return {

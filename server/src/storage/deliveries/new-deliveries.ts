@@ -3,7 +3,7 @@
 
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { NoticeKind, PersonMailKind } from "../../domain/approval/event.ts";
-import { mailNoticesPerDayMax } from "../../domain/limits.ts";
+import { callbackNoticesPerDayMax, mailNoticesPerDayMax } from "../../domain/limits.ts";
 
 /** Wakes workers on other nodes: something became due. Polling alone would find it too, only later. */
 export const dueChannel = "countersign_due";
@@ -18,6 +18,8 @@ export type NoticeDetail = {
   approvalId?: string | null;
   /** How many deliveries to the endpoint wait, up to `noticedCountMax`. */
   waiting?: number;
+  /** Where a callback went. Never its whole address, which may be a secret. */
+  host?: string;
 };
 
 /** The facts of a mail about a person, as the event's row keeps them. A nonce is no secret without SECRET_KEY. */
@@ -99,6 +101,40 @@ export async function insertMailNotice(
      )
      ${mailToOwners}`,
     [delivery.workspaceId, delivery.deliveryId, detail],
+  );
+}
+
+/**
+ * A notice to each owner that a callback was given up. Not twice a day about the same host, and not about too many hosts.
+ * The row of the host is locked by this statement, so racing processes tell once.
+ */
+export async function insertCallbackNotice(
+  tx: Transaction,
+  delivery: { workspaceId: string; deliveryId: string },
+  detail: NoticeDetail & { host: string },
+): Promise<void> {
+  await tx.query(
+    `with told as (
+       insert into callback_notices as n (workspace_id, host)
+       select $1, $3
+       where ${callbackNoticesPerDayMax} > (
+         select count(*) from callback_notices told
+         where told.workspace_id = $1 and told.told_at > now() - interval '1 day'
+       )
+       on conflict (workspace_id, host) do update set told_at = now_ms()
+         where n.told_at <= now() - interval '1 day'
+       returning 1
+     ), event as (
+       insert into events (workspace_id, approval_id, kind, detail)
+       select d.workspace_id, ev.approval_id, 'callback.failed', $4
+       from deliveries d
+       join events ev on ev.workspace_id = d.workspace_id and ev.id = d.event_id
+       where d.workspace_id = $1 and d.id = $2 and exists (select from told)
+       on conflict do nothing
+       returning workspace_id, id
+     )
+     ${mailToOwners}`,
+    [delivery.workspaceId, delivery.deliveryId, detail.host, detail],
   );
 }
 

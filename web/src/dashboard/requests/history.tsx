@@ -7,7 +7,7 @@ import type {
   RequestDetail,
 } from "../../../../server/src/wire/dashboard-contract.ts";
 import { Visible } from "../../look/visible-text.tsx";
-import { NamedAddress } from "../deliveries/destination-name.tsx";
+import { callbackName, NamedAddress } from "../deliveries/destination-name.tsx";
 import { When } from "../parts/when.tsx";
 import { linesOf } from "./history-lines.ts";
 
@@ -170,7 +170,10 @@ function sentenceOf(entry: HistoryEntry, workspaceId: string): ReactNode {
         <>
           <code>{entry.event}</code>{" "}
           {toDelivery(entry.deliveryId, entry.kind === "delivered" ? "delivered" : "failed")} to{" "}
-          <NamedAddress name={entry.name} address={entry.url} />
+          <NamedAddress
+            name={entry.isCallback === true ? callbackName : entry.name}
+            address={entry.url}
+          />
         </>
       );
     default:

@@ -13,7 +13,7 @@ import { ApproverName } from "./approver-name.tsx";
 type RequestFactsProps = { request: RequestDetail; reading: ClockReading; onOver: () => void };
 
 export function RequestFacts({ request, reading, onOver }: RequestFactsProps) {
-  const { id, agentName, createdAt, expiresAt, status } = request;
+  const { id, agentName, createdAt, expiresAt, status, callbackUrl } = request;
   return (
     <dl className="facts">
       <Fact name={words.agentName}>
@@ -31,6 +31,11 @@ export function RequestFacts({ request, reading, onOver }: RequestFactsProps) {
           <Countdown reading={reading} expiresAt={expiresAt} onOver={onOver} />
         )}
       </Fact>
+      {callbackUrl !== undefined && (
+        <Fact name="Callback">
+          <Visible text={callbackUrl} />
+        </Fact>
+      )}
       <IdFact id={id} />
     </dl>
   );

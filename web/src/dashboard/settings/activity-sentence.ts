@@ -30,6 +30,8 @@ const phrases: Record<ActivityAction, Phrase> = {
   "endpoint.rotated": "rotated the secret of the endpoint {subject}",
   "endpoint.deleted": "deleted the endpoint {subject}[, called {name}]",
   "endpoint.tested": "sent a test event to {subject}",
+  "callback_secret.shown": "looked at the callback secret",
+  "callback_secret.rotated": "rotated the callback secret",
   "deliveries.resent": ({ detail }) =>
     detail.count === "1"
       ? "sent [{event} ]again to {subject}"

@@ -2,6 +2,7 @@
 
 import { useCall } from "../service/queries.ts";
 import { Answered } from "../states/answered.tsx";
+import { CallbackSecret } from "./callback-secret.tsx";
 import { SettingsFacts } from "./settings-facts.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 
@@ -12,7 +13,14 @@ export function SettingsView({ workspaceId, canChange }: SettingsViewProps) {
   return (
     <Answered query={workspace} label="Loading the settings" lines={8}>
       {(found) =>
-        canChange ? <SettingsForm workspace={found} /> : <SettingsFacts workspace={found} />
+        canChange ? (
+          <div className="settings-parts">
+            <SettingsForm workspace={found} />
+            <CallbackSecret workspaceId={workspaceId} />
+          </div>
+        ) : (
+          <SettingsFacts workspace={found} />
+        )
       }
     </Answered>
   );
