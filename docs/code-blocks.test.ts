@@ -23,7 +23,7 @@ import { missingFor, runBlock, saveBlock } from "./test/run-block.ts";
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "..");
 const writtenPages = globSync(
-  ["README.md", "{sdk,mcp,adapters,adapters/*}/README.md", "docs/*.md"],
+  ["README.md", "{sdk,mcp,python,adapters,adapters/*}/README.md", "docs/*.md"],
   {
     cwd: root,
   },
@@ -155,6 +155,8 @@ function environment(): Record<string, string> {
     // So that a block fails when a call is refused.
     CURL_HOME: folder,
     PYTHONDONTWRITEBYTECODE: "1",
+    // As if it were installed. python/test/package.test.ts installs it.
+    PYTHONPATH: join(root, "python", "src"),
   };
 }
 

@@ -16,6 +16,7 @@ const texts = globSync(
     "*.md",
     "{docs,examples,bench}/**/*.{md,ts,mjs,json,py,sh}",
     "{sdk,mcp,adapters/*}/{README.md,package.json}",
+    "python/{README.md,pyproject.toml,src/**/*.py}",
     "adapters/README.md",
     "{server,web,sdk,mcp,adapters/*}/{bin,src}/**/*.{ts,tsx,mjs}",
     "scripts/**/*.{ts,mjs}",
@@ -25,13 +26,13 @@ const texts = globSync(
 
 /** Programs that fetch what isn't installed, with the commands of theirs that do. */
 const fetches =
-  /\b(?:npx|pnpx|bunx|(?:npm|pnpm|yarn|bun|deno)\s+(?:install|i|add|exec|x|dlx|create|init|update|view|run\s+npm:))\b([^\n`;&|]*)/g;
+  /\b(?:npx|pnpx|bunx|uvx|(?:npm|pnpm|yarn|bun|deno)\s+(?:install|i|add|exec|x|dlx|create|init|update|view|run\s+npm:)|(?:pip3?|pipx|uv|poetry|pdm|rye)\s+(?:install|download|wheel|run|add|pip|tool))\b([^\n`;&|]*)/g;
 const configuredCommand =
   /"command":\s*"(?:npx|pnpx|bunx|npm|pnpm|yarn|bun|deno)"\s*,\s*"args":\s*\[([^\]]*)\]/g;
 const hosted =
   /(?:npm:|(?:esm\.sh|esm\.run|unpkg\.com|skypack\.dev|jsdelivr\.net\/npm)\/)@?countersign/g;
 /** Names, with or without a version; neither a path nor an address. */
-const ours = /^(?:@countersign\/[\w-]+|countersign(?:-\w+)*)(?:@[^\s/]*)?$/;
+const ours = /^(?:@countersign\/[\w-]+|countersign(?:-\w+)*)(?:(?:@|[=<>~!]=?|\[)[^\s/]*)?$/;
 
 function strangersIn(text: string): string[] {
   const commands = [...text.matchAll(fetches), ...text.matchAll(configuredCommand)]
@@ -63,6 +64,13 @@ test("every command that would ask one is recognised, and those that install fro
     'import { Countersign } from "npm:@countersign/sdk";',
     'import { Countersign } from "https://esm.sh/@countersign/sdk";',
     '{ "command": "npx", "args": ["-y", "@countersign/mcp"] }',
+    "pip install countersign",
+    "python -m pip install -U countersign==0.1.0 flask",
+    "pip3 install 'countersign[langgraph]>=0.1'",
+    "uv add countersign",
+    "uv pip install countersign",
+    "uvx countersign",
+    "poetry add countersign",
   ]) {
     assert.notDeepEqual(strangersIn(text), [], text);
   }
@@ -71,6 +79,9 @@ test("every command that would ask one is recognised, and those that install fro
     "npm install ./vendor/countersign-sdk-0.1.0.tgz ai zod",
     "npx node refund.ts",
     "npm pack -w sdk",
+    "pip install ./python",
+    "pip wheel ./python --wheel-dir dist",
+    "pip install dist/countersign-0.1.0-py3-none-any.whl",
     "bin/countersign webhook list",
     '{ "command": "npx", "args": ["-y", "https://approvals.example.com/packages/countersign-mcp-0.1.0.tgz"] }',
     'import { Countersign } from "@countersign/sdk";',

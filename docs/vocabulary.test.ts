@@ -33,7 +33,7 @@ const unused: readonly { pattern: RegExp; instead: string }[] = [
 
 test("the documentation uses one word for each thing", () => {
   const pages = globSync(
-    ["README.md", "SECURITY.md", "docs/*.md", "{sdk,mcp,adapters,examples}/**/README.md"],
+    ["README.md", "SECURITY.md", "docs/*.md", "{sdk,mcp,python,adapters,examples}/**/README.md"],
     {
       cwd: root,
       exclude: (path) => path.includes("node_modules"),

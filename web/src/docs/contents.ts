@@ -39,6 +39,11 @@ export const readers: readonly DocsReader[] = [
         name: "TypeScript SDK",
         about: "Ask, wait and gate functions from Node, Bun and Deno.",
       },
+      page(
+        "docs/python.md",
+        "Python SDK",
+        "Ask, wait and gate functions, blocking or with asyncio.",
+      ),
       page("docs/adapters.md", "Adapters", "A person before the tools of your agent framework."),
       page("docs/mcp.md", "MCP server", "Tools for models that ask for approval themselves."),
       // The name of the file is the address of the reference.

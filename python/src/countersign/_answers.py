@@ -1,0 +1,138 @@
+"""Reads answers, and says which may be believed.
+
+Any server can answer 200 with JSON, and a proxy may answer in the service's place: what doesn't say that the thing was
+done to this request is no answer.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from .contract import (
+    STATUSES,
+    ApprovalRequest,
+    ApprovalRequestList,
+    ApproverGroup,
+    RedeemedBy,
+    RedeemedRequest,
+    Snapshot,
+    WebhookData,
+    WebhookEvent,
+)
+from .exact_json import JsonFlaw, Member, Members, parse_object, parse_objects
+
+AnySnapshot = TypeVar("AnySnapshot", bound=Snapshot)
+
+_missing = Member(None, "null")
+
+
+def read_request(text: str) -> ApprovalRequest | None:
+    """None if this is no answer about a request."""
+    members = _object(text)
+    return None if members is None or not _is_request(members) else _request(members)
+
+
+def read_redeemed(text: str, request_id: str) -> RedeemedRequest | None:
+    """Believed wrongly, an action would run that nobody has redeemed, and could run again elsewhere."""
+    members = _object(text)
+    if members is None or not _is_request(members) or "effectivePayload" not in members:
+        return None
+    redeemed_at = _value(members, "redeemedAt")
+    redeemed_by = redeemed_by_of(_value(members, "redeemedBy"))
+    is_ours = _value(members, "id") == request_id and _value(members, "status") == "APPROVED"
+    if not is_ours or not isinstance(redeemed_at, str) or redeemed_by is None:
+        return None
+    more = {"created_at": _text(members, "createdAt"), "redeemed_at": redeemed_at, "redeemed_by": redeemed_by}
+    return _snapshot(RedeemedRequest, members, more)
+
+
+def read_list(text: str) -> ApprovalRequestList | None:
+    members = _object(text)
+    if members is None or not isinstance(_value(members, "data"), list):
+        return None
+    try:
+        rows = parse_objects(members["data"].text)
+    except JsonFlaw:
+        return None
+    if not all(map(_is_request, rows)):
+        return None
+    cursor = _value(members, "nextCursor")
+    return ApprovalRequestList(
+        data=[_request(row) for row in rows],
+        has_more=_value(members, "hasMore") is True,
+        next_cursor=cursor if isinstance(cursor, str) else None,
+    )
+
+
+def read_event(text: str) -> WebhookEvent | None:
+    """Raises `JsonFlaw` for what is no JSON."""
+    members = parse_object(text)
+    event = _value(members, "event")
+    if not isinstance(event, str) or not isinstance(_value(members, "data"), dict):
+        return None
+    data = parse_object(members["data"].text)
+    more = {"created_at_request": _text(data, "createdAtRequest")}
+    return WebhookEvent(event, _text(members, "createdAt"), _snapshot(WebhookData, data, more))
+
+
+def redeemed_by_of(value: Any) -> RedeemedBy | None:
+    if not isinstance(value, dict) or not isinstance(value.get("id"), str):
+        return None
+    return RedeemedBy(value["id"], str(value.get("name", "")))
+
+
+def _object(text: str) -> Members | None:
+    return parse_object(text) if text.lstrip(" \t\r\n")[:1] == "{" else None
+
+
+def _is_request(members: Members) -> bool:
+    return isinstance(_value(members, "id"), str) and _value(members, "status") in STATUSES
+
+
+def _request(members: Members) -> ApprovalRequest:
+    return _snapshot(ApprovalRequest, members, {"created_at": _text(members, "createdAt")})
+
+
+def _snapshot(kind: type[AnySnapshot], members: Members, more: dict[str, Any]) -> AnySnapshot:
+    def value(name: str) -> Any:
+        return _value(members, name)
+
+    return kind(
+        id=value("id"),
+        status=value("status"),
+        summary=_text(members, "summary"),
+        payload=value("payload"),
+        modified_payload=value("modifiedPayload"),
+        effective_payload=value("effectivePayload"),
+        metadata=value("metadata"),
+        agent_state=value("agentState"),
+        reasoning=value("reasoning"),
+        recent_actions=value("recentActions") or [],
+        agent_name=value("agentName"),
+        approver_email=value("approverEmail"),
+        approver_group=_group_of(value("approverGroup")),
+        resolved_at=value("resolvedAt"),
+        resolved_by_email=value("resolvedByEmail"),
+        resolution_note=value("resolutionNote"),
+        expires_at=_text(members, "expiresAt"),
+        payload_text=members.get("payload", _missing).text,
+        modified_payload_text=members.get("modifiedPayload", _missing).text,
+        effective_payload_text=members.get("effectivePayload", _missing).text,
+        wire={name: member.value for name, member in members.items()},
+        **more,
+    )
+
+
+def _value(members: Members, name: str) -> Any:
+    return members.get(name, _missing).value
+
+
+def _text(members: Members, name: str) -> str:
+    value = _value(members, name)
+    return value if isinstance(value, str) else ""
+
+
+def _group_of(value: Any) -> ApproverGroup | None:
+    if not isinstance(value, dict):
+        return None
+    return ApproverGroup(str(value.get("key", "")), str(value.get("name", "")))
