@@ -209,6 +209,55 @@ create table callback_secrets (
 );
 CREATE UNIQUE INDEX callback_secrets_current ON public.callback_secrets USING btree (workspace_id) WHERE (expires_at IS NULL);
 
+create table connection_codes (
+  workspace_id text collate "C" not null,
+  digest bytea not null,
+  email text not null,
+  client_digest bytea not null,
+  client_name text not null,
+  redirect_uri text not null,
+  challenge text not null,
+  api_key_id text collate "C",
+  expires_at timestamp(3) with time zone not null,
+  constraint connection_codes_pkey PRIMARY KEY (workspace_id, digest),
+  constraint connection_codes_workspace_id_api_key_id_fkey FOREIGN KEY (workspace_id, api_key_id) REFERENCES connections(workspace_id, api_key_id),
+  constraint connection_codes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint connection_codes_client_digest_check CHECK ((octet_length(client_digest) = 32)),
+  constraint connection_codes_client_name_check CHECK ((client_name <> ''::text)),
+  constraint connection_codes_digest_check CHECK ((octet_length(digest) = 32))
+);
+CREATE UNIQUE INDEX connection_codes_digest_key ON public.connection_codes USING btree (digest);
+CREATE INDEX connection_codes_expire ON public.connection_codes USING btree (expires_at);
+
+create table connection_tokens (
+  workspace_id text collate "C" not null,
+  api_key_id text collate "C" not null,
+  digest bytea not null,
+  kind text not null,
+  expires_at timestamp(3) with time zone not null,
+  used_at timestamp(3) with time zone,
+  constraint connection_tokens_pkey PRIMARY KEY (workspace_id, api_key_id, digest),
+  constraint connection_tokens_workspace_id_api_key_id_fkey FOREIGN KEY (workspace_id, api_key_id) REFERENCES connections(workspace_id, api_key_id),
+  constraint connection_tokens_check CHECK (((used_at IS NULL) OR (kind = 'refresh'::text))),
+  constraint connection_tokens_digest_check CHECK ((octet_length(digest) = 32)),
+  constraint connection_tokens_kind_check CHECK ((kind = ANY (ARRAY['access'::text, 'refresh'::text])))
+);
+CREATE UNIQUE INDEX connection_tokens_digest_key ON public.connection_tokens USING btree (digest);
+
+create table connections (
+  workspace_id text collate "C" not null,
+  api_key_id text collate "C" not null,
+  email text not null,
+  client_digest bytea not null,
+  client_name text not null,
+  redirect_host text not null,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  constraint connections_pkey PRIMARY KEY (workspace_id, api_key_id),
+  constraint connections_workspace_id_api_key_id_fkey FOREIGN KEY (workspace_id, api_key_id) REFERENCES api_keys(workspace_id, id),
+  constraint connections_client_digest_check CHECK ((octet_length(client_digest) = 32)),
+  constraint connections_client_name_check CHECK ((client_name <> ''::text))
+);
+
 create table daily_figures (
   workspace_id text collate "C" not null,
   day date not null,

@@ -72,6 +72,7 @@ const merged = {
   "0016_statuses_and_watched_groups.sql":
     "2dfded55d2fd01c65a88bade022e55760e36c5199b412ae10c62434145d823d5",
   "0017_callbacks.sql": "1eed5d938226537fe2ad45750579c17530c5ef2cb19b58576b2963497357ec6f",
+  "0018_connections.sql": "25cfd92d86686d20d88413655b07d4c102850640a78918e666df8046650e20a6",
 };
 
 const migrationsFolder = join(import.meta.dirname, "..", "migrations");

@@ -97,7 +97,7 @@ export function isWire(path: string): boolean {
 }
 
 function filesIn(pattern: string): SourceFile[] {
-  return globSync(pattern, { cwd: root })
+  return globSync(pattern, { cwd: root, exclude: (name) => name === "node_modules" })
     .sort()
     .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 }

@@ -38,6 +38,7 @@ export async function makeFurnished(service: TestNode) {
 
 /** A body that is right for its call, as far as one can be that changes little. */
 export const bodies: Partial<Record<keyof DashboardApi, object>> = {
+  "POST /workspaces/:workspaceId/connections": { asked: "client_id=unknown" },
   "POST /workspaces/:workspaceId/settings": { expiryMinutes: 60 },
   "POST /workspaces/:workspaceId/requests/cancel": { ids: [`req_${"0".repeat(32)}`] },
   "POST /workspaces/:workspaceId/requests/cancel-matching": { upTo: `req_${"f".repeat(32)}` },

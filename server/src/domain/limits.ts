@@ -364,6 +364,22 @@ export const passkeysBegunPerHourMax = 30;
 
 /** Keys in use of one workspace: one for each agent, and all of them fit on a page where one is sought to revoke it. */
 export const keysPerWorkspaceMax = 100;
+
+/** What an MCP client says about itself when it registers. It travels in the client's id, and so in addresses. */
+export const oauthClientBytesMax = 1_000;
+export const oauthRedirectUrisMax = 10;
+export const oauthRedirectUriCharactersMax = 500;
+/** A client fetches its tokens at once. */
+export const oauthCodeSeconds = 60;
+export const oauthAccessMinutes = 60;
+/** A client that is used within this time stays connected. */
+export const oauthRefreshDays = 30;
+/** Two parts of one client may refresh at once. A refresh token that comes again later was stolen. */
+export const oauthReuseSeconds = 30;
+/** Used refresh tokens that are remembered: a client that refreshes every hour makes 720 in 30 days. */
+export const oauthTokensPerConnectionMax = 2_000;
+/** Of one network, for registering and for tokens together. */
+export const oauthCallsPerMinuteMax = 60;
 /** The list shows this many revoked keys, the newest; the activity names all. */
 export const revokedKeysListed = 100;
 /** Groups of one workspace: each is listed with all of its members, in one answer. */

@@ -5,7 +5,7 @@ import { mcpMessageBytesMax, tinyBodyBytesMax } from "../domain/limits.ts";
 import * as approvals from "./api/approvals.ts";
 import { showDefaultApprover } from "./api/default-approver.ts";
 import { healthz, readyz } from "./api/health.ts";
-import { type McpCalls, makeMcpEndpoint } from "./api/mcp.ts";
+import { admitMcp, type McpCalls, makeMcpEndpoint } from "./api/mcp.ts";
 import { dashboardRoutes } from "./dashboard/routes.ts";
 import type { DashboardCalls } from "./dashboard/visit.ts";
 import * as devMails from "./dev-mail/dev-mail.ts";
@@ -15,7 +15,10 @@ import * as packages from "./docs/packages.ts";
 import { showAsset } from "./frame/assets.ts";
 import type { Answer, Caller } from "./frame/call.ts";
 import { reviewFault } from "./frame/problems.ts";
+import { resourceMetadataPath } from "./frame/resource-metadata.ts";
 import type { Route } from "./frame/route.ts";
+import * as metadata from "./oauth/metadata.ts";
+import { type OAuthCalls, oauthHandlers } from "./oauth/tokens.ts";
 import * as reviews from "./review/reviews.ts";
 
 export type Calls = approvals.ApprovalCalls &
@@ -38,10 +41,11 @@ export function routesOf(calls: Calls): Route[] {
     { method: "POST", path: "/v1/requests/:id/cancel", access: "api_key", admit: admitKey, bodyBytesMax: tinyBodyBytesMax, handle: (call) => approvals.cancel(calls, call) },
     { method: "POST", path: "/v1/requests/:id/redeem", access: "api_key", admit: admitKey, bodyBytesMax: tinyBodyBytesMax, handle: (call) => approvals.redeem(calls, call) },
     { method: "GET", path: "/v1/default-approver", access: "api_key", handle: (call) => showDefaultApprover(calls.db, call) },
-    { method: "POST", path: "/mcp", access: "api_key", admit: admitKey, bodyBytesMax: mcpMessageBytesMax, handle: makeMcpEndpoint(calls) },
+    { method: "POST", path: "/mcp", access: "mcp", admit: (caller) => admitMcp(calls, caller), bodyBytesMax: mcpMessageBytesMax, handle: makeMcpEndpoint(calls) },
     { method: "GET", path: "/v1/openapi.json", access: "anyone", handle: () => openApi },
     { method: "GET", path: "/healthz", access: "anyone", handle: () => healthz() },
     { method: "GET", path: "/readyz", access: "anyone", handle: () => readyz(calls.db) },
+    ...oauthRoutes(calls),
     ...reviewRoutes(calls),
     ...dashboardRoutes(calls),
     { method: "GET", path: "/docs", access: "anyone", handle: (call) => docs.showIndex(calls, call) },
@@ -52,6 +56,26 @@ export function routesOf(calls: Calls): Route[] {
     { method: "GET", path: "/packages/:file", access: "anyone", handle: (call) => packages.show(calls, call) },
     { method: "GET", path: "/assets/:file", access: "anyone", handle: (call) => showAsset(calls.assets, call) },
     ...(calls.devMail === null ? [] : devMailRoutes(calls.db, calls.devMail)),
+  ];
+}
+
+/** How an MCP client gets a token. A client looks at several addresses, by the path of what it called. */
+function oauthRoutes(calls: OAuthCalls): Route[] {
+  const { register, token } = oauthHandlers(calls);
+  const show = (path: string, handle: (origin: OAuthCalls["origin"]) => Answer): Route[] =>
+    [path, `${path}/*`].map((each) => ({
+      method: "GET",
+      path: each,
+      access: "anyone",
+      handle: () => handle(calls.origin),
+    }));
+  const call = { method: "POST", access: "anyone", bodyBytesMax: tinyBodyBytesMax } as const;
+  return [
+    ...show(resourceMetadataPath, metadata.showResource),
+    ...show("/.well-known/oauth-authorization-server", metadata.showServer),
+    ...show("/.well-known/openid-configuration", metadata.showServer),
+    { ...call, path: "/oauth/register", handle: register },
+    { ...call, path: "/oauth/token", handle: token },
   ];
 }
 

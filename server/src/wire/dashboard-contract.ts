@@ -14,6 +14,7 @@ import type {
   FileDownload,
   RequestFilter,
 } from "./dashboard-filters.ts";
+import type { ApiKey, AskedConnection, IssuedKey } from "./dashboard-keys.ts";
 import type {
   Cancellable,
   Cancellation,
@@ -134,6 +135,13 @@ export type DashboardApi = {
     answer: ApiKey;
   };
   "POST /workspaces/:workspaceId/keys/:keyId/revoke": { answer: ApiKey };
+
+  "GET /connections/asked": { query: Record<string, string>; answer: AskedConnection };
+  /** `asked` is that address, from the question mark on. */
+  "POST /workspaces/:workspaceId/connections": {
+    body: { asked: string };
+    answer: { redirectTo: string };
+  };
 
   "GET /workspaces/:workspaceId/groups": { answer: { groups: Group[] } };
   "POST /workspaces/:workspaceId/groups": {
@@ -341,21 +349,6 @@ export type DeliveryAttempt = {
   /** The beginning of the answer. */
   responseStart: string | null;
 };
-
-export type ApiKey = {
-  id: string;
-  name: string;
-  lastFour: string;
-  createdAt: string;
-  /** To the minute; null when it was never used. */
-  lastUsedAt: string | null;
-  revokedAt: string | null;
-  /** Asked in place of the workspace's default approver; null goes by the workspace. */
-  defaultApprover: string | null;
-};
-
-/** The key itself is shown this once. */
-export type IssuedKey = ApiKey & { key: string };
 
 export type Group = { id: string; key: string; name: string; members: string[]; createdAt: string };
 

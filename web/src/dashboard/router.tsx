@@ -46,6 +46,12 @@ const accountRoute = createRoute({
   component: page(() => import("./account/account-page.tsx"), "AccountPage"),
 });
 
+const connectRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: "/app/connect",
+  component: page(() => import("./connect/connect-page.tsx"), "ConnectPage"),
+});
+
 const workspaceRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: "/app/w/$workspaceId",
@@ -112,6 +118,7 @@ const routeTree = rootRoute.addChildren([
   shellRoute.addChildren([
     homeRoute,
     accountRoute,
+    connectRoute,
     workspaceRoute.addChildren([
       overviewRoute,
       requestsRoute,

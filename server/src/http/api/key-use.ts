@@ -5,7 +5,7 @@ import type { Route } from "../frame/route.ts";
 
 export function noteKeyUse(routes: Route[], note: (keyDigest: Buffer) => void): Route[] {
   return routes.map((route) => {
-    if (route.access !== "api_key") return route;
+    if (route.access !== "api_key" && route.access !== "mcp") return route;
     return {
       ...route,
       handle: async (call) => {

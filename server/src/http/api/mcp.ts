@@ -8,8 +8,20 @@ import { textOf } from "../../domain/approval/json-body.ts";
 import { mcpAnswerBytesMax } from "../../domain/limits.ts";
 import { unknownKey } from "../../operations/approvals/unknown-key.ts";
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
-import { type Answer, type Call, jsonType, repeated, type StreamedAnswer } from "../frame/call.ts";
+import * as connections from "../../storage/workspaces/connections.ts";
+import { accessTokenIn } from "../frame/authenticate.ts";
+import {
+  type Answer,
+  type Call,
+  type Caller,
+  jsonType,
+  repeated,
+  type StreamedAnswer,
+} from "../frame/call.ts";
+import { asKey } from "../frame/inner-call.ts";
 import { mcpCrossOrigin, problem, problemOfRefusal } from "../frame/problems.ts";
+import { withResourceMetadata } from "../frame/resource-metadata.ts";
+import type { Admission } from "../frame/route.ts";
 import { isFromAnotherPage, originOf } from "../frame/same-origin.ts";
 
 /** A call to our own router. */
@@ -47,16 +59,45 @@ export function makeMcpEndpoint(calls: McpCalls): (call: Call) => Promise<Answer
     const { publicUrl } = calls.origin;
     // The protocol demands it: a browser says where a page comes from, and only ours may call.
     if (isFromAnotherPage(call.header, publicUrl)) return mcpCrossOrigin(originOf(publicUrl));
-    const workspaceId = await apiKeys.findWorkspaceId(calls.db, call.keyDigest);
-    if (workspaceId === null) return problemOfRefusal(unknownKey());
+    const found = await findCaller(calls, call.keyDigest);
+    if (found === null) return unknownCaller(calls);
+    call.facts.workspaceId = found.workspaceId;
+    // A token leads to the key of its connection, which counts as used.
+    call.keyDigest = found.keyDigest;
     call.isKeyKnown = true;
-    call.facts.workspaceId = workspaceId;
     opened ??= openHandler(calls);
     const handler = await opened;
-    const headers = headersOf(call);
-    const text = textOf(body);
-    return toAnswer(await handler.answer({ apiKey: apiKeyOf(call), headers, text, signal }));
+    const message = { headers: headersOf(call), text: textOf(body), signal };
+    if (accessTokenIn(call.header) === null) {
+      return toAnswer(await handler.answer({ ...message, apiKey: apiKeyOf(call) }));
+    }
+    const answer = () => handler.answer({ ...message, apiKey: noKey });
+    return toAnswer(await asKey(found.keyDigest, answer));
   };
+}
+
+/** The tools' client wants one. The inner calls of a connection go by the digest of its key. */
+const noKey = "connection";
+
+export async function admitMcp(calls: McpCalls, caller: Caller): Promise<Admission> {
+  const found = await findCaller(calls, caller.keyDigest);
+  if (found === null) return { refused: unknownCaller(calls) };
+  caller.facts.workspaceId = found.workspaceId;
+  return { holder: found.workspaceId };
+}
+
+/** A digest is that of a key or of a token: nothing has both. */
+async function findCaller(
+  { db }: McpCalls,
+  digest: Buffer,
+): Promise<{ workspaceId: string; keyDigest: Buffer } | null> {
+  const workspaceId = await apiKeys.findWorkspaceId(db, digest);
+  if (workspaceId !== null) return { workspaceId, keyDigest: digest };
+  return connections.findCaller(db, digest);
+}
+
+function unknownCaller({ origin }: McpCalls): Answer {
+  return withResourceMetadata(problemOfRefusal(unknownKey()), origin);
 }
 
 /** Loaded at the first call: the library takes a quarter of a second and some megabytes, which only its users pay. */

@@ -5,7 +5,8 @@ import { revokedKeysListed } from "../../domain/limits.ts";
 import { isRefusal } from "../../domain/refusal.ts";
 import { changeKey, issueKey, revokeKey } from "../../operations/workspaces/issue-key.ts";
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
-import type { ApiKey, IssuedKey } from "../../wire/dashboard-contract.ts";
+import * as connections from "../../storage/workspaces/connections.ts";
+import type { ApiKey, IssuedKey } from "../../wire/dashboard-keys.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,
@@ -22,7 +23,14 @@ export async function list(
 ): Promise<{ keys: ApiKey[]; isMore: boolean }> {
   const keys = await apiKeys.listWithRevoked(db, workspaceId, revokedKeysListed + 1);
   const isMore = keys.filter(({ revokedAt }) => revokedAt !== null).length > revokedKeysListed;
-  return { keys: (isMore ? keys.slice(0, -1) : keys).map(toApiKey), isMore };
+  const connected = new Map(
+    (await connections.list(db, workspaceId)).map((each) => [each.apiKeyId, each]),
+  );
+  const shown = (isMore ? keys.slice(0, -1) : keys).map((key) => ({
+    ...toApiKey(key),
+    ...toConnection(connected.get(key.id)),
+  }));
+  return { keys: shown, isMore };
 }
 
 const newKey = z.object({ name: z.string(), defaultApprover: z.string().nullable().default(null) });
@@ -57,6 +65,13 @@ export async function revoke(
 ): Promise<ApiKey | DashboardRefusal> {
   const revoked = await revokeKey(db, idIn(visit.call, "keyId"), doerOf(visit));
   return isRefusal(revoked) ? tellRefusal(revoked) : toApiKey(revoked);
+}
+
+/** Only keys that a client was connected with have this. */
+function toConnection(found: connections.Connection | undefined): Pick<ApiKey, "connection"> {
+  if (found === undefined) return {};
+  const { email, redirectHost } = found;
+  return { connection: { email, redirectHost } };
 }
 
 function toApiKey({

@@ -8,6 +8,7 @@ import * as account from "./account.ts";
 import * as attention from "./attention.ts";
 import * as callbackSecret from "./callback-secret.ts";
 import * as cancelling from "./cancelling.ts";
+import * as connections from "./connections.ts";
 import * as deliveries from "./deliveries.ts";
 import * as endpoints from "./endpoints.ts";
 import * as exports from "./exports.ts";
@@ -103,6 +104,9 @@ export const dashboardTable: DashboardTable = {
   "POST /workspaces/:workspaceId/keys": { who: "admin", handle: keys.issue },
   "POST /workspaces/:workspaceId/keys/:keyId": { who: "admin", handle: keys.change },
   "POST /workspaces/:workspaceId/keys/:keyId/revoke": { who: "admin", handle: keys.revoke },
+
+  "GET /connections/asked": { who: "person", handle: connections.asked },
+  "POST /workspaces/:workspaceId/connections": { who: "admin", handle: connections.allow },
 
   "GET /workspaces/:workspaceId/groups": { who: "viewer", handle: groups.list },
   "POST /workspaces/:workspaceId/groups": { who: "admin", handle: groups.create },

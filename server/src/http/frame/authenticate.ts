@@ -2,10 +2,25 @@
 // key is known, so that a revoked key is refused by the very next one.
 
 import { digestOfApiKey, isWellFormedApiKey } from "../../domain/access/api-key.ts";
+import { isWellFormedAccessToken } from "../../domain/access/oauth.ts";
+import { digestOfToken } from "../../domain/access/sign-in.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import { type Call, repeated } from "./call.ts";
 
 const bearerPattern = /^Bearer +([^\s]+)$/i;
+
+/** For /mcp: the digest of a key, or of an access token of a connected client. */
+export function authenticateMcp(header: Call["header"]): Buffer | Refusal {
+  const token = accessTokenIn(header);
+  return token === null ? authenticate(header) : digestOfToken(token);
+}
+
+/** Null if the caller sent something else. */
+export function accessTokenIn(header: Call["header"]): string | null {
+  const authorization = header("authorization");
+  const token = typeof authorization === "string" ? bearerPattern.exec(authorization)?.[1] : null;
+  return token && isWellFormedAccessToken(token) ? token : null;
+}
 
 export function authenticate(header: Call["header"]): Buffer | Refusal {
   const authorization = header("authorization");

@@ -3,9 +3,11 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Cidr } from "../../domain/access/network-address.ts";
 import type { RateLimit } from "../../domain/access/rate-limit.ts";
-import { isRefusal } from "../../domain/refusal.ts";
-import { authenticate } from "./authenticate.ts";
+import { isRefusal, type Refusal } from "../../domain/refusal.ts";
+import { authenticate, authenticateMcp } from "./authenticate.ts";
+import type { Answer } from "./call.ts";
 import { forReader, headerOf, send, toCaller } from "./exchange.ts";
+import { innerKeyDigest } from "./inner-call.ts";
 import { dashboardHeaders, reviewHeaders } from "./page-headers.ts";
 import {
   crossOrigin,
@@ -16,6 +18,7 @@ import {
   reviewRateLimited,
 } from "./problems.ts";
 import { RateLimiter } from "./rate-limiter.ts";
+import { withResourceMetadata } from "./resource-metadata.ts";
 import { ReviewLimiter } from "./review-limiter.ts";
 import type { Route } from "./route.ts";
 import { isFromOurPage, originOf } from "./same-origin.ts";
@@ -34,8 +37,14 @@ export type GuardOptions = {
 export type Guard = (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
 
 export function makeGuards(options: GuardOptions): Record<Route["access"], Guard | null> {
+  const limiter = options.rateLimit === null ? null : new RateLimiter(options.rateLimit);
   return {
-    api_key: makeKeyGuard(options),
+    // Calls of a tool count for the key that the message came with.
+    api_key: makeKeyGuard(options, limiter, { find: authenticate, refuse: problemOfRefusal }),
+    mcp: makeKeyGuard(options, limiter, {
+      find: authenticateMcp,
+      refuse: (refusal) => withResourceMetadata(problemOfRefusal(refusal), options.origin),
+    }),
     review_link: makeReviewGuard(options),
     dashboard: makeDashboardGuard(options),
     this_machine: guardThisMachine,
@@ -51,13 +60,21 @@ function guardThisMachine(request: FastifyRequest, reply: FastifyReply, done: ()
   else send(reply, notFound());
 }
 
+type KeyWay = {
+  find: typeof authenticate;
+  refuse: (refusal: Refusal) => Answer;
+};
+
 /** Lets a call pass that carries something like an API key and is within its rate. */
-function makeKeyGuard({ rateLimit, clock }: GuardOptions): Guard {
-  const limiter = rateLimit === null ? null : new RateLimiter(rateLimit);
+function makeKeyGuard(
+  { clock }: GuardOptions,
+  limiter: RateLimiter | null,
+  { find, refuse }: KeyWay,
+): Guard {
   return (request, reply, done) => {
-    const keyDigest = authenticate((name) => headerOf(request, name));
+    const keyDigest = innerKeyDigest() ?? find((name) => headerOf(request, name));
     if (isRefusal(keyDigest)) {
-      send(reply, problemOfRefusal(keyDigest));
+      send(reply, refuse(keyDigest));
       return;
     }
     request.keyDigest = keyDigest;

@@ -51,6 +51,7 @@ function credentialOf(
 ): string | null {
   switch (access) {
     case "api_key":
+    case "mcp":
       return call.keyDigest.toString("latin1");
     case "review_link":
       return hash("sha256", call.params.token ?? "");

@@ -2,7 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import type { IssuedKey } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { IssuedKey } from "../../../../server/src/wire/dashboard-keys.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { CopyBox } from "../forms/copy-box.tsx";
 import { Button } from "../parts/button.tsx";

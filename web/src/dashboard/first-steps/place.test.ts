@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ApiKey, RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { ApiKey } from "../../../../server/src/wire/dashboard-keys.ts";
 import { placeOf, requestsMax, stepStates } from "./place.ts";
 
 const key: ApiKey = {

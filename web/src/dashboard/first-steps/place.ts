@@ -1,11 +1,8 @@
 // The reader's place in the first steps. It is derived only from the workspace's data, so that a reload, or coming back
 // tomorrow, finds the same place.
 
-import type {
-  ApiKey,
-  RequestPage,
-  RequestRow,
-} from "../../../../server/src/wire/dashboard-contract.ts";
+import type { RequestPage, RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { ApiKey } from "../../../../server/src/wire/dashboard-keys.ts";
 
 /** With more requests than this a workspace is in use and needs no guide. */
 export const requestsMax = 3;

@@ -1,6 +1,6 @@
 // A new key, shown once, with a command that creates a first request with it.
 
-import type { IssuedKey } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { IssuedKey } from "../../../../server/src/wire/dashboard-keys.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { CopyBox } from "../forms/copy-box.tsx";
 import { DialogActions } from "../forms/dialog.tsx";

@@ -1,6 +1,6 @@
 // The keys of a workspace: active ones, and, folded, revoked ones, because the activity names them.
 
-import type { ApiKey } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { ApiKey } from "../../../../server/src/wire/dashboard-keys.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { When } from "../parts/when.tsx";
 import { ChangeKeyDialog } from "./change-key-dialog.tsx";
@@ -100,19 +100,27 @@ function RevokedKeys({ keys, isMore }: Pick<KeyListProps, "keys" | "isMore">) {
   );
 }
 
-function KeyCells({ apiKey: { name, lastFour, lastUsedAt } }: { apiKey: ApiKey }) {
+function KeyCells({ apiKey: { name, lastFour, lastUsedAt, connection } }: { apiKey: ApiKey }) {
   return (
     <>
       <td className="cell-main">
         <Visible text={name} />
       </td>
-      <td className="mono cell-word" data-label="Key">
-        <span>
-          <span className="sr-only">ends in </span>
-          <span aria-hidden="true">…</span>
-          {lastFour}
-        </span>
-      </td>
+      {connection === undefined ? (
+        <td className="mono cell-word" data-label="Key">
+          <span>
+            <span className="sr-only">ends in </span>
+            <span aria-hidden="true">…</span>
+            {lastFour}
+          </span>
+        </td>
+      ) : (
+        <td data-label="Key">
+          <span>
+            Connected app, by <Visible text={connection.email} />
+          </span>
+        </td>
+      )}
       <td data-label="Last used">
         {lastUsedAt === null ? (
           <span className="quiet">Never</span>

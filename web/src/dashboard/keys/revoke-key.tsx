@@ -1,7 +1,7 @@
 // Revokes a key. The dialog names it and says what follows at once.
 
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
-import type { ApiKey } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { ApiKey } from "../../../../server/src/wire/dashboard-keys.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { ConfirmDialog } from "../forms/dialog.tsx";
 import { Button } from "../parts/button.tsx";

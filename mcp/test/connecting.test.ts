@@ -1,0 +1,488 @@
+// Connecting without a key: the official client finds the way by itself, a person allows it on the dashboard, and what it
+// gets opens the tools and nothing else.
+
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, type TestContext, test } from "node:test";
+import {
+  Client,
+  type OAuthClientProvider,
+  type OAuthDiscoveryState,
+  type StoredOAuthClientInformation,
+  type StoredOAuthTokens,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
+import type { Role } from "../../server/src/domain/workspace/role.ts";
+import { makeSignInLink } from "../../server/src/operations/people/sign-in.ts";
+import { revokeKey } from "../../server/src/operations/workspaces/issue-key.ts";
+import { callDashboard, cookieOf, makeMember } from "../../server/test/test-dashboard.ts";
+import { makeWorkspace, startNode, startService } from "../../server/test/test-service.ts";
+import { callTool } from "./conversing.ts";
+
+const service = await startService();
+after(() => service.stop());
+const { db } = service;
+
+/** A node at its real address, behind a path if there is one. */
+async function openNode(context: TestContext, path = "") {
+  const port = await freePort();
+  const publicUrl = `http://127.0.0.1:${port}${path}`;
+  const node = await startNode(service.database, { publicUrl });
+  context.after(() => node.stop());
+  await node.app.listen({ port, host: "127.0.0.1" });
+  return { node, publicUrl };
+}
+
+type Place = Awaited<ReturnType<typeof openNode>>;
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Somebody in front of the dashboard of this node. */
+async function openBrowser({ node, publicUrl }: Place, role: Role = "admin") {
+  const { id: workspaceId } = await makeWorkspace(db);
+  const email = `ann@${workspaceId.replace("_", "-")}.example`;
+  await makeMember(db, { workspaceId, email, role, hasJoined: true });
+  const headers = { origin: new URL(publicUrl).origin, "sec-fetch-site": "same-origin" };
+  const token = await makeSignInLink(db, node.keyring, email);
+  const cookie = cookieOf(
+    await callDashboard(node, "POST /sign-in/link", { body: { token }, headers }),
+  );
+  const ask = (search: string) =>
+    callDashboard(node, "GET /connections/asked", {
+      cookie,
+      query: Object.fromEntries(new URLSearchParams(search)),
+    });
+  const allow = (search: string, more: object = {}) =>
+    callDashboard(node, "POST /workspaces/:workspaceId/connections", {
+      cookie,
+      headers,
+      params: { workspaceId },
+      body: { asked: search },
+      ...more,
+    });
+  const listKeys = async () => {
+    const params = { workspaceId };
+    const { json } = await callDashboard(node, "GET /workspaces/:workspaceId/keys", {
+      cookie,
+      params,
+    });
+    return json.keys;
+  };
+  const activity = async () => {
+    const params = { workspaceId };
+    const { json } = await callDashboard(node, "GET /workspaces/:workspaceId/activity", {
+      cookie,
+      params,
+    });
+    return json.items;
+  };
+  return { workspaceId, email, ask, allow, listKeys, activity };
+}
+
+const redirectUri = "http://127.0.0.1:5555/callback";
+
+/** What a desktop client keeps. */
+class Kept implements OAuthClientProvider {
+  redirectUrl = redirectUri;
+  clientMetadata = { client_name: "Claude\u200b Desktop", redirect_uris: [redirectUri] };
+  information: StoredOAuthClientInformation | undefined;
+  kept: StoredOAuthTokens | undefined;
+  verifier = "";
+  discovered: OAuthDiscoveryState | undefined;
+  asked: URL | null = null;
+  state() {
+    return "the state";
+  }
+  clientInformation() {
+    return this.information;
+  }
+  saveClientInformation(information: StoredOAuthClientInformation) {
+    this.information = information;
+  }
+  tokens() {
+    return this.kept;
+  }
+  saveTokens(tokens: StoredOAuthTokens) {
+    this.kept = tokens;
+  }
+  redirectToAuthorization(url: URL) {
+    this.asked = url;
+  }
+  saveCodeVerifier(verifier: string) {
+    this.verifier = verifier;
+  }
+  codeVerifier() {
+    return this.verifier;
+  }
+  invalidateCredentials() {
+    this.kept = undefined;
+  }
+  saveDiscoveryState(state: OAuthDiscoveryState) {
+    this.discovered = state;
+  }
+  discoveryState() {
+    return this.discovered;
+  }
+}
+
+for (const path of ["", "/countersign"]) {
+  test(`the official client connects without a key, and stays connected${path && ", behind a path"}`, async (context) => {
+    const place = await openNode(context, path);
+    const browser = await openBrowser(place);
+    const provider = new Kept();
+    const url = new URL(`${place.publicUrl}/mcp`);
+    const first = new StreamableHTTPClientTransport(url, { authProvider: provider });
+    const info = { name: "test", version: "1.0.0" };
+    await assert.rejects(new Client(info).connect(first), /Unauthorized/);
+    assert.equal(provider.asked?.origin, url.origin);
+    assert.equal(provider.asked?.pathname, `${path}/app/connect`);
+    const search = provider.asked?.search ?? "";
+    const question = (await browser.ask(search)).json;
+    assert.equal(question.clientName, "Claude\u200b Desktop");
+    assert.deepEqual([question.redirectHost, question.isHere], ["127.0.0.1", true]);
+    const { json } = await browser.allow(search);
+    const answer = new URL(json.redirectTo);
+    assert.equal(`${answer.origin}${answer.pathname}`, redirectUri);
+    assert.equal(answer.searchParams.get("state"), "the state");
+    await first.finishAuth(answer.searchParams);
+    await first.close();
+
+    const client = new Client(info);
+    context.after(() => client.close());
+    await client.connect(new StreamableHTTPClientTransport(url, { authProvider: provider }));
+    const asked = { summary: "Refund order 1042", notify: "ann@example.com" };
+    const { value } = await callTool(client, "request_approval", asked);
+    assert.equal(value.status, "PENDING");
+    const read = await callTool(client, "get_request", { requestId: value.id });
+    assert.equal(read.value.summary, asked.summary);
+
+    const before = provider.kept?.access_token;
+    await db.query("update connection_tokens set expires_at = now() where kind = 'access'");
+    assert.equal((await callTool(client, "list_pending", {})).value.requests.length, 1);
+    assert.notEqual(provider.kept?.access_token, before, "it has refreshed its tokens");
+
+    const [key] = (await browser.listKeys()).filter(
+      (each: { connection?: object }) => each.connection,
+    );
+    assert.deepEqual(key.connection, { email: browser.email, redirectHost: "127.0.0.1" });
+    assert.equal(key.name, "Claude\u200b Desktop");
+    const [entry] = await browser.activity();
+    assert.deepEqual([entry.action, entry.actorEmail], ["key.issued", browser.email]);
+    await revokeKey(db, key.id);
+    await assert.rejects(callTool(client, "list_pending", {}));
+  });
+}
+
+/** A client that does all by hand, well unless told otherwise. */
+async function openHand(
+  context: TestContext,
+  more: { name?: string; redirectUris?: string[] } = {},
+) {
+  const place = await openNode(context);
+  const { publicUrl } = place;
+  const { name = "A client", redirectUris = [redirectUri] } = more;
+  const post = async (path: string, body: string | URLSearchParams) => {
+    const response = await fetch(`${publicUrl}${path}`, { method: "POST", body });
+    // biome-ignore lint/suspicious/noExplicitAny: each test looks at what it expects there
+    const json: any = await response.json();
+    return { status: response.status, json };
+  };
+  const register = () =>
+    post("/oauth/register", JSON.stringify({ client_name: name, redirect_uris: redirectUris }));
+  const { client_id: clientId } = (await register()).json;
+  const verifier = randomBytes(32).toString("base64url");
+  const good = {
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    response_type: "code",
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256",
+    resource: `${publicUrl}/mcp`,
+    state: "s",
+  };
+  const searchWith = (changes: Record<string, string | undefined> = {}) =>
+    new URLSearchParams(
+      Object.entries({ ...good, ...changes }).filter(
+        (each): each is [string, string] => each[1] !== undefined,
+      ),
+    ).toString();
+  const token = (form: Record<string, string>) => post("/oauth/token", new URLSearchParams(form));
+  const exchange = (code: string, changes: Record<string, string> = {}) =>
+    token({
+      grant_type: "authorization_code",
+      code,
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      code_verifier: verifier,
+      resource: `${publicUrl}/mcp`,
+      ...changes,
+    });
+  const refresh = (refreshToken: string, changes: Record<string, string> = {}) =>
+    token({
+      grant_type: "refresh_token",
+      refresh_token: refreshToken,
+      client_id: clientId,
+      ...changes,
+    });
+  const statusOf = async (bearer: string, at = "/mcp") => {
+    const response = await fetch(`${publicUrl}${at}`, {
+      method: at === "/mcp" ? "POST" : "GET",
+      headers: {
+        authorization: `Bearer ${bearer}`,
+        accept: "application/json, text/event-stream",
+        "content-type": "application/json",
+      },
+      ...(at === "/mcp"
+        ? { body: '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}' }
+        : {}),
+    });
+    await response.text();
+    return response.status;
+  };
+  const codeOf = async (browser: Awaited<ReturnType<typeof openBrowser>>) => {
+    const { json } = await browser.allow(searchWith());
+    return new URL(json.redirectTo).searchParams.get("code") ?? "";
+  };
+  return {
+    place,
+    register,
+    clientId,
+    searchWith,
+    exchange,
+    refresh,
+    token,
+    statusOf,
+    codeOf,
+    post,
+  };
+}
+
+test("a code works once, for the client, the address and the program that asked, and a second use ends the connection", async (context) => {
+  const hand = await openHand(context);
+  const browser = await openBrowser(hand.place);
+  const other = (
+    await hand.post("/oauth/register", JSON.stringify({ redirect_uris: [redirectUri] }))
+  ).json;
+  const code = await hand.codeOf(browser);
+  for (const [changes, error] of [
+    [{ code_verifier: randomBytes(32).toString("base64url") }, "invalid_grant"],
+    [{ code_verifier: "" }, "invalid_grant"],
+    [{ redirect_uri: "http://127.0.0.1:5556/callback" }, "invalid_grant"],
+    [{ client_id: other.client_id }, "invalid_grant"],
+    [{ client_id: "csc_made-up" }, "invalid_client"],
+    [{ resource: "https://elsewhere.example/mcp" }, "invalid_target"],
+    [{ grant_type: "password" }, "unsupported_grant_type"],
+    [{ code: "unknown" }, "invalid_grant"],
+  ] as const) {
+    const reply = await hand.exchange(code, changes);
+    assert.equal(reply.json.error, error, JSON.stringify(changes));
+  }
+  const { json } = await hand.exchange(code);
+  assert.deepEqual([json.token_type, json.expires_in], ["Bearer", 3_600]);
+  assert.equal(await hand.statusOf(json.access_token), 200);
+  assert.equal((await hand.exchange(code)).json.error, "invalid_grant");
+  assert.equal(await hand.statusOf(json.access_token), 401);
+  assert.equal((await hand.refresh(json.refresh_token)).json.error, "invalid_grant");
+  const [entry] = await browser.activity();
+  assert.deepEqual([entry.action, entry.detail.reason], ["key.revoked", "its code was used twice"]);
+
+  const late = await hand.codeOf(browser);
+  await db.query("update connection_codes set expires_at = now()");
+  assert.equal((await hand.exchange(late)).json.error, "invalid_grant");
+});
+
+test("two racing uses of one code never leave a working connection with both", async (context) => {
+  const hand = await openHand(context);
+  const browser = await openBrowser(hand.place);
+  const code = await hand.codeOf(browser);
+  const replies = await Promise.all(Array.from({ length: 5 }, () => hand.exchange(code)));
+  const won = replies.filter(({ status }) => status === 200);
+  assert.equal(won.length, 1);
+  assert.equal(
+    await hand.statusOf(won[0]?.json.access_token),
+    401,
+    "a code that came twice was stolen",
+  );
+});
+
+test("a refresh token works once, at most twice at the same moment, and a stolen one ends the connection", async (context) => {
+  const hand = await openHand(context);
+  const browser = await openBrowser(hand.place);
+  const first = (await hand.exchange(await hand.codeOf(browser))).json;
+  assert.equal((await hand.refresh(first.access_token)).json.error, "invalid_grant");
+  const [one, two] = await Promise.all([
+    hand.refresh(first.refresh_token),
+    hand.refresh(first.refresh_token),
+  ]);
+  for (const { json } of [one, two]) assert.equal(await hand.statusOf(json.access_token), 200);
+  const other = (
+    await hand.post("/oauth/register", JSON.stringify({ redirect_uris: [redirectUri] }))
+  ).json;
+  const foreign = await hand.refresh(one.json.refresh_token, { client_id: other.client_id });
+  assert.equal(foreign.json.error, "invalid_grant");
+  assert.equal(
+    await hand.statusOf(one.json.access_token),
+    200,
+    "another client's try changes nothing",
+  );
+
+  await db.query(
+    "update connection_tokens set used_at = used_at - interval '1 hour' where used_at is not null",
+  );
+  assert.equal((await hand.refresh(first.refresh_token)).json.error, "invalid_grant");
+  assert.equal(await hand.statusOf(one.json.access_token), 401);
+  assert.equal((await hand.refresh(two.json.refresh_token)).json.error, "invalid_grant");
+  const [entry] = await browser.activity();
+  assert.equal(entry.detail.reason, "a refresh token was used twice");
+});
+
+test("a token opens the tools alone, for as long as its person may connect apps here", async (context) => {
+  const hand = await openHand(context);
+  const browser = await openBrowser(hand.place);
+  const { json } = await hand.exchange(await hand.codeOf(browser));
+  const token = json.access_token;
+  assert.equal(await hand.statusOf(token), 200);
+  for (const at of [
+    "/v1/requests",
+    "/v1/default-approver",
+    "/app/api/me",
+    `/app/api/workspaces/${browser.workspaceId}`,
+  ]) {
+    assert.ok([401, 403].includes(await hand.statusOf(token, at)), at);
+  }
+  assert.equal(await hand.statusOf(json.refresh_token), 401);
+  const { rows } = await db.query<{ text: string }>(
+    "select t::text as text from connection_tokens t union all select c::text from connection_codes c",
+  );
+  assert.ok(rows.every(({ text }) => !text.includes(token) && !text.includes(json.refresh_token)));
+
+  const setRole = (role: Role) =>
+    db.query("update members set role = $3 where workspace_id = $1 and email = $2", [
+      browser.workspaceId,
+      browser.email,
+      role,
+    ]);
+  await setRole("viewer");
+  assert.equal(await hand.statusOf(token), 401);
+  assert.equal((await hand.refresh(json.refresh_token)).json.error, "invalid_grant");
+  await setRole("owner");
+  assert.equal(await hand.statusOf(token), 200);
+  await db.query("delete from members where workspace_id = $1", [browser.workspaceId]);
+  assert.equal(await hand.statusOf(token), 401);
+});
+
+test("nobody is sent to an address that the client did not register, and other mistakes are told there", async (context) => {
+  const hand = await openHand(context);
+  const browser = await openBrowser(hand.place);
+  for (const changes of [
+    { client_id: undefined },
+    { client_id: "csc_made-up" },
+    { redirect_uri: undefined },
+    { redirect_uri: "https://evil.example/" },
+    { redirect_uri: "http://127.0.0.1:5555/other" },
+  ]) {
+    for (const reply of [
+      await browser.ask(hand.searchWith(changes)),
+      await browser.allow(hand.searchWith(changes)),
+    ]) {
+      assert.equal(reply.status, 400, JSON.stringify(changes));
+      assert.doesNotMatch(JSON.stringify(reply.json), /redirectTo|evil/);
+    }
+  }
+  for (const [changes, error] of [
+    [{ code_challenge: undefined }, "invalid_request"],
+    [{ code_challenge_method: "plain" }, "invalid_request"],
+    [{ code_challenge_method: undefined }, "invalid_request"],
+    [{ response_type: "token" }, "unsupported_response_type"],
+    [{ resource: "https://elsewhere.example/mcp" }, "invalid_target"],
+    [{ state: "x".repeat(2_001) }, "invalid_request"],
+  ] as const) {
+    for (const reply of [
+      await browser.ask(hand.searchWith(changes)),
+      await browser.allow(hand.searchWith(changes)),
+    ]) {
+      const told = new URL(reply.json.redirectTo);
+      assert.equal(`${told.origin}${told.pathname}`, redirectUri);
+      assert.equal(told.searchParams.get("error"), error);
+      assert.equal(told.searchParams.get("iss"), hand.place.publicUrl);
+      assert.equal(told.searchParams.has("code"), false);
+    }
+  }
+  const twice = `${hand.searchWith()}&redirect_uri=${encodeURIComponent("https://evil.example/")}`;
+  assert.equal((await browser.allow(twice)).status, 400);
+  const { json } = await browser.ask(hand.searchWith());
+  assert.match(
+    json.refuseTo,
+    /^http:\/\/127\.0\.0\.1:5555\/callback\?error=access_denied&state=s&iss=/,
+  );
+});
+
+test("only our own page can connect an app, for an owner or admin", async (context) => {
+  const hand = await openHand(context);
+  const browser = await openBrowser(hand.place);
+  const origin = new URL(hand.place.publicUrl).origin;
+  for (const headers of [
+    {},
+    { origin: "https://evil.example", "sec-fetch-site": "cross-site" },
+    { origin, "sec-fetch-site": "cross-site" },
+    { origin: "null", "sec-fetch-site": "same-origin" },
+  ]) {
+    assert.equal((await browser.allow(hand.searchWith(), { headers })).status, 403);
+  }
+  assert.equal((await browser.allow(hand.searchWith(), { cookie: null })).status, 401);
+  const viewer = await openBrowser(hand.place, "viewer");
+  assert.equal((await viewer.allow(hand.searchWith())).status, 403);
+  const page = await fetch(`${hand.place.publicUrl}/app/connect?${hand.searchWith()}`);
+  assert.match(page.headers.get("content-security-policy") ?? "", /frame-ancestors 'none'/);
+  assert.equal(page.headers.get("x-frame-options"), "DENY");
+  const { rows } = await db.query("select from connection_codes where email = $1", [browser.email]);
+  assert.equal(rows.length, 0);
+});
+
+test("a call without a key or token is told where to get one, and strangers' calls are limited", async (context) => {
+  const hand = await openHand(context);
+  const { publicUrl } = hand.place;
+  const response = await fetch(`${publicUrl}/mcp`, { method: "POST", body: "{}" });
+  const address = `${publicUrl}/.well-known/oauth-protected-resource/mcp`;
+  assert.equal(response.headers.get("www-authenticate"), `Bearer resource_metadata="${address}"`);
+  const read = async (at: string) => JSON.parse(await (await fetch(at)).text());
+  const resource = await read(address);
+  assert.deepEqual(resource.authorization_servers, [publicUrl]);
+  assert.equal(resource.resource, `${publicUrl}/mcp`);
+  const server = await read(`${publicUrl}/.well-known/oauth-authorization-server`);
+  assert.deepEqual(server.code_challenge_methods_supported, ["S256"]);
+  assert.deepEqual(server.token_endpoint_auth_methods_supported, ["none"]);
+  for (const body of [
+    "",
+    "{",
+    "null",
+    "[]",
+    '{"redirect_uris":["http://evil.example"]}',
+    "\u0000",
+  ]) {
+    assert.equal((await hand.post("/oauth/register", body)).status, 400, body);
+  }
+  for (const body of [
+    "",
+    "%",
+    "grant_type=refresh_token&grant_type=x",
+    "\u0000=\u0000",
+    "client_id=csc_x",
+  ]) {
+    assert.ok([400, 401].includes((await hand.post("/oauth/token", body)).status), body);
+  }
+  const replies = await Promise.all(Array.from({ length: 60 }, () => hand.register()));
+  assert.ok(replies.some(({ status }) => status === 429));
+  const { rows } = await db.query<{ total: number }>(
+    "select count(*)::int as total from connections",
+  );
+  assert.ok((rows[0]?.total ?? 0) < 20, "registering stores nothing");
+});

@@ -1,0 +1,153 @@
+// The rules by which a stranger's program gets a token: who it says it is, where its answer may go, and how it proves
+// that it asked. A client registers itself with anything, so nothing that it says is believed.
+
+import { createHmac, hash, timingSafeEqual } from "node:crypto";
+import {
+  oauthClientBytesMax,
+  oauthRedirectUriCharactersMax,
+  oauthRedirectUrisMax,
+} from "../limits.ts";
+import { flawOfName } from "../workspace/name.ts";
+import type { Keyring, SecretKey } from "./keyring.ts";
+
+/** The codes of RFC 6749, 7591 and 8707 that we use. */
+export type OAuthError =
+  | "invalid_request"
+  | "invalid_client"
+  | "invalid_client_metadata"
+  | "invalid_redirect_uri"
+  | "invalid_grant"
+  | "invalid_target"
+  | "unsupported_grant_type"
+  | "unsupported_response_type"
+  | "access_denied";
+
+export type OAuthRefusal = { error: OAuthError; description: string };
+
+export function refuseOAuth(error: OAuthError, description: string): OAuthRefusal {
+  return { error, description };
+}
+
+export function isOAuthRefusal(value: object): value is OAuthRefusal {
+  return "error" in value && "description" in value;
+}
+
+export type OAuthClient = { name: string; redirectUris: readonly string[] };
+
+const unnamedClient = "Unnamed client";
+
+/** What a client says about itself when it registers. Everything but name and addresses is ignored. */
+export function parseClient(metadata: unknown): OAuthClient | OAuthRefusal {
+  const { client_name: given, redirect_uris: redirectUris } = Object(metadata) as {
+    client_name?: unknown;
+    redirect_uris?: unknown;
+  };
+  const name = given ?? unnamedClient;
+  const flaw = typeof name === "string" ? flawOfName(name) : "must be a text";
+  if (flaw !== null) return refuseOAuth("invalid_client_metadata", `client_name ${flaw}.`);
+  if (!Array.isArray(redirectUris) || redirectUris.length === 0) {
+    return refuseOAuth("invalid_redirect_uri", "Give redirect_uris, a list with at least one.");
+  }
+  if (redirectUris.length > oauthRedirectUrisMax || !redirectUris.every(mayRedirectTo)) {
+    return refuseOAuth(
+      "invalid_redirect_uri",
+      `Give at most ${oauthRedirectUrisMax} redirect_uris, each https, or http to localhost, 127.0.0.1 or [::1], without a fragment and without a name before the host.`,
+    );
+  }
+  const client = { name: String(name), redirectUris };
+  if (Buffer.byteLength(textOfClient(client)) <= oauthClientBytesMax) return client;
+  return refuseOAuth(
+    "invalid_client_metadata",
+    `client_name and redirect_uris may have at most ${oauthClientBytesMax} bytes together.`,
+  );
+}
+
+const loopbackHosts = ["localhost", "127.0.0.1", "[::1]"];
+
+/** Only an address that every reader reads alike: written as the standard writes it, to the letter. */
+function mayRedirectTo(uri: unknown): boolean {
+  if (typeof uri !== "string" || uri.length > oauthRedirectUriCharactersMax) return false;
+  if (!URL.canParse(uri)) return false;
+  const url = new URL(uri);
+  if (url.href !== uri && url.href !== `${uri}/`) return false;
+  if (url.username !== "" || url.password !== "" || uri.includes("#")) return false;
+  return url.protocol === "https:" || isLoopback(url);
+}
+
+function isLoopback({ protocol, hostname }: URL): boolean {
+  return protocol === "http:" && loopbackHosts.includes(hostname);
+}
+
+/** Exactly one that was registered. A program on somebody's own machine may listen at another port (RFC 8252). */
+export function isRegisteredRedirect({ redirectUris }: OAuthClient, uri: string): boolean {
+  if (redirectUris.includes(uri)) return true;
+  if (!mayRedirectTo(uri) || !isLoopback(new URL(uri))) return false;
+  return redirectUris.some((each) => withoutPort(each) === withoutPort(uri));
+}
+
+function withoutPort(uri: string): string {
+  const url = new URL(uri);
+  url.port = "";
+  return url.href;
+}
+
+/** The place that a person is told of: the host, or their own machine. */
+export function redirectHostOf(uri: string): string {
+  const url = new URL(uri);
+  return isLoopback(url) ? url.hostname : url.host;
+}
+
+/** The registered address stays as it is, and the answer follows it. */
+export function redirectWith(uri: string, answer: Record<string, string | null>): string {
+  const given = Object.entries(answer).flatMap(([name, value]) =>
+    value === null ? [] : [[name, value] as [string, string]],
+  );
+  return `${uri}${uri.includes("?") ? "&" : "?"}${new URLSearchParams(given)}`;
+}
+
+const clientIdPattern = /^csc_([A-Za-z0-9_-]{1,2000})\.([A-Za-z0-9_-]{43})$/;
+
+/** The id holds what the client said, signed. So strangers can register without end and nothing grows. */
+export function issueClientId(keyring: Keyring, client: OAuthClient): string {
+  const body = Buffer.from(textOfClient(client)).toString("base64url");
+  return `csc_${body}.${signatureOf(keyring.current, body)}`;
+}
+
+/** Null for an id that we haven't given. */
+export function readClientId(keyring: Keyring, clientId: string): OAuthClient | null {
+  const [, body = "", signature = ""] = clientIdPattern.exec(clientId) ?? [];
+  const given = Buffer.from(signature);
+  const isOurs =
+    signature !== "" &&
+    keyring.all.some((key) => timingSafeEqual(given, Buffer.from(signatureOf(key, body))));
+  if (!isOurs) return null;
+  const [name, redirectUris] = JSON.parse(Buffer.from(body, "base64url").toString());
+  return { name, redirectUris };
+}
+
+function textOfClient({ name, redirectUris }: OAuthClient): string {
+  return JSON.stringify([name, redirectUris]);
+}
+
+function signatureOf(key: SecretKey, body: string): string {
+  return createHmac("sha256", key.keyObject)
+    .update("countersign oauth client\0")
+    .update(body)
+    .digest("base64url");
+}
+
+/** S256 of RFC 7636, the one method. */
+export const challengePattern = /^[A-Za-z0-9_-]{43}$/;
+const verifierPattern = /^[A-Za-z0-9._~-]{43,128}$/;
+
+export function isChallengeMet(challenge: string, verifier: string): boolean {
+  if (!verifierPattern.test(verifier)) return false;
+  const given = Buffer.from(hash("sha256", verifier, "base64url"));
+  return timingSafeEqual(given, Buffer.from(challenge));
+}
+
+const accessTokenPattern = /^cso_[A-Za-z0-9_-]{43}$/;
+
+export function isWellFormedAccessToken(text: string): boolean {
+  return accessTokenPattern.test(text);
+}

@@ -1,0 +1,50 @@
+// Asks a person whether an MCP client may be connected. The address of the page is a stranger's, so it is read anew with
+// each call, and the answer goes only where the client was registered.
+
+import { z } from "zod";
+import { redirectHostOf, redirectWith } from "../../domain/access/oauth.ts";
+import { readQuestion } from "../../domain/access/oauth-question.ts";
+import { isRefusal, refuse } from "../../domain/refusal.ts";
+import { allowClient } from "../../operations/workspaces/connect-client.ts";
+import type { AskedConnection } from "../../wire/dashboard-keys.ts";
+import { tellRefusal } from "./change-refusal.ts";
+import {
+  type DashboardCalls,
+  type DashboardRefusal,
+  doerOf,
+  type MemberVisit,
+  readForm,
+  type Visit,
+} from "./visit.ts";
+
+export function asked(calls: DashboardCalls, { call }: Visit): AskedConnection | DashboardRefusal {
+  const { publicUrl } = calls.origin;
+  const read = readQuestion({ publicUrl, keyring: calls.keyring }, call.query);
+  if (read.kind === "doubtful") return refuse("validation_error", read.message);
+  if (read.kind === "told") return read;
+  const { client, redirectUri, state } = read.question;
+  return {
+    kind: "question",
+    clientName: client.name,
+    redirectHost: redirectHostOf(redirectUri),
+    isHere: redirectUri.startsWith("http:"),
+    refuseTo: redirectWith(redirectUri, { error: "access_denied", state, iss: publicUrl }),
+  };
+}
+
+const allowed = z.object({ asked: z.string().max(8_000) });
+
+export async function allow(
+  { db, keyring, origin: { publicUrl } }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<{ redirectTo: string } | DashboardRefusal> {
+  const form = readForm(visit.call, allowed);
+  if (isRefusal(form)) return form;
+  const read = readQuestion({ publicUrl, keyring }, new URLSearchParams(form.asked));
+  if (read.kind === "doubtful") return refuse("validation_error", read.message);
+  if (read.kind === "told") return { redirectTo: read.redirectTo };
+  const made = await allowClient(db, read.question, doerOf(visit));
+  if (isRefusal(made)) return tellRefusal(made);
+  const { redirectUri, state } = read.question;
+  return { redirectTo: redirectWith(redirectUri, { code: made.code, state, iss: publicUrl }) };
+}

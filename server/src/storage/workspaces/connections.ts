@@ -1,0 +1,242 @@
+// The tables of connected clients: who connected what, codes on their way, and tokens, all of them as digests.
+
+import type { Queryable, Transaction } from "../../database/database.ts";
+import {
+  oauthAccessMinutes,
+  oauthCodeSeconds,
+  oauthRefreshDays,
+  oauthReuseSeconds,
+  oauthTokensPerConnectionMax,
+} from "../../domain/limits.ts";
+
+export type Connection = {
+  apiKeyId: string;
+  email: string;
+  clientName: string;
+  redirectHost: string;
+};
+
+export type NewCode = {
+  workspaceId: string;
+  digest: Buffer;
+  email: string;
+  clientDigest: Buffer;
+  clientName: string;
+  redirectUri: string;
+  challenge: string;
+};
+
+/** `apiKeyId` is that of the connection that a used code made. */
+export type Code = NewCode & { apiKeyId: string | null };
+
+type KeyOf = { workspaceId: string; apiKeyId: string };
+
+/** Codes that nobody came for make room. */
+export async function insertCode(tx: Transaction, code: NewCode): Promise<void> {
+  await tx.query(
+    `delete from connection_codes where digest = any (array(
+       select digest from connection_codes where expires_at <= now() limit 100 for update skip locked
+     ))`,
+  );
+  await tx.query(
+    `insert into connection_codes
+       (workspace_id, digest, email, client_digest, client_name, redirect_uri, challenge, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, now_ms() + interval '${oauthCodeSeconds} seconds')`,
+    [
+      code.workspaceId,
+      code.digest,
+      code.email,
+      code.clientDigest,
+      code.clientName,
+      code.redirectUri,
+      code.challenge,
+    ],
+  );
+}
+
+type CodeRow = {
+  workspace_id: string;
+  digest: Buffer;
+  email: string;
+  client_digest: Buffer;
+  client_name: string;
+  redirect_uri: string;
+  challenge: string;
+  api_key_id: string | null;
+};
+
+const codeColumns =
+  "workspace_id, digest, email, client_digest, client_name, redirect_uri, challenge, api_key_id";
+
+export async function findCode(db: Queryable, digest: Buffer): Promise<Code | null> {
+  const { rows } = await db.query<CodeRow>(
+    `select ${codeColumns} from connection_codes where digest = $1 and expires_at > now()`,
+    [digest],
+  );
+  return rows.map(toCode)[0] ?? null;
+}
+
+export async function lockCode(tx: Transaction, digest: Buffer): Promise<Code | null> {
+  const { rows } = await tx.query<CodeRow>(
+    `select ${codeColumns} from connection_codes where digest = $1 and expires_at > now() for update`,
+    [digest],
+  );
+  return rows.map(toCode)[0] ?? null;
+}
+
+export async function setCodeUsed(tx: Transaction, code: NewCode, apiKeyId: string): Promise<void> {
+  await tx.query(
+    "update connection_codes set api_key_id = $3 where workspace_id = $1 and digest = $2",
+    [code.workspaceId, code.digest, apiKeyId],
+  );
+}
+
+export async function insert(
+  tx: Transaction,
+  connection: Connection & { workspaceId: string; clientDigest: Buffer },
+): Promise<void> {
+  const { workspaceId, apiKeyId, email, clientDigest, clientName, redirectHost } = connection;
+  await tx.query(
+    `insert into connections
+       (workspace_id, api_key_id, email, client_digest, client_name, redirect_host)
+     values ($1, $2, $3, $4, $5, $6)`,
+    [workspaceId, apiKeyId, email, clientDigest, clientName, redirectHost],
+  );
+}
+
+/** Of keys in use and of revoked ones. */
+export async function list(db: Queryable, workspaceId: string): Promise<Connection[]> {
+  const { rows } = await db.query<{
+    api_key_id: string;
+    email: string;
+    client_name: string;
+    redirect_host: string;
+  }>(
+    `select api_key_id, email, client_name, redirect_host from connections where workspace_id = $1`,
+    [workspaceId],
+  );
+  return rows.map((row) => ({
+    apiKeyId: row.api_key_id,
+    email: row.email,
+    clientName: row.client_name,
+    redirectHost: row.redirect_host,
+  }));
+}
+
+/** Both of a pair. Expired tokens of the connection make room, and the oldest if there are very many. */
+export async function insertTokens(
+  tx: Transaction,
+  { workspaceId, apiKeyId }: KeyOf,
+  { access, refresh }: { access: Buffer; refresh: Buffer },
+): Promise<void> {
+  await tx.query(
+    `delete from connection_tokens where workspace_id = $1 and api_key_id = $2 and (
+       expires_at <= now() or digest in (
+         select digest from connection_tokens where workspace_id = $1 and api_key_id = $2
+         order by expires_at desc offset $3
+       )
+     )`,
+    [workspaceId, apiKeyId, oauthTokensPerConnectionMax],
+  );
+  await tx.query(
+    `insert into connection_tokens (workspace_id, api_key_id, digest, kind, expires_at)
+     values ($1, $2, $3, 'access', now_ms() + interval '${oauthAccessMinutes} minutes'),
+       ($1, $2, $4, 'refresh', now_ms() + interval '${oauthRefreshDays} days')`,
+    [workspaceId, apiKeyId, access, refresh],
+  );
+}
+
+/** A refresh token, with the connection that it belongs to. */
+export type RefreshToken = KeyOf & {
+  email: string;
+  clientDigest: Buffer;
+  clientName: string;
+  /** It was used longer ago than a client that asks twice at once would take. */
+  isReused: boolean;
+};
+
+type RefreshRow = {
+  workspace_id: string;
+  api_key_id: string;
+  email: string;
+  client_digest: Buffer;
+  client_name: string;
+  is_reused: boolean;
+};
+
+/** Of a connection that was not revoked. */
+export async function findRefresh(db: Queryable, digest: Buffer): Promise<RefreshToken | null> {
+  const { rows } = await db.query<RefreshRow>(
+    `select t.workspace_id, t.api_key_id, c.email, c.client_digest, c.client_name,
+       t.used_at is not null and t.used_at < now() - interval '${oauthReuseSeconds} seconds'
+         as is_reused
+     from connection_tokens t
+     join connections c using (workspace_id, api_key_id)
+     join api_keys k on k.workspace_id = t.workspace_id and k.id = t.api_key_id
+     where t.digest = $1 and t.kind = 'refresh' and t.expires_at > now() and k.revoked_at is null`,
+    [digest],
+  );
+  return (
+    rows.map((row) => ({
+      workspaceId: row.workspace_id,
+      apiKeyId: row.api_key_id,
+      email: row.email,
+      clientDigest: row.client_digest,
+      clientName: row.client_name,
+      isReused: row.is_reused,
+    }))[0] ?? null
+  );
+}
+
+/** The first use counts. */
+export async function setUsed(
+  tx: Transaction,
+  { workspaceId, apiKeyId }: KeyOf,
+  digest: Buffer,
+): Promise<void> {
+  await tx.query(
+    `update connection_tokens set used_at = coalesce(used_at, now_ms())
+     where workspace_id = $1 and api_key_id = $2 and digest = $3`,
+    [workspaceId, apiKeyId, digest],
+  );
+}
+
+/**
+ * The workspace and the key behind an access token; null when it is unknown, expired or revoked, and when the person who
+ * connected the client has lost the right to.
+ */
+export async function findCaller(
+  db: Queryable,
+  digest: Buffer,
+): Promise<{ workspaceId: string; keyDigest: Buffer } | null> {
+  const { rows } = await db.query<{ workspace_id: string; digest: Buffer }>({
+    name: "connections.findCaller",
+    text: `
+      select k.workspace_id, k.digest
+      from connection_tokens t
+      join connections c using (workspace_id, api_key_id)
+      join api_keys k on k.workspace_id = t.workspace_id and k.id = t.api_key_id
+      where t.digest = $1 and t.kind = 'access' and t.expires_at > now() and k.revoked_at is null
+        and exists (
+          select from members m
+          where m.workspace_id = t.workspace_id and lower(m.email) = lower(c.email)
+            and m.joined_at is not null and m.role in ('owner', 'admin')
+        )`,
+    values: [digest],
+  });
+  const [row] = rows;
+  return row === undefined ? null : { workspaceId: row.workspace_id, keyDigest: row.digest };
+}
+
+function toCode(row: CodeRow): Code {
+  return {
+    workspaceId: row.workspace_id,
+    digest: row.digest,
+    email: row.email,
+    clientDigest: row.client_digest,
+    clientName: row.client_name,
+    redirectUri: row.redirect_uri,
+    challenge: row.challenge,
+    apiKeyId: row.api_key_id,
+  };
+}

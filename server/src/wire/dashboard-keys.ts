@@ -1,0 +1,34 @@
+// API keys on the dashboard, and the MCP clients that act as one. A client's question stands in the address of the page
+// that asks a person, and the service reads it.
+
+export type ApiKey = {
+  id: string;
+  name: string;
+  lastFour: string;
+  createdAt: string;
+  /** To the minute; null when it was never used. */
+  lastUsedAt: string | null;
+  revokedAt: string | null;
+  /** Asked in place of the workspace's default approver; null goes by the workspace. */
+  defaultApprover: string | null;
+  /** The client that was connected with it, instead of a key that somebody could paste. */
+  connection?: { email: string; redirectHost: string };
+};
+
+/** The key itself is shown this once. */
+export type IssuedKey = ApiKey & { key: string };
+
+/** A client that wants to be connected. `redirectTo` answers one whose question is bad, at its own address. */
+export type AskedConnection =
+  | {
+      kind: "question";
+      /** As the client calls itself. */
+      clientName: string;
+      /** Where its answer goes. */
+      redirectHost: string;
+      /** Whether that is the reader's own machine. */
+      isHere: boolean;
+      /** Says no to the client. */
+      refuseTo: string;
+    }
+  | { kind: "told"; redirectTo: string };
