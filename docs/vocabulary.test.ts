@@ -33,7 +33,7 @@ const unused: readonly { pattern: RegExp; instead: string }[] = [
 
 test("the documentation uses one word for each thing", () => {
   const pages = globSync(
-    ["README.md", "SECURITY.md", "docs/*.md", "{sdk,mcp,python,adapters,examples}/**/README.md"],
+    ["README.md", "SECURITY.md", "docs/*.md", "{sdk,mcp,hook,python,adapters,examples}/**/README.md"],
     {
       cwd: root,
       exclude: (path) => path.includes("node_modules"),
@@ -50,7 +50,7 @@ test("pages, mails, messages and tools use the same words", () => {
   const sources = globSync(
     [
       "server/src/{*,cli/*,domain/**/*,http/**/*,operations/**/*,outbound/*,wire/*,worker/*}.ts",
-      "{mcp,sdk}/src/**/*.ts",
+      "{hook,mcp,sdk}/src/**/*.ts",
       "web/src/{look,review,dashboard,editor,payload}/**/*.{ts,tsx}",
     ],
     { cwd: root },

@@ -11,6 +11,7 @@ import { promisify } from "node:util";
 export const packageFolders = [
   "sdk",
   "mcp",
+  "hook",
   "adapters/ai-sdk",
   "adapters/langchain",
   "adapters/mastra",

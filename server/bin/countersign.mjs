@@ -6,7 +6,11 @@ import { fileURLToPath } from "node:url";
 
 const pinnedNode = fileURLToPath(new URL("../../node_modules/.bin/node", import.meta.url));
 
-if (Number(process.versions.node.split(".")[0]) >= 24) {
+if (process.argv[2] === "hook") {
+  // A command of its own, which chooses its Node itself.
+  process.argv.splice(2, 1);
+  await import("../../hook/bin/countersign-hook.mjs");
+} else if (Number(process.versions.node.split(".")[0]) >= 24) {
   const { keepCompiled } = await import("./compile-cache.mjs");
   keepCompiled();
   await import("../src/main.ts");

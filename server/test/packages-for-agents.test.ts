@@ -20,7 +20,7 @@ test("the service hands out every package that the documentation installs, exact
   const { data } = list.json<{ data: Listed[] }>();
   assert.deepEqual(
     data.map(({ name }) => name).sort(),
-    ["ai-sdk", "langchain", "mastra", "mcp", "openai-agents", "sdk"].map(
+    ["ai-sdk", "hook", "langchain", "mastra", "mcp", "openai-agents", "sdk"].map(
       (name) => `@countersign/${name}`,
     ),
   );

@@ -45,6 +45,11 @@ export const readers: readonly DocsReader[] = [
         "Ask, wait and gate functions, blocking or with asyncio.",
       ),
       page("docs/adapters.md", "Adapters", "A person before the tools of your agent framework."),
+      page(
+        "docs/hooks.md",
+        "Hooks",
+        "A person before the tools of Claude Code, Codex, Cursor and Gemini CLI.",
+      ),
       page("docs/mcp.md", "MCP server", "Tools for models that ask for approval themselves."),
       // The name of the file is the address of the reference.
       {

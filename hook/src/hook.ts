@@ -1,0 +1,129 @@
+// One run of the hook: reads the call, looks at the rules, has a person asked, and answers in the harness's own words. It
+// answers before the harness's limit. Everything unexpected exits with 2, by which every harness blocks the call.
+
+import { fstatSync, writeSync } from "node:fs";
+import { type Asking, startAsking } from "./asking-process.ts";
+import { decide } from "./deciding.ts";
+import { harnesses, inexactNumberIn, readCall } from "./harnesses.ts";
+import { readRules } from "./rules.ts";
+import type { HarnessName, Verdict } from "./tool-call.ts";
+
+export type HookOptions = {
+  format: HarnessName | null;
+  rulesPath: string;
+  /** Null is what fits the harness's own default. */
+  waitSeconds: number | null;
+  isDeferring: boolean;
+  /** `COUNTERSIGN_API_KEY`. */
+  apiKey: string | null;
+};
+
+/** Larger calls are denied. */
+const inputBytesMax = 8 * 1_048_576;
+/** A harness reads so much without fail: it is less than a pipe holds, and than Claude Code takes as it is. */
+const outputBytesMax = 48_000;
+const parentLookMs = 1_000;
+const tooLong =
+  "the answer is too long for the harness; the request's page on the dashboard has it";
+
+let isAnswered = false;
+let asking: Asking | null = null;
+
+export async function runHook(options: HookOptions): Promise<void> {
+  guard();
+  if (isUnread()) throw new Error("nobody reads the hook's standard output");
+  const shortest = Math.min(...Object.values(harnesses).map(({ waitSeconds }) => waitSeconds));
+  let timer = startTimer(options.waitSeconds ?? shortest);
+  const text = await readInput();
+  const call = readCall(text, options.format);
+  const waitSeconds = options.waitSeconds ?? harnesses[call.harness].waitSeconds;
+  clearTimeout(timer);
+  timer = startTimer(waitSeconds);
+  const decided = decide(call, inexactNumberIn(text), readRules(options.rulesPath), {
+    ...options,
+    waitSeconds,
+    leftMs: remainingMs(waitSeconds),
+  });
+  const verdict = "job" in decided ? await askFor(decided.job) : decided.verdict;
+  // A process that stood still may see the verdict before its timer.
+  if (remainingMs(waitSeconds) === 0) fail("the time is over");
+  else reply(harnesses[call.harness].write(verdict, call));
+}
+
+/** Node opens /dev/null in the place of a closed standard output. A "no" that is written there would be none. */
+function isUnread(): boolean {
+  return fstatSync(1).isCharacterDevice() && !process.stdout.isTTY;
+}
+
+async function askFor(job: Parameters<typeof startAsking>[0]): Promise<Verdict> {
+  asking = startAsking(job);
+  const verdict = await asking.verdict;
+  asking = null;
+  return verdict;
+}
+
+function startTimer(waitSeconds: number): NodeJS.Timeout {
+  return setTimeout(() => fail("the time is over"), remainingMs(waitSeconds));
+}
+
+/** Counted from the start of the process, because the harness has counted since then. */
+function remainingMs(waitSeconds: number): number {
+  return Math.max(0, waitSeconds * 1_000 - performance.now());
+}
+
+async function readInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    bytes += chunk.length;
+    if (bytes > inputBytesMax) throw new Error(`the call has more than ${inputBytesMax} bytes`);
+    chunks.push(chunk);
+  }
+  return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+}
+
+function reply(output: string): void {
+  if (isAnswered) return;
+  if (Buffer.byteLength(output) > outputBytesMax) {
+    fail(tooLong);
+    return;
+  }
+  isAnswered = true;
+  if (output === "") process.exit(0);
+  process.stdout.write(output, (error) => process.exit(error ? 2 : 0));
+}
+
+/** For everything that is no verdict. Codex and Gemini CLI block only if there is a text. */
+export function fail(reason: string): void {
+  if (isAnswered) return;
+  isAnswered = true;
+  asking?.kill();
+  process.stderr.write(failureText(reason), () => process.exit(2));
+}
+
+function failureText(reason: string): string {
+  return `Not approved, and not carried out: ${reason.replace(/[.?!]+$/, "")}. (countersign-hook)\n`;
+}
+
+function guard(): void {
+  process.exitCode = 2;
+  process.on("uncaughtException", (error) => fail(error.message));
+  process.on("unhandledRejection", (error) => fail(String(error)));
+  process.stdout.on("error", () => process.exit(2));
+  process.stderr.on("error", () => process.exit(2));
+  process.on("exit", () => {
+    if (!isAnswered) writeSync(2, failureText("the hook ended without an answer"));
+  });
+  const giveUp = (reason: string) => {
+    asking?.giveUp();
+    asking = null;
+    fail(reason);
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => giveUp(`the hook was ended by ${signal}`));
+  }
+  // A harness that gives up may end its shell alone. Then nobody reads the answer.
+  const parent = process.ppid;
+  const look = () => process.ppid !== parent && giveUp("the harness is gone");
+  setInterval(look, parentLookMs).unref();
+}

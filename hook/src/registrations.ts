@@ -1,0 +1,154 @@
+// Where a harness is told to run this hook: its settings files, read as the harness reads them.
+
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { harnesses } from "./harnesses.ts";
+import { type HarnessName, isObject } from "./tool-call.ts";
+
+export type Registration = {
+  file: string;
+  event: string;
+  command: string;
+  /** Null fits every tool. */
+  matcher: string | null;
+  /** The harness's own limit; null if it isn't set, and its default isn't documented. */
+  timeoutSeconds: number | null;
+  /** The harness itself blocks the call when the hook fails. */
+  blocksOnFailure: boolean;
+  /** The harness doesn't wait for its answer. */
+  isAsync: boolean;
+};
+
+export type SettingsFile = { path: string; content: Record<string, unknown> };
+
+/** With the problems that keep a file from being read. */
+export function readSettings(
+  harness: HarnessName,
+  project: string,
+  home = homedir(),
+): { files: SettingsFile[]; problems: string[] } {
+  const files: SettingsFile[] = [];
+  const problems: string[] = [];
+  for (const path of settingsPaths(harness, project, home).filter((each) => existsSync(each))) {
+    const text = readFileSync(path, "utf8");
+    if (path.endsWith(".toml")) {
+      if (isOurs(text)) problems.push(`${path} is TOML, which this can't check: use hooks.json`);
+      continue;
+    }
+    try {
+      const content: unknown = JSON.parse(text);
+      if (isObject(content)) files.push({ path, content });
+    } catch {
+      problems.push(`${path} is no plain JSON, so this can't check it`);
+    }
+  }
+  return { files, problems };
+}
+
+function settingsPaths(harness: HarnessName, project: string, home: string): string[] {
+  const isMac = process.platform === "darwin";
+  const support = "/Library/Application Support";
+  switch (harness) {
+    case "claude":
+      return [
+        join(isMac ? `${support}/ClaudeCode` : "/etc/claude-code", "managed-settings.json"),
+        join(home, ".claude/settings.json"),
+        join(project, ".claude/settings.json"),
+        join(project, ".claude/settings.local.json"),
+      ];
+    case "codex":
+      return [
+        "/etc/codex/requirements.toml",
+        ...[home, project].flatMap((folder) => [
+          join(folder, ".codex/hooks.json"),
+          join(folder, ".codex/config.toml"),
+        ]),
+      ];
+    case "cursor":
+      return [
+        join(isMac ? `${support}/Cursor` : "/etc/cursor", "hooks.json"),
+        join(home, ".cursor/hooks.json"),
+        join(project, ".cursor/hooks.json"),
+      ];
+    case "gemini":
+      return [
+        join(isMac ? `${support}/GeminiCli` : "/etc/gemini-cli", "settings.json"),
+        join(home, ".gemini/settings.json"),
+        join(project, ".gemini/settings.json"),
+      ];
+  }
+}
+
+export function registrationsIn(harness: HarnessName, files: SettingsFile[]): Registration[] {
+  return files.flatMap(({ path, content }) => {
+    const hooks = isObject(content.hooks) ? content.hooks : {};
+    return harnesses[harness].events.flatMap((event) =>
+      listOf(hooks[event])
+        .flatMap((entry) => (harness === "cursor" ? [entry] : handlersOf(entry)))
+        .map((entry) => toRegistration(harness, path, event, entry))
+        .filter(({ command }) => isOurs(command)),
+    );
+  });
+}
+
+/** Each handler with the matcher of its group. */
+function handlersOf(group: Record<string, unknown>): Record<string, unknown>[] {
+  return listOf(group.hooks).map((handler) => ({ ...handler, matcher: group.matcher }));
+}
+
+function toRegistration(
+  harness: HarnessName,
+  file: string,
+  event: string,
+  entry: Record<string, unknown>,
+): Registration {
+  const { command, args, matcher, timeout } = entry;
+  const words = [command, ...(Array.isArray(args) ? args : [])];
+  const seconds = typeof timeout === "number" ? timeout : null;
+  return {
+    file,
+    event,
+    command: words.filter((word) => typeof word === "string").join(" "),
+    matcher: typeof matcher === "string" && !["", "*", ".*"].includes(matcher) ? matcher : null,
+    timeoutSeconds: limitOf(harness, seconds),
+    blocksOnFailure: entry.onFailure === "block" || entry.failClosed === true,
+    isAsync: entry.async === true || entry.asyncRewake === true,
+  };
+}
+
+/** With the harness's own default. Gemini CLI counts milliseconds. */
+function limitOf(harness: HarnessName, timeout: number | null): number | null {
+  if (harness === "cursor") return timeout;
+  if (harness === "gemini") return (timeout ?? 60_000) / 1_000;
+  return timeout ?? 600;
+}
+
+function isOurs(command: string): boolean {
+  return /countersign-hook|countersign(?:\.mjs)?["']?\s+hook\b/.test(command);
+}
+
+function listOf(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** Whether the harness runs the hook for a tool, by its own way of matching. */
+export function covers(
+  harness: HarnessName,
+  { event, matcher }: Registration,
+  tool: string,
+): boolean {
+  // Here the matcher is about the command, not about the tool.
+  if (event === "beforeShellExecution") return tool === "Shell" && matcher === null;
+  if (event === "beforeMCPExecution") return tool.startsWith("MCP:") && matcher === null;
+  if (matcher === null) return true;
+  // What may fit any number of tools needs a hook that sees all of them.
+  if (tool.includes("*")) return false;
+  const exact = { claude: /^[\w|, -]+$/, codex: /^[\w|]+$/, cursor: null, gemini: null }[harness];
+  if (exact?.test(matcher)) return matcher.split(/[|,]/).some((each) => each.trim() === tool);
+  try {
+    return new RegExp(matcher).test(tool);
+  } catch {
+    return matcher === tool;
+  }
+}

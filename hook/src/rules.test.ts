@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { choose, matches } from "./choosing.ts";
+import { parseRules, type Rules, RulesError } from "./rules.ts";
+import { summaryOf } from "./summary.ts";
+import type { ToolCall } from "./tool-call.ts";
+
+const least = { service: "https://approvals.example.com", otherwise: "deny", rules: [] };
+
+function rulesOf(more: object): Rules {
+  return parseRules(JSON.stringify({ ...least, ...more }));
+}
+
+function callOf(tool: string, input: unknown): ToolCall {
+  const identity = ["session", "call"];
+  return {
+    harness: "claude",
+    event: "PreToolUse",
+    tool,
+    input,
+    identity,
+    cwd: "/work",
+    mode: null,
+  };
+}
+
+test("a rules file with anything unknown, missing or twice is refused, and says where", () => {
+  for (const [text, problem] of [
+    ["", /no JSON/],
+    ["[]", /must be a JSON object/],
+    [JSON.stringify({ ...least, rule: [] }), /unknown key: rule/],
+    [JSON.stringify({ ...least, otherwise: "allow" }), /otherwise must be one of/],
+    [JSON.stringify({ ...least, otherwise: undefined }), /otherwise/],
+    [JSON.stringify({ ...least, service: "approvals" }), /service must be/],
+    [JSON.stringify({ ...least, keyFile: "key" }), /absolute/],
+    [JSON.stringify({ ...least, rules: [{ tools: ["Bash"] }] }), /rules\[0\].action/],
+    [JSON.stringify({ ...least, rules: [{ tools: [], action: "ask" }] }), /rules\[0\].tools/],
+    [JSON.stringify({ ...least, rules: [{ tools: ["A"], action: "ask", to: "x" }] }), /unknown/],
+    [
+      JSON.stringify({ ...least, rules: [{ tools: ["A"], action: "ask", summary: "{x}" }] }),
+      /\{x\} is unknown/,
+    ],
+    [
+      JSON.stringify({ ...least, rules: [{ tools: ["A"], action: "pass", where: { a: "b*" } }] }),
+      /exact texts/,
+    ],
+    [
+      JSON.stringify({ ...least, rules: [{ tools: ["A"], action: "deny", notify: "a@b.c" }] }),
+      /only a rule that asks/,
+    ],
+    [
+      '{"service": "https://a.example", "otherwise": "deny", "otherwise": "pass", "rules": []}',
+      /same key twice/,
+    ],
+  ] as const) {
+    assert.throws(
+      () => parseRules(text),
+      (error) => error instanceof RulesError && problem.test(error.message),
+      text,
+    );
+  }
+  assert.doesNotThrow(() => parseRules('{"service":"https://a.b","otherwise":"ask","rules":[]}'));
+  assert.equal(rulesOf({ notify: 'a", ":"' }).notify, 'a", ":"', "texts are no keys");
+});
+
+test("the first rule that fits counts, and what no rule names does what the file says", () => {
+  const rules = rulesOf({
+    rules: [
+      { tools: ["Bash"], where: { command: ["git status", "ls"] }, action: "pass" },
+      { tools: ["Bash"], where: { command: "*rm *" }, action: "deny" },
+      { tools: ["Bash", "mcp__*"], action: "ask" },
+      { tools: ["Read"], action: "pass" },
+    ],
+  });
+  const actionOf = (tool: string, input: unknown) => choose(callOf(tool, input), rules, []).action;
+  assert.equal(actionOf("Bash", { command: "git status" }), "pass");
+  assert.equal(actionOf("Bash", { command: "git status; reboot" }), "ask");
+  assert.equal(actionOf("Bash", { command: "sudo rm -rf /" }), "deny");
+  assert.equal(actionOf("Bash", {}), "ask");
+  assert.equal(actionOf("Bash", "git status"), "ask");
+  assert.equal(actionOf("mcp__bank__pay", {}), "ask");
+  assert.equal(actionOf("Read", {}), "pass");
+  assert.equal(actionOf("bash", { command: "ls" }), "deny");
+  assert.equal(actionOf("WebFetch", {}), "deny");
+});
+
+test("what mentions the gate's own files asks, however it is spelt, unless it only reads or is forbidden", () => {
+  const rules = rulesOf({ otherwise: "pass" });
+  const actionOf = (tool: string, input: unknown) =>
+    choose(callOf(tool, input), rules, ["/etc/countersign.json"]).action;
+  for (const [tool, input] of [
+    ["Write", { file_path: "/home/ann/.claude/settings.local.json", content: "{}" }],
+    ["Edit", { file_path: "C:\\Users\\Ann\\.claude\\settings.json" }],
+    ["Bash", { command: "echo > ~/.CLAUDE/./'settings'.json" }],
+    ["Bash", { command: "cat x > /etc//countersign.json" }],
+    ["Bash", { command: "npm uninstall --global countersign-hook" }],
+    ["apply_patch", { command: "*** Update File: .codex/hooks.json" }],
+    ["write_file", { file_path: ".gemini/settings.json" }],
+    ["MultiEdit", { edits: [{ new_string: '"disableAllHooks": true' }] }],
+    ["mcp__files__write", { where: [{ path: ".cursor/hooks.json" }] }],
+  ] as const) {
+    assert.equal(actionOf(tool, input), "ask", JSON.stringify(input));
+  }
+  assert.equal(actionOf("Read", { file_path: "~/.claude/settings.json" }), "pass");
+  assert.equal(actionOf("Write", { file_path: "src/settings.json", content: "claude" }), "pass");
+  const strict = rulesOf({ otherwise: "deny" });
+  const own = callOf("Write", { file_path: ".claude/settings.json" });
+  assert.equal(choose(own, strict, []).action, "deny");
+});
+
+test("a pattern takes linear time, and its stars stand for any text", () => {
+  assert.ok(matches("*a*b*", "xxaxxbxx"));
+  assert.ok(matches("a*", "a") && matches("*", "") && matches("a*b", "ab"));
+  assert.ok(!matches("a*a", "a") && !matches("ab*", "a") && !matches("a", "ab"));
+  assert.ok(!matches(`${"*a".repeat(2_000)}*b`, "a".repeat(1_000_000)));
+});
+
+test("a summary has what its rule says on one line, within the service's limit", () => {
+  const call = callOf("Bash", { command: "echo 1\n\u0007echo 2", n: 3 });
+  assert.equal(summaryOf(call, null, "Claude Code"), "Bash: echo 1 echo 2");
+  const template = "{harness} in {cwd}: {tool} {input.command} {input.n} {input.none}";
+  const filled = "Claude Code in /work: Bash echo 1 echo 2 3 (nothing)";
+  assert.equal(summaryOf(call, template, "Claude Code"), filled);
+  const long = summaryOf(callOf("Bash", { command: "😀".repeat(600) }), null, "");
+  assert.equal(Array.from(long).length, 500);
+});

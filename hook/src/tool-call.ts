@@ -1,0 +1,93 @@
+// One tool call of a coding agent, and what may become of it. The harnesses' own formats are in claude.ts, codex.ts,
+// cursor.ts and gemini.ts.
+
+export type HarnessName = "claude" | "codex" | "cursor" | "gemini";
+
+export type ToolCall = {
+  harness: HarnessName;
+  /** The hook's event as the harness names it. */
+  event: string;
+  tool: string;
+  /** As the approver sees it. */
+  input: unknown;
+  /** Identifies this call, and no other, with everything that the harness tells for that. */
+  identity: string[];
+  cwd: string | null;
+  /** The harness's permission mode, if it tells one. */
+  mode: string | null;
+};
+
+/** What the harness is told. */
+export type Verdict =
+  /** No decision: the harness's own gate applies. Cursor blocks what isn't decided, unless `saysAllow`. */
+  | { kind: "pass"; saysAllow?: boolean }
+  /** The text is for the model. */
+  | { kind: "deny"; reason: string }
+  /** Asked, and not decided yet: the harness stops here and calls again later. */
+  | { kind: "defer" }
+  | Approved;
+
+export type Approved = {
+  kind: "allow";
+  requestId: string;
+  by: string | null;
+  note: string | null;
+  /** The approver's version of the input, if they changed it. */
+  edit?: { input: unknown };
+};
+
+export type Harness = {
+  name: HarnessName;
+  /** For people. */
+  title: string;
+  events: readonly string[];
+  /** Without a configured limit of the harness, and without `--wait`, the hook denies after so many seconds. */
+  waitSeconds: number;
+  read(input: Record<string, unknown>, event: string): ToolCall;
+  /** Why the approver's version can't be passed on; null if it can. */
+  editProblem(call: ToolCall, edited: unknown): string | null;
+  /** The text for standard output, with exit code 0. */
+  write(verdict: Verdict, call: ToolCall): string;
+};
+
+/** The harness sent something else than its documentation says. */
+export class InputError extends Error {}
+
+export function textIn(input: Record<string, unknown>, name: string): string {
+  const value = input[name];
+  if (typeof value === "string" && value !== "") return value;
+  throw new InputError(`the harness sent no ${name}`);
+}
+
+export function optionalTextIn(input: Record<string, unknown>, name: string): string | null {
+  const value = input[name];
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The keys of the outermost object that an edit has removed: some harnesses merge, and would run with them. */
+export function removedKeys(before: unknown, after: Record<string, unknown>): string[] {
+  if (!isObject(before)) return [];
+  return Object.keys(before).filter((key) => !Object.hasOwn(after, key));
+}
+
+export function approvedText({ requestId, by }: Approved): string {
+  return `Approved${by === null ? "" : ` by ${by}`} in Countersign (${requestId}).`;
+}
+
+/** For the model; null if the approver left no note. */
+export function noteText({ requestId, note, edit }: Approved): string | null {
+  const changed =
+    edit === undefined
+      ? ""
+      : `A person changed the input of this call before they approved it (${requestId}). It runs with their input, and not with yours: ${JSON.stringify(edit.input)}\n`;
+  const said =
+    note === null
+      ? ""
+      : `The note of the person who approved it (${requestId}), as a JSON string: ${JSON.stringify(note)}`;
+  const text = `${changed}${said}`.trim();
+  return text === "" ? null : text;
+}
