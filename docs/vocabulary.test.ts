@@ -33,7 +33,12 @@ const unused: readonly { pattern: RegExp; instead: string }[] = [
 
 test("the documentation uses one word for each thing", () => {
   const pages = globSync(
-    ["README.md", "SECURITY.md", "docs/*.md", "{sdk,mcp,hook,python,adapters,examples}/**/README.md"],
+    [
+      "README.md",
+      "SECURITY.md",
+      "docs/*.md",
+      "{sdk,mcp,hook,python,adapters,examples}/**/README.md",
+    ],
     {
       cwd: root,
       exclude: (path) => path.includes("node_modules"),
