@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { after } from "node:test";
 import { arrival, atTheDoor, makePerson, signInByCode } from "./dashboard-page.ts";
 import { journeys } from "./journey.ts";
-import { button, inspect } from "./review-page.ts";
+import { inspect } from "./review-page.ts";
 
 const journey = journeys();
 
@@ -78,6 +78,6 @@ journey(
     await row.waitFor();
     assert.match(await row.innerText(), new RegExp(email));
     await inspect(page, "dashboard-connected-app", toTheApp);
-    await button(page, "Revoke").first().waitFor();
+    await row.getByRole("button", { name: /^Revoke/ }).waitFor();
   },
 );
