@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import decimal
 import json
 import pickle
 import unittest
@@ -11,7 +12,8 @@ from enum import Enum, IntEnum
 from typing import Any
 
 from countersign import InexactPayloadError, JsonDecimal, JsonNumber
-from countersign.exact_json import JsonFlaw, parse, parse_object, parse_objects, stringify, with_decimals, with_floats
+from countersign._json_reading import parse_object, parse_objects
+from countersign.exact_json import JsonFlaw, parse, stringify, with_decimals, with_floats
 
 
 class Reading(unittest.TestCase):
@@ -44,8 +46,24 @@ class Reading(unittest.TestCase):
             self.assertEqual([type(same), str(same)], [JsonDecimal, "1E400"])
 
     def test_a_number_of_many_digits_takes_no_quadratic_time(self) -> None:
-        text = "123456789" * 30_000
-        self.assertEqual(stringify(parse(text)), text)
+        for text in ("1" * 100_000, "-" + "123456789" * 400_000):
+            self.assertEqual(stringify(parse(f"[{text}]")), f"[{text}]")
+        self.assertIs(type(parse("1" * 100_000)), int)
+        self.assertIsInstance(parse("1" * 100_001), JsonDecimal)
+        self.assertEqual(stringify(10**200_000), "1" + "0" * 200_000)
+
+    def test_a_decimal_context_of_the_program_changes_nothing(self) -> None:
+        with decimal.localcontext() as context:
+            context.prec, context.Emax, context.Emin = 3, 5, -5
+            context.traps = dict.fromkeys(context.traps, False)
+            text = '[1E9999999999999999999,1e-9999999999999999999,123456.7890,1e400,' + "9" * 700 + "]"
+            self.assertEqual(stringify(parse(text)), text)
+            self.assertEqual(stringify([Decimal("123456.7890"), 10**3_000 + 1]), "[123456.7890,1" + "0" * 2_999 + "1]")
+            context.traps = dict.fromkeys(context.traps, True)
+            self.assertEqual(stringify(parse(text)), text)
+            self.assertEqual(stringify(10**3_000 + 1), "1" + "0" * 2_999 + "1")
+            self.assertEqual(with_floats(parse("[0.1,1e9]")), [0.1, 1e9])
+            self.assertEqual(stringify(with_decimals([0.1])), "[0.1]")
 
     def test_what_is_no_json_is_refused(self) -> None:
         for text in (

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from ._json_numbers import JsonFlaw
+from ._json_reading import Member, Members, parse_object, parse_objects
 from .contract import (
     STATUSES,
     ApprovalRequest,
@@ -19,7 +21,6 @@ from .contract import (
     WebhookData,
     WebhookEvent,
 )
-from .exact_json import JsonFlaw, Member, Members, parse_object, parse_objects
 
 AnySnapshot = TypeVar("AnySnapshot", bound=Snapshot)
 

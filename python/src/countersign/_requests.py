@@ -8,10 +8,11 @@ from typing import Any, TypedDict
 from urllib.parse import urlencode
 
 from ._answers import read_list, read_redeemed, read_request
-from ._calls import Options, Outgoing, Read, Steps, call, patient, path_of, read_key
+from ._calls import Options, Outgoing, Read, Steps, call, path_of, patient, read_key
+from ._json_reading import parse_object
+from ._json_writing import stringify
 from .contract import CREATE_NAMES, ApprovalRequest, ApprovalRequestList, ApprovalStatus, RedeemedRequest
 from .errors import CountersignError
-from .exact_json import parse_object, stringify
 
 #: The most that the service lists on a page.
 LIST_LIMIT_MAX = 100
