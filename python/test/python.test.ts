@@ -2,10 +2,12 @@
 
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
+import * as sdk from "../../sdk/src/index.ts";
+import { submittedFields } from "../../server/src/domain/shown/submitted-fields.ts";
 import { type Control, startControl } from "./control.ts";
 import { findPython, pythonRoot, skipsPython } from "./python.ts";
 
@@ -24,7 +26,7 @@ describe("the Python SDK", skipsPython, () => {
 
   for (const name of modules) {
     test(`${name} passes`, async () => {
-      const { code, output } = await runTests(name, control.url);
+      const { code, output } = await runTests([name], control.url);
       assert.equal(code, 0, output);
       assert.match(output, /^Ran \d+ tests? in/m);
       assert.doesNotMatch(output, /skipped=/, output);
@@ -32,9 +34,27 @@ describe("the Python SDK", skipsPython, () => {
   }
 
   test("without the service its tests are skipped, and say so", async () => {
-    const { code, output } = await runTests("tests.test_gate", "");
+    const { code, output } = await runTests(["tests.test_gate", "tests.test_webhooks"], "");
     assert.equal(code, 0, output);
     assert.match(output, /skipped=\d+/);
+  });
+
+  test("it knows every field that a request can have, and every error of the TypeScript SDK", () => {
+    const contract = readFileSync(join(pythonRoot, "src/countersign/contract.py"), "utf8");
+    const known = [...contract.matchAll(/^ {4}"(\w+)": "(\w+)",$/gm)];
+    const names = known.map(([, , name]) => name);
+    assert.deepEqual(names, Object.keys(submittedFields), "add it to python/src/countersign");
+    for (const [, own = "", name = ""] of known) {
+      assert.equal(
+        own.replaceAll(/_(\w)/g, (_, letter) => letter.toUpperCase()),
+        name,
+      );
+      assert.match(contract, new RegExp(`^    ${own}: `, "m"));
+    }
+    const surface = readFileSync(join(pythonRoot, "src/countersign/__init__.py"), "utf8");
+    const errors = Object.keys(sdk).filter((name) => name.endsWith("Error"));
+    assert.ok(errors.length > 8);
+    for (const name of errors) assert.ok(surface.includes(`"${name}",`), name);
   });
 
   test("every module compiles without a warning", async () => {
@@ -47,10 +67,10 @@ describe("the Python SDK", skipsPython, () => {
 });
 
 async function runTests(
-  name: string,
+  names: string[],
   url: string,
 ): Promise<{ code: number | null; output: string }> {
-  const child = spawn(python, ["-W", "error", "-m", "unittest", name], {
+  const child = spawn(python, ["-W", "error", "-m", "unittest", ...names], {
     cwd: pythonRoot,
     env: {
       PATH: process.env.PATH,

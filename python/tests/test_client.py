@@ -50,7 +50,7 @@ class Calls:
         client = self.client()
         created = self.create(
             client, agent_name="payer", metadata={"ticket": 7, "score": 0.5}, agent_state=[1.5, None],
-            reasoning="why", recent_actions=["looked"], ttl_minutes=60,
+            reasoning="why", recent_actions=["looked"], ttl_minutes=60, callback_url="https://example.com/resume",
         )  # fmt: skip
         self.assertEqual([created.status, created.payload], ["PENDING", REFUND["payload"]])
         self.assertEqual([created.agent_name, created.reasoning, created.recent_actions], ["payer", "why", ["looked"]])

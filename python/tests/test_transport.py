@@ -6,11 +6,13 @@ import asyncio
 import logging
 import pickle
 import socket
+import ssl
 import threading
 import time
 import traceback
 import unittest
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -20,6 +22,7 @@ from countersign._http import AnswerReader, HttpFlaw, HttpRequest, bytes_of
 from .trying import Asyncio, Blocking, json_response
 
 KEY = "cs_verysecret"
+CERTIFICATES = Path(__file__).parents[2] / "server" / "test" / "certificates"
 DECIDED = b'{"id":"req_1","status":"APPROVED"}'
 WHOLE = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(DECIDED), DECIDED)
 
@@ -27,8 +30,9 @@ WHOLE = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(DECIDED), DECI
 class Server:
     """Does with each connection what it is told, and keeps what was sent to it."""
 
-    def __init__(self, serve: Callable[[socket.socket], None]) -> None:
+    def __init__(self, serve: Callable[[socket.socket], None], reads_first: bool = True) -> None:
         self.heard: list[bytes] = []
+        self._reads_first = reads_first
         self._serve = serve
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
@@ -45,7 +49,8 @@ class Server:
     def _talk(self, connection: socket.socket) -> None:
         with connection:
             try:
-                self.heard.append(connection.recv(65_536))
+                if self._reads_first:
+                    self.heard.append(connection.recv(65_536))
                 self._serve(connection)
             except OSError:
                 pass  # The client has gone.
@@ -70,8 +75,8 @@ class Transports:
     run_call: Any
     sender: Any
 
-    def server(self: Any, serve: Callable[[socket.socket], None]) -> Server:
-        server = Server(serve)
+    def server(self: Any, serve: Callable[[socket.socket], None], reads_first: bool = True) -> Server:
+        server = Server(serve, reads_first)
         self.addCleanup(server.close)
         return server
 
@@ -172,6 +177,31 @@ class Transports:
         with self.assertRaises(CountersignError) as caught:
             self.run_call(lambda: client.requests.create(summary="a", notify="b", payload="x" * 8_000_000))
         self.assertEqual([caught.exception.code, caught.exception.status], ["body_too_large", 413])
+
+    @unittest.skipUnless(CERTIFICATES.exists(), "the certificates are in a clone, at server/test/certificates")
+    def test_tls_is_checked_against_the_host_and_the_authorities_that_are_trusted(self: Any) -> None:
+        def serve(name: str) -> str:
+            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            context.load_cert_chain(CERTIFICATES / f"{name}.pem", CERTIFICATES / "localhost-key.pem")
+
+            def answer(connection: socket.socket) -> None:
+                with context.wrap_socket(connection, server_side=True) as secure:
+                    secure.recv(65_536)
+                    secure.sendall(WHOLE)
+
+            server = self.server(answer, reads_first=False)
+            return server.url.replace("http://127.0.0.1", "https://localhost")
+
+        trusting = ssl.create_default_context(cafile=str(CERTIFICATES / "ca.pem"))
+        right = serve("localhost")
+        client = self.client(right, ssl_context=trusting)
+        self.assertEqual(self.run_call(lambda: client.requests.get("req_1")).status, "APPROVED")
+        other_name = right.replace("localhost", "127.1")
+        for url, context in ((right, None), (serve("self-signed"), trusting), (other_name, trusting)):
+            error = self.failure(url, ssl_context=context)
+            self.assertEqual(error.code, "connection_failed", url)
+            self.assertIsInstance(error.__cause__, ssl.SSLCertVerificationError)
+        self.assertEqual(self.failure(right.replace("https", "http")).code, "connection_failed")
 
     def test_one_idempotency_key_goes_with_all_tries_of_a_call_and_another_with_the_next_call(self: Any) -> None:
         seen: list[Any] = []

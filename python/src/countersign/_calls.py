@@ -229,9 +229,7 @@ def _envelope_of(body: bytes) -> dict[str, Any] | None:
 def _describe(status: int, base_url: str, location: str | None) -> str:
     if location is not None:
         return f"{base_url} redirects to {location}. Set base_url to where it leads."
-    return (
-        f"{base_url} answered {status}, and not as Countersign does. Is something in between, or is base_url wrong?"
-    )
+    return f"{base_url} answered {status}, and not as Countersign does. Is something in between, or is base_url wrong?"
 
 
 def patient(options: Options, retries_min: int) -> Options:

@@ -35,7 +35,9 @@ def _fit(hint: Any, value: Any, place: str) -> Any:
     if origin in (Union, types.UnionType):
         return _fit_any(args, value, place)
     if origin is Literal:
-        return _demand(any(value == each and type(value) is type(each) for each in args), value, place, "among its values")
+        return _demand(
+            any(value == each and type(value) is type(each) for each in args), value, place, "among its values"
+        )
     if hint is list or origin is list:
         _demand(isinstance(value, list), value, place, "a list")
         inner = args[0] if args else Any

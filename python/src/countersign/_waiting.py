@@ -93,9 +93,7 @@ def _is_passing(error: CountersignError, options: Options) -> bool:
     return is_worth_another_try(error) or (options.contact.is_made and error.code == "not_countersign")
 
 
-def _look(
-    options: Options, request_id: str, remaining: float, monotonic: Clock
-) -> Steps[tuple[ApprovalRequest, bool]]:
+def _look(options: Options, request_id: str, remaining: float, monotonic: Clock) -> Steps[tuple[ApprovalRequest, bool]]:
     """One long poll, held for no longer than there is time."""
     # A client that never heard the service asks for an answer at once: a held call may be cut before one comes.
     is_first = not options.contact.is_made

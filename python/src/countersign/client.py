@@ -135,9 +135,7 @@ class Gated(Generic[P, R]):
         """
         return self._go_on(_gate.resume(self._runner.options, self._action, request_id, self._settings))
 
-    def with_options(
-        self, *, idempotency_key: str | None = None, timeout_seconds: float | None = None
-    ) -> Gated[P, R]:
+    def with_options(self, *, idempotency_key: str | None = None, timeout_seconds: float | None = None) -> Gated[P, R]:
         """The same function with a key for its question, or a limit for its wait."""
         settings = replace(self._settings, idempotency_key=idempotency_key, timeout_seconds=timeout_seconds)
         return Gated(self._runner, self._action, settings)

@@ -21,6 +21,7 @@ class Question(TypedDict, total=False):
     reasoning: str | None
     recent_actions: list[str] | None
     ttl_minutes: int | None
+    callback_url: str | None
 
 
 class CreateRequest(Question, total=False):
@@ -40,6 +41,7 @@ CREATE_NAMES = {
     "reasoning": "reasoning",
     "recent_actions": "recentActions",
     "ttl_minutes": "ttlMinutes",
+    "callback_url": "callbackUrl",
 }
 
 

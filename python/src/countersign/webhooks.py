@@ -86,7 +86,9 @@ def _is_signed(body: bytes, timestamp: str, candidates: list[str], secrets: list
     is_found = False
     given = [candidate.encode("utf-8", "surrogatepass") for candidate in candidates]
     for secret in secrets:
-        signature = hmac.new(secret.encode("utf-8", "surrogatepass"), timestamp.encode("ascii") + b"." + body, hashlib.sha256)
+        signature = hmac.new(
+            secret.encode("utf-8", "surrogatepass"), timestamp.encode("ascii") + b"." + body, hashlib.sha256
+        )
         right = signature.hexdigest().encode("ascii")
         # Takes the same time wherever they differ.
         for candidate in given:
