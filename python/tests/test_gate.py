@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import unittest
 from concurrent.futures import ThreadPoolExecutor
@@ -252,6 +253,29 @@ class Gates:
 
 
 class BlockingGates(Gates, Blocking, unittest.TestCase):
+    def test_a_gate_around_a_gate_asks_two_people(self) -> None:
+        asked: list[Any] = []
+        payload = {"order_id": 1, "amount": 2}
+
+        def answer(call: HttpRequest) -> HttpResponse:
+            if call.url.endswith("/requests"):
+                asked.append(json.loads(call.body or b"")["notify"])
+            told = {"id": f"req_{len(asked)}", "status": "APPROVED", "payload": payload, "effectivePayload": payload}
+            return json_response({**told, "redeemedAt": "x", "redeemedBy": {"id": "key_1", "name": "Key"}})
+
+        client = Countersign("key", "http://127.0.0.1:1", send=answer)
+        paid: list[int] = []
+
+        @client.require_approval(lambda order_id, amount: {"summary": "a", "notify": "ann@example.com"})
+        @client.require_approval(lambda order_id, amount: {"summary": "b", "notify": "bob@example.com"})
+        def pay(order_id: int, amount: int) -> None:
+            paid.append(amount)
+
+        pay.with_options(timeout_seconds=9).with_options(idempotency_key="k")(1, 2)
+        self.assertEqual([asked, paid], [["ann@example.com", "bob@example.com"], [2]])
+        settings = pay.with_options(timeout_seconds=9).with_options(idempotency_key="k")._settings
+        self.assertEqual([settings.timeout_seconds, settings.idempotency_key], [9, "k"])
+
     def test_an_asynchronous_function_is_refused(self) -> None:
         async def act() -> None:
             pass

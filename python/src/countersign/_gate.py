@@ -37,6 +37,13 @@ class Settings:
     idempotency_key: str | None = None
     timeout_seconds: float | None = None
 
+    def with_options(self, idempotency_key: str | None, timeout_seconds: float | None) -> Settings:
+        """What is None stays as it was."""
+        return Settings(
+            self.idempotency_key if idempotency_key is None else idempotency_key,
+            self.timeout_seconds if timeout_seconds is None else timeout_seconds,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Action:

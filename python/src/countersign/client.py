@@ -7,7 +7,6 @@ import inspect
 import ssl
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any, Generic, ParamSpec, TypeVar, Unpack
 
 from . import _gate, _requests, webhooks
@@ -115,7 +114,8 @@ class Gated(Generic[P, R]):
         self._runner = runner
         self._action = action
         self._settings = settings
-        functools.update_wrapper(self, action.function)
+        # Its name and words alone: a gate around a gate must not take over what the inner one holds.
+        functools.update_wrapper(self, action.function, updated=())
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Asks, waits, and runs. Raises an `Approval…Error` when it may not run, and an `AlreadyRedeemedError` when
@@ -137,7 +137,7 @@ class Gated(Generic[P, R]):
 
     def with_options(self, *, idempotency_key: str | None = None, timeout_seconds: float | None = None) -> Gated[P, R]:
         """The same function with a key for its question, or a limit for its wait."""
-        settings = replace(self._settings, idempotency_key=idempotency_key, timeout_seconds=timeout_seconds)
+        settings = self._settings.with_options(idempotency_key, timeout_seconds)
         return Gated(self._runner, self._action, settings)
 
     def _go_on(self, steps: Steps[_gate.Ready]) -> R:
