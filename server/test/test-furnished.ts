@@ -1,9 +1,10 @@
 // A workspace with one of everything that a call of the dashboard can name, and a form for each call.
 
 import type { Database } from "../src/database/database.ts";
+import { issueClientId } from "../src/domain/access/oauth.ts";
 import type { DashboardApi } from "../src/wire/dashboard-contract.ts";
 import { makeMember } from "./test-dashboard.ts";
-import { makeWorkspace, minimalBody, type TestNode } from "./test-service.ts";
+import { makeWorkspace, minimalBody, type TestNode, testKeyring } from "./test-service.ts";
 import { makeEndpoint } from "./test-worker.ts";
 
 export async function makeFurnished(service: TestNode) {
@@ -36,9 +37,22 @@ export async function makeFurnished(service: TestNode) {
   return { workspaceId, key, ids: ids as Record<string, string> };
 }
 
+/** As a client asks that has registered. */
+function question(): string {
+  const redirectUri = "https://app.example/back";
+  const client = { name: "An app", redirectUris: [redirectUri] };
+  return new URLSearchParams({
+    response_type: "code",
+    client_id: issueClientId(testKeyring, client),
+    redirect_uri: redirectUri,
+    code_challenge: "a".repeat(43),
+    code_challenge_method: "S256",
+  }).toString();
+}
+
 /** A body that is right for its call, as far as one can be that changes little. */
 export const bodies: Partial<Record<keyof DashboardApi, object>> = {
-  "POST /workspaces/:workspaceId/connections": { asked: "client_id=unknown" },
+  "POST /workspaces/:workspaceId/connections": { asked: question() },
   "POST /workspaces/:workspaceId/settings": { expiryMinutes: 60 },
   "POST /workspaces/:workspaceId/requests/cancel": { ids: [`req_${"0".repeat(32)}`] },
   "POST /workspaces/:workspaceId/requests/cancel-matching": { upTo: `req_${"f".repeat(32)}` },
