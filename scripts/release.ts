@@ -66,6 +66,9 @@ export async function complaintsAboutPacked(folder: string): Promise<string[]> {
   return complaints;
 }
 
+/** These are run, and not imported. hook/test/package.test.ts runs the hook from its pack. */
+export const commands: ReadonlySet<string> = new Set(["@countersign/mcp", "@countersign/hook"]);
+
 /** Installs all of them together, loads each, and starts the command. Answers with what it saw. */
 export async function tryInFreshFolder(folder: string): Promise<string> {
   const project = await mkdtemp(join(tmpdir(), "countersign-release-"));
@@ -82,7 +85,7 @@ export async function tryInFreshFolder(folder: string): Promise<string> {
     ];
     await execute("npm", ["install", ...options, ...files], { cwd: project, env: environment() });
     await lendFrameworks(project);
-    const names = index.map(({ name }) => name).filter((name) => name !== "@countersign/mcp");
+    const names = index.map(({ name }) => name).filter((name) => !commands.has(name));
     const program = `for (const name of ${JSON.stringify(names)}) console.log(name, Object.keys(await import(name)).length > 0);`;
     await writeFile(join(project, "program.js"), program);
     const loaded = await execute(process.execPath, ["program.js"], { cwd: project });
