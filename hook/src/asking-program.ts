@@ -7,8 +7,8 @@ import { ask, type Job } from "./asking.ts";
 const givenUp = new AbortController();
 const lines = createInterface({ input: process.stdin });
 let isBegun = false;
-/** A cancel takes less. */
-const lastMs = 5_000;
+/** An answer and a cancel take less. */
+const lastMs = 10_000;
 
 lines.on("line", (line) => {
   if (isBegun) return giveUp();

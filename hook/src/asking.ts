@@ -6,6 +6,7 @@ import type { ApprovalRequest, CreateRequest } from "../../sdk/src/contract.ts";
 import { AlreadyRedeemedError, CountersignError, WaitTimeoutError } from "../../sdk/src/errors.ts";
 import { isEdited, keyOf, refusalText } from "../../sdk/src/tool-call.ts";
 import { harnesses } from "./harnesses.ts";
+import { noisyShell } from "./shell-noise.ts";
 import type { ToolCall, Verdict } from "./tool-call.ts";
 
 export type Job = {
@@ -21,6 +22,8 @@ export type Job = {
   waitMs: number;
   /** Answers at once while nobody has decided, and expects to be called again. */
   isDeferring: boolean;
+  /** `SHELL`. */
+  shell: string | null;
 };
 
 /** Reading once and redeeming take so long at most. */
@@ -38,7 +41,7 @@ export async function ask(job: Job, signal: AbortSignal): Promise<Verdict> {
   if (notify === null) return deny(nobodyToAsk);
   const request = await requests.create(bodyOf(job, notify), {
     idempotencyKey: await keyOf("hook", job.call.harness, ...job.call.identity),
-    signal,
+    signal: lateSignal(signal),
   });
   const { id } = request;
   if (!isSame(request.payload, job.call.input)) throw new Error(`${id} asks about another call`);
@@ -52,7 +55,7 @@ export async function ask(job: Job, signal: AbortSignal): Promise<Verdict> {
   try {
     decided = await requests.waitForDecision(id, { timeoutMs, signal });
   } catch (error) {
-    if (signal.aborted) await stop();
+    if (signal.aborted && !job.isDeferring) await stop();
     if (!(error instanceof WaitTimeoutError)) throw error;
     if (job.isDeferring) return { kind: "defer" };
     await stop();
@@ -60,7 +63,7 @@ export async function ask(job: Job, signal: AbortSignal): Promise<Verdict> {
     decided = await requests.get(id, { signal });
     if (decided.status !== "APPROVED") return deny(tooLateText(decided, job.waitMs));
   }
-  return finish(requests, decided, job.call, signal);
+  return finish(requests, decided, job, signal);
 }
 
 /** An answer holds the payload twice and the words around it. An endless one must not eat the machine's memory. */
@@ -81,7 +84,16 @@ async function fetchBounded(url: string, init: RequestInit): Promise<Response> {
 }
 
 const deferAfterMs = 1_000;
-const cancelMs = 3_000;
+/** Together less than asking-program.ts has after it was given up. */
+const cancelMs = 4_000;
+
+/** Aborts later than another: a question that is on its way may have arrived, and its answer says what to cancel. */
+function lateSignal(signal: AbortSignal): AbortSignal {
+  const late = new AbortController();
+  const abort = () => setTimeout(() => late.abort(signal.reason), cancelMs).unref();
+  signal.addEventListener("abort", abort, { once: true });
+  return late.signal;
+}
 
 const nobodyToAsk =
   "Nobody is set to be asked about this action, so it was not carried out: the hook's rules need a notify, or the workspace a default approver. Tell this to the person you work for.";
@@ -100,13 +112,13 @@ function bodyOf({ call, words, ttlMinutes, isDeferring }: Job, notify: string): 
 async function finish(
   requests: Countersign["requests"],
   request: ApprovalRequest,
-  call: ToolCall,
+  { call, shell }: Job,
   signal: AbortSignal,
 ): Promise<Verdict> {
   if (request.status !== "APPROVED") return deny(refusalText(request));
   const { id, effectivePayload, resolvedByEmail: by, resolutionNote: note } = request;
   const wasEdited = isEdited(request);
-  const problem = wasEdited ? harnesses[call.harness].editProblem(call, effectivePayload) : null;
+  const problem = wasEdited ? editProblem(call, effectivePayload, shell) : null;
   // Before it is redeemed, so that nobody finds an action handed out that never ran.
   if (problem !== null) return deny(handedBackText(request, problem));
   try {
@@ -122,6 +134,14 @@ async function finish(
   }
   const edit = wasEdited ? { edit: { input: effectivePayload } } : {};
   return { kind: "allow", requestId: id, by, note, ...edit };
+}
+
+function editProblem(call: ToolCall, edited: unknown, shell: string | null): string | null {
+  const problem = harnesses[call.harness].editProblem(call, edited);
+  // Claude Code's permission prompt is no shell.
+  if (problem !== null || call.event === "permission-prompt") return problem;
+  const noisy = noisyShell(shell);
+  return noisy === null ? null : `The harness could not read it, because ${noisy} prints a text.`;
 }
 
 function deny(reason: string): Verdict {

@@ -1,12 +1,15 @@
 // Claude Code's PreToolUse hook. Contract: https://code.claude.com/docs/en/hooks#pretooluse
 
 import {
+  type Answer,
   type Approved,
   approvedText,
+  block,
   type Harness,
   isObject,
   noteText,
   optionalTextIn,
+  say,
   type ToolCall,
   textIn,
 } from "./tool-call.ts";
@@ -22,9 +25,9 @@ export const claude: Harness = {
   write(verdict) {
     switch (verdict.kind) {
       case "pass":
-        return "";
+        return say("");
       case "deny":
-        return answer({ permissionDecision: "deny", permissionDecisionReason: verdict.reason });
+        return block(verdict.reason);
       case "defer":
         return answer({ permissionDecision: "defer" });
       case "allow":
@@ -56,8 +59,8 @@ export function readToolUse(
   };
 }
 
-export function answer(output: Record<string, unknown>): string {
-  return JSON.stringify({ hookSpecificOutput: { hookEventName: "PreToolUse", ...output } });
+export function answer(output: Record<string, unknown>): Answer {
+  return say(JSON.stringify({ hookSpecificOutput: { hookEventName: "PreToolUse", ...output } }));
 }
 
 function changes(verdict: Approved): Record<string, unknown> {

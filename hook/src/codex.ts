@@ -3,7 +3,7 @@
 // input: an approved call is therefore answered with silence, and Codex's own gate still applies.
 
 import { answer, notAnObject, readToolUse } from "./claude.ts";
-import { type Harness, isObject, noteText, textIn } from "./tool-call.ts";
+import { block, type Harness, isObject, noteText, notYet, say, textIn } from "./tool-call.ts";
 
 export const codex: Harness = {
   name: "codex",
@@ -24,19 +24,16 @@ export const codex: Harness = {
   write(verdict) {
     switch (verdict.kind) {
       case "pass":
-        return "";
+        return say("");
       case "deny":
+        return block(verdict.reason);
       case "defer":
         // It knows no defer, and would let the call pass.
-        return answer({
-          permissionDecision: "deny",
-          permissionDecisionReason:
-            verdict.kind === "deny" ? verdict.reason : "Nobody has approved this action yet.",
-        });
+        return block(notYet);
       case "allow": {
         const told = noteText(verdict);
         const context = told === null ? {} : { additionalContext: told };
-        if (verdict.edit === undefined) return told === null ? "" : answer(context);
+        if (verdict.edit === undefined) return told === null ? say("") : answer(context);
         return answer({
           permissionDecision: "allow",
           updatedInput: verdict.edit.input,

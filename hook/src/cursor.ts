@@ -3,13 +3,16 @@
 
 import { notAnObject } from "./claude.ts";
 import {
+  type Answer,
   approvedText,
   type Harness,
   InputError,
   isObject,
   noteText,
+  notYet,
   optionalTextIn,
   removedKeys,
+  say,
   type ToolCall,
   textIn,
 } from "./tool-call.ts";
@@ -50,25 +53,27 @@ export const cursor: Harness = {
   write(verdict) {
     switch (verdict.kind) {
       case "pass":
-        return verdict.saysAllow ? JSON.stringify({ permission: "allow" }) : "{}";
+        return say(verdict.saysAllow ? JSON.stringify({ permission: "allow" }) : "{}");
       case "deny":
-        return JSON.stringify({ permission: "deny", ...messages(verdict.reason) });
+        return deny(verdict.reason);
       case "defer":
-        return JSON.stringify({
-          permission: "deny",
-          ...messages("Nobody has approved this action yet."),
-        });
+        return deny(notYet);
       case "allow": {
-        const told = noteText(verdict);
-        return JSON.stringify({
+        const output = {
           permission: "allow",
           ...(verdict.edit === undefined ? {} : { updated_input: verdict.edit.input }),
-          ...messages(told ?? approvedText(verdict)),
-        });
+          ...messages(noteText(verdict) ?? approvedText(verdict)),
+        };
+        return say(JSON.stringify(output));
       }
     }
   },
 };
+
+/** As JSON: of exit code 2 Cursor tells nobody why. With failClosed, what it can't read is a "no", too. */
+function deny(reason: string): Answer {
+  return say(JSON.stringify({ permission: "deny", ...messages(reason) }));
+}
 
 /** Both, because which of them reaches the model differs between what is documented and what was seen. */
 function messages(text: string): Record<string, string> {

@@ -13,6 +13,8 @@ export type DecidingOptions = {
   isDeferring: boolean;
   /** `COUNTERSIGN_API_KEY`. */
   apiKey: string | null;
+  /** `SHELL`. */
+  shell: string | null;
   /** All the time that there is for this call, and what is left of it. */
   waitSeconds: number;
   leftMs: number;
@@ -56,6 +58,7 @@ export function decide(
     ttlMinutes: Math.min(10_080, Math.max(5, Math.ceil(waitSeconds / 60))),
     waitMs: Math.max(0, leftMs - Math.min(reserveMsMax, leftMs / 3)),
     isDeferring: options.isDeferring,
+    shell: options.shell,
   };
   return { job };
 }

@@ -14,6 +14,7 @@ import {
   type SettingsFile,
 } from "./registrations.ts";
 import { defaultRulesPath, type Rules, readRules } from "./rules.ts";
+import { noisyShell } from "./shell-noise.ts";
 import { type HarnessName, isObject } from "./tool-call.ts";
 
 export type Finding = { level: "ok" | "warning" | "problem"; text: string };
@@ -44,6 +45,7 @@ async function examine(options: DoctorOptions): Promise<Finding[]> {
       `Rules: ${options.rulesPath} has ${rules.rules.length} rules; otherwise ${rules.otherwise}.`,
     ),
     ...writableFindings([options.rulesPath]),
+    ...shellFindings(options.shell),
     ...(await examineService(rules, options)),
     ...found.flatMap(({ findings }) => findings),
     ...(isRegistered
@@ -181,6 +183,13 @@ function switchedOff(
     );
   }
   return findings;
+}
+
+function shellFindings(shell: string | null): Finding[] {
+  const noisy = noisyShell(shell);
+  if (noisy === null) return [];
+  const text = `${noisy} prints a text, from your profile. A harness can't read what the hook says behind it, so edits are handed back.`;
+  return [problem(text)];
 }
 
 function writableFindings(paths: string[]): Finding[] {

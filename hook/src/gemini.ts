@@ -5,11 +5,14 @@
 import { notAnObject } from "./claude.ts";
 import {
   approvedText,
+  block,
   type Harness,
   isObject,
   noteText,
+  notYet,
   optionalTextIn,
   removedKeys,
+  say,
   textIn,
 } from "./tool-call.ts";
 
@@ -43,21 +46,22 @@ export const gemini: Harness = {
   write(verdict) {
     switch (verdict.kind) {
       case "pass":
-        return "";
+        return say("");
       case "deny":
-        return JSON.stringify({ decision: "deny", reason: verdict.reason });
+        return block(verdict.reason);
       case "defer":
-        return JSON.stringify({ decision: "deny", reason: "Nobody has approved this action yet." });
-      case "allow":
-        return JSON.stringify({
+        return block(notYet);
+      case "allow": {
+        const edit = verdict.edit === undefined ? null : { tool_input: verdict.edit.input };
+        const output = {
           decision: "allow",
           systemMessage: noteText(verdict) ?? approvedText(verdict),
-          ...(verdict.edit === undefined
+          ...(edit === null
             ? {}
-            : {
-                hookSpecificOutput: { hookEventName: "BeforeTool", tool_input: verdict.edit.input },
-              }),
-        });
+            : { hookSpecificOutput: { hookEventName: "BeforeTool", ...edit } }),
+        };
+        return say(JSON.stringify(output));
+      }
     }
   },
 };

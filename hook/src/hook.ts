@@ -6,7 +6,7 @@ import { type Asking, startAsking } from "./asking-process.ts";
 import { decide } from "./deciding.ts";
 import { harnesses, inexactNumberIn, readCall } from "./harnesses.ts";
 import { readRules } from "./rules.ts";
-import type { HarnessName, Verdict } from "./tool-call.ts";
+import type { Answer, HarnessName, Verdict } from "./tool-call.ts";
 
 export type HookOptions = {
   format: HarnessName | null;
@@ -16,6 +16,8 @@ export type HookOptions = {
   isDeferring: boolean;
   /** `COUNTERSIGN_API_KEY`. */
   apiKey: string | null;
+  /** `SHELL`. */
+  shell: string | null;
 };
 
 /** Larger calls are denied. */
@@ -47,7 +49,7 @@ export async function runHook(options: HookOptions): Promise<void> {
   const verdict = "job" in decided ? await askFor(decided.job) : decided.verdict;
   // A process that stood still may see the verdict before its timer.
   if (remainingMs(waitSeconds) === 0) fail("the time is over");
-  else reply(harnesses[call.harness].write(verdict, call));
+  else reply(harnesses[call.harness].write(verdict));
 }
 
 /** Node opens /dev/null in the place of a closed standard output. A "no" that is written there would be none. */
@@ -82,15 +84,16 @@ async function readInput(): Promise<string> {
   return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
 }
 
-function reply(output: string): void {
+function reply({ code, text }: Answer): void {
   if (isAnswered) return;
-  if (Buffer.byteLength(output) > outputBytesMax) {
+  if (Buffer.byteLength(text) > outputBytesMax) {
     fail(tooLong);
     return;
   }
   isAnswered = true;
-  if (output === "") process.exit(0);
-  process.stdout.write(output, (error) => process.exit(error ? 2 : 0));
+  if (text === "") process.exit(code);
+  const stream = code === 0 ? process.stdout : process.stderr;
+  stream.write(`${text}\n`, (error) => process.exit(error ? 2 : code));
 }
 
 /** For everything that is no verdict. Codex and Gemini CLI block only if there is a text. */

@@ -47,6 +47,7 @@ async function run(): Promise<void> {
     waitSeconds: readWait(values.wait),
     isDeferring: values.defer ?? false,
     apiKey: process.env.COUNTERSIGN_API_KEY || null,
+    shell: process.env.SHELL || null,
   };
   const [command, ...more] = positionals;
   if (more.length > 0) throw new Error(`there is no command "${positionals.join(" ")}"`);

@@ -46,9 +46,24 @@ export type Harness = {
   read(input: Record<string, unknown>, event: string): ToolCall;
   /** Why the approver's version can't be passed on; null if it can. */
   editProblem(call: ToolCall, edited: unknown): string | null;
-  /** The text for standard output, with exit code 0. */
-  write(verdict: Verdict, call: ToolCall): string;
+  write(verdict: Verdict): Answer;
 };
+
+/**
+ * What the harness gets: an exit code with a text, on standard output for 0 and on standard error for 2. A "no" is exit
+ * code 2 where its text reaches the model, because that is understood whatever else was printed.
+ */
+export type Answer = { code: 0 | 2; text: string };
+
+export function say(text: string): Answer {
+  return { code: 0, text };
+}
+
+export function block(reason: string): Answer {
+  return { code: 2, text: reason };
+}
+
+export const notYet = "Nobody has approved this action yet. It was not carried out.";
 
 /** The harness sent something else than its documentation says. */
 export class InputError extends Error {}

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import { after, describe, test } from "node:test";
+import { Countersign } from "../../sdk/src/index.ts";
 import { serve } from "../../sdk/test/served.ts";
 import { until } from "../../server/test/patience.ts";
 import { harnesses } from "../src/harnesses.ts";
@@ -74,7 +75,7 @@ for (const name of names) {
     test("a call that the rules let pass gets no decision, and nobody is asked", async () => {
       const guarded = await guard(served, { rules: [] });
       const { code, stdout, stderr } = await guarded.run(name, push).finished;
-      assert.deepEqual([code, stdout, stderr], [0, name === "cursor" ? "{}" : "", ""]);
+      assert.deepEqual([code, stdout.trim(), stderr], [0, name === "cursor" ? "{}" : "", ""]);
       assert.deepEqual(await guarded.requests(), []);
     });
 
@@ -113,6 +114,32 @@ test("another input under an approved call's id is denied", async () => {
   assert.equal(ran, false);
   assert.match(told, /Not approved/);
 });
+
+test("a request that expires or is cancelled runs nothing", async () => {
+  for (const [end, said] of [
+    [expire, /Nobody decided/],
+    [cancel, /was cancelled/],
+  ] as const) {
+    const guarded = await guard(served);
+    const first = guarded.run("codex", push, { id: "call_1" });
+    const id = await guarded.asked();
+    // A wait that is held is not woken by a row whose time was moved.
+    endGroup(first.child);
+    await end(id, guarded.key);
+    const { ran, told } = await guarded.run("codex", push, { id: "call_1" }).outcome;
+    assert.equal(ran, false);
+    assert.match(told, said);
+  }
+});
+
+async function expire(id: string): Promise<void> {
+  const ended = "update approvals set expires_at = now_ms() where id = $1";
+  await served.service.db.query(ended, [id]);
+}
+
+async function cancel(id: string, apiKey: string): Promise<void> {
+  await new Countersign({ apiKey, baseUrl: served.url }).requests.cancel(id);
+}
 
 test("Claude Code defers while nobody has decided, and the resumed session runs the approved call", async () => {
   const guarded = await guard(served);

@@ -3,9 +3,10 @@
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import http from "node:http";
 import net, { type AddressInfo } from "node:net";
+import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { serve } from "../../sdk/test/served.ts";
 import { until } from "../../server/test/patience.ts";
@@ -225,6 +226,25 @@ test("a harness that doesn't read the answer any more gets exit code 2 with it",
   const run = guarded.run("claude", push, { more: "--wait 5" });
   run.child.stdout?.destroy();
   assert.equal((await run.finished).code, 2);
+});
+
+test("a shell that prints a text of its own lets no call pass, and no edit run as if there were none", async () => {
+  for (const name of names) {
+    const guarded = await guard(served);
+    const shell = join(folder, "noisy-shell");
+    await writeFile(shell, "#!/bin/sh\necho Welcome\n", { mode: 0o755 });
+    const env = { ...guarded.env, SHELL: shell };
+    const noisy = { env, command: `echo Welcome; ${guarded.command()}` };
+    const rejected = guarded.run(name, push, noisy);
+    await served.reject(await guarded.asked(), "No");
+    assert.equal((await rejected.outcome).ran, false, name);
+    const other = await guard(served);
+    const command = `echo Welcome; ${other.command()}`;
+    const edited = other.run(name, push, { env: { ...other.env, SHELL: shell }, command });
+    await served.approve(await other.asked(), '{"command": "ls"}');
+    assert.equal((await edited.outcome).ran, false, name);
+    assert.ok((await other.requests()).every(({ redeemed }) => !redeemed));
+  }
 });
 
 test("a number that nobody would see exactly is asked about by nobody", async () => {

@@ -12,7 +12,7 @@ import type { HarnessName } from "../src/tool-call.ts";
 export const program = join(import.meta.dirname, "..", "bin", "countersign-hook.mjs");
 
 /** The end of every documented command. */
-export const shellGuard = `|| { echo "Not approved: countersign-hook failed." >&2; exit 2; }`;
+export const shellGuard = `|| { echo "Not approved (countersign-hook)." >&2; exit 2; }`;
 
 /** What became of the tool. `told` reaches the model. */
 export type Outcome =
