@@ -23,7 +23,7 @@ const toolsWithTasks = ["request_approval", "await_decision"];
 const markKey = `countersign/task-${crypto.randomUUID()}`;
 const askedKey = `countersign/asked-${crypto.randomUUID()}`;
 
-/** What one connection speaks. The version of a handshake is known once it was made. */
+/** The version that a connection speaks. The handshake tells it. */
 export type Speech = { era: Era; version: string | null };
 
 export function speaksTasks({ era, version }: Speech): boolean {

@@ -378,7 +378,7 @@ export const oauthRefreshDays = 30;
 export const oauthReuseSeconds = 30;
 /** Used refresh tokens that are remembered: a client that refreshes every hour makes 720 in 30 days. */
 export const oauthTokensPerConnectionMax = 2_000;
-/** Of one network, for registering and for tokens together. */
+/** Registrations and tokens of one network share this limit. */
 export const oauthCallsPerMinuteMax = 60;
 /** The list shows this many revoked keys, the newest; the activity names all. */
 export const revokedKeysListed = 100;
