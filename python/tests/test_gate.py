@@ -276,6 +276,22 @@ class BlockingGates(Gates, Blocking, unittest.TestCase):
         settings = pay.with_options(timeout_seconds=9).with_options(idempotency_key="k")._settings
         self.assertEqual([settings.timeout_seconds, settings.idempotency_key], [9, "k"])
 
+    def test_a_validate_that_changes_what_it_got_changes_nothing_of_what_runs(self) -> None:
+        payload = {"orders": [1, 2]}
+        told = {"id": "req_1", "status": "APPROVED", "summary": "Refund", "payload": payload, "effectivePayload": payload}
+        told |= {"approverEmail": "ann@example.com", "redeemedAt": "x", "redeemedBy": {"id": "key_1", "name": "Key"}}
+        client = Countersign("key", "http://127.0.0.1:1", send=lambda call: json_response(told))
+        refunded: list[int] = []
+
+        def refund(orders: list[int]) -> None:
+            refunded.extend(orders)
+
+        gated = client.require_approval(
+            lambda orders: {"summary": "Refund", "notify": "ann@example.com"}, validate=lambda orders: orders.append(3)
+        )(refund)
+        gated.resume("req_1")
+        self.assertEqual(refunded, [1, 2])
+
     def test_an_asynchronous_function_is_refused(self) -> None:
         async def act() -> None:
             pass

@@ -89,35 +89,31 @@ def ask(options: Options, action: Action, arguments: dict[str, Any], settings: S
     return (yield from create(options, {**question, "payload": sent}, settings.idempotency_key))
 
 
-def ask_and_wait(options: Options, action: Action, arguments: dict[str, Any], settings: Settings) -> Steps[Ready]:
+def ask_and_wait(
+    options: Options, action: Action, arguments: dict[str, Any], settings: Settings
+) -> Steps[ApprovalRequest]:
     refuse_flawed_wait(settings.timeout_seconds)
     request = yield from ask(options, action, arguments, settings)
     decided = yield from wait_for_decision(options, request.id, settings.timeout_seconds)
     return (yield from _prepare(action, decided))
 
 
-def resume(options: Options, action: Action, request_id: str, settings: Settings) -> Steps[Ready]:
+def resume(options: Options, action: Action, request_id: str, settings: Settings) -> Steps[ApprovalRequest]:
     decided = yield from wait_for_decision(options, request_id, settings.timeout_seconds)
     _refuse_anothers(decided, action.describe)
     return (yield from _prepare(action, decided))
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """An approval that can be carried out here. It is not used up yet."""
-
-    request: ApprovalRequest
-    arguments: dict[str, Any]
-
-
-def redeem_for(options: Options, action: Action, ready: Ready) -> Steps[dict[str, Any]]:
+def redeem_for(options: Options, action: Action, approved: ApprovalRequest) -> Steps[dict[str, Any]]:
     """The arguments to run with. From here on the approval is used up, so nothing may stop on the way."""
-    redeemed = yield from redeem(options, ready.request.id, None)
-    _refuse_changed(options, ready.request, redeemed)
-    return ready.arguments if action.request_as is None else {**ready.arguments, action.request_as: redeemed}
+    redeemed = yield from redeem(options, approved.id, None)
+    _refuse_changed(options, approved, redeemed)
+    # Read anew: `validate` had the others in its hands, and may have changed what is inside them.
+    arguments = fitted(action.function, redeemed.effective_payload)
+    return arguments if action.request_as is None else {**arguments, action.request_as: redeemed}
 
 
-def _prepare(action: Action, request: ApprovalRequest) -> Steps[Ready]:
+def _prepare(action: Action, request: ApprovalRequest) -> Steps[ApprovalRequest]:
     """Every check comes before the redeem, so that an approval that can't be carried out is not used up."""
     assert_approved(request)
     payload = request.effective_payload
@@ -127,7 +123,7 @@ def _prepare(action: Action, request: ApprovalRequest) -> Steps[Ready]:
     arguments = _refuse_unfit(action, payload, whose)
     if action.validate is not None:
         yield Call(action.validate, arguments)
-    return Ready(request, arguments)
+    return request
 
 
 def _refuse_unfit(action: Action, payload: dict[str, Any], whose: str) -> dict[str, Any]:

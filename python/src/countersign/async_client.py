@@ -160,9 +160,9 @@ class AsyncGated(Generic[P, R]):
         settings = self._settings.with_options(idempotency_key, timeout_seconds)
         return AsyncGated(self._runner, self._action, settings)
 
-    async def _go_on(self, steps: Steps[_gate.Ready]) -> R:
-        ready = await self._runner.run(steps)
-        redeeming = _gate.redeem_for(self._runner.options, self._action, ready)
+    async def _go_on(self, steps: Steps[ApprovalRequest]) -> R:
+        approved = await self._runner.run(steps)
+        redeeming = _gate.redeem_for(self._runner.options, self._action, approved)
         arguments = await self._runner.run_to_the_end(redeeming)
         result: R = await self._action.function(**arguments)
         return result

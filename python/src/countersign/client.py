@@ -140,9 +140,9 @@ class Gated(Generic[P, R]):
         settings = self._settings.with_options(idempotency_key, timeout_seconds)
         return Gated(self._runner, self._action, settings)
 
-    def _go_on(self, steps: Steps[_gate.Ready]) -> R:
-        ready = self._runner.run(steps)
-        arguments = self._runner.run(_gate.redeem_for(self._runner.options, self._action, ready))
+    def _go_on(self, steps: Steps[ApprovalRequest]) -> R:
+        approved = self._runner.run(steps)
+        arguments = self._runner.run(_gate.redeem_for(self._runner.options, self._action, approved))
         result: R = self._action.function(**arguments)
         return result
 
