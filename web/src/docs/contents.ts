@@ -50,6 +50,11 @@ export const readers: readonly DocsReader[] = [
         "Hooks",
         "A person before the tools of Claude Code, Codex, Cursor and Gemini CLI.",
       ),
+      page(
+        "docs/native-gates.md",
+        "Native gates",
+        "What frameworks do by themselves when nobody decides, on a crash, and on an edit.",
+      ),
       page("docs/mcp.md", "MCP server", "Tools for models that ask for approval themselves."),
       // The name of the file is the address of the reference.
       {
