@@ -252,6 +252,7 @@ create table connections (
   client_name text not null,
   redirect_host text not null,
   created_at timestamp(3) with time zone not null default now_ms(),
+  redirect_uri text,
   constraint connections_pkey PRIMARY KEY (workspace_id, api_key_id),
   constraint connections_workspace_id_api_key_id_fkey FOREIGN KEY (workspace_id, api_key_id) REFERENCES api_keys(workspace_id, id),
   constraint connections_client_digest_check CHECK ((octet_length(client_digest) = 32)),

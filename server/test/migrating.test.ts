@@ -73,6 +73,8 @@ const merged = {
     "2dfded55d2fd01c65a88bade022e55760e36c5199b412ae10c62434145d823d5",
   "0017_callbacks.sql": "1eed5d938226537fe2ad45750579c17530c5ef2cb19b58576b2963497357ec6f",
   "0018_connections.sql": "25cfd92d86686d20d88413655b07d4c102850640a78918e666df8046650e20a6",
+  "0020_connections_end_with_the_role.sql":
+    "ef3962cced55b35ad721dd78ab1423936f9f6076c3728160375ce0e133a313aa",
 };
 
 const migrationsFolder = join(import.meta.dirname, "..", "migrations");
@@ -143,6 +145,41 @@ test("deliveries from before channels get theirs, and so does what an older proc
       { count: 3, channel: "mail", is_mail: true },
       { count: 3, channel: "webhook", is_mail: false },
     ]);
+  });
+});
+
+test("an app whose person had lost the right to connect it is revoked, and no other key", async () => {
+  await onDatabase({ isEmpty: true }, async ({ connection }, client) => {
+    const migration = "0020_connections_end_with_the_role.sql";
+    await migrateUntil(client, migration);
+    await client.query(`
+      insert into workspaces (id, name, plan) values ('ws_1', 'One', 'unlimited'), ('ws_2', 'Two', 'unlimited');
+      insert into members (workspace_id, email, role, joined_at) values
+        ('ws_1', 'Admin@example.com', 'admin', now()), ('ws_1', 'viewer@example.com', 'viewer', now()),
+        ('ws_1', 'invited@example.com', 'owner', null), ('ws_2', 'gone@example.com', 'owner', now());
+      insert into api_keys (workspace_id, id, name, digest, last_four)
+        select 'ws_1', id, id, sha256(id::bytea), 'abcd'
+        from unnest(array['admin', 'viewer', 'invited', 'gone', 'key']) as id;
+      insert into connections (workspace_id, api_key_id, email, client_digest, client_name, redirect_host)
+        select 'ws_1', id, id || '@example.com', sha256('x'), 'App', 'localhost'
+        from unnest(array['admin', 'viewer', 'invited', 'gone']) as id`);
+    await migrate(connection);
+    const { rows } = await client.query(
+      "select id from api_keys where revoked_at is null order by id",
+    );
+    assert.deepEqual(
+      rows.map(({ id }) => id),
+      ["admin", "key"],
+    );
+    const { rows: told } = await client.query(
+      "select subject, detail->>'reason' as reason from activity order by subject",
+    );
+    assert.deepEqual(
+      told.map(({ subject, reason }) => `${subject}: ${reason}`),
+      ["gone", "invited", "viewer"].map(
+        (name) => `${name}: ${name}@example.com is no admin or owner any more`,
+      ),
+    );
   });
 });
 

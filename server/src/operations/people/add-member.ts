@@ -10,6 +10,7 @@ import * as people from "../../storage/people/people.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
 import { inTurnBy } from "../transaction-by.ts";
 import { endMembership, refuseLastOwner } from "./manage-members.ts";
+import * as memberships from "./memberships.ts";
 
 export async function addMember(
   db: Database,
@@ -90,7 +91,7 @@ async function changeKnown(
     subject: known.email,
     detail: { from: known.role, to: role },
   });
-  return members.setRole(tx, known, role);
+  return memberships.setRole(tx, known, { role, actor: null });
 }
 
 async function noteAdded(tx: Transaction, { workspaceId, email, role }: NewMember): Promise<void> {

@@ -15,6 +15,7 @@ import * as workspaces from "../../storage/workspaces/workspaces.ts";
 import { inTurnBy } from "../transaction-by.ts";
 import { refuseWhileDefault } from "./default-approvers.ts";
 import { removeFromGroups } from "./manage-group.ts";
+import * as memberships from "./memberships.ts";
 
 /** Adds a member who must still accept, with the mail that says so. */
 export async function inviteMember(
@@ -59,13 +60,13 @@ export async function changeMemberRole(
       subject: member.email,
       detail: { from: member.role, to: role },
     });
-    return members.setRole(tx, member, role);
+    return memberships.setRole(tx, member, { role, actor: by.actor });
   });
 }
 
 /**
- * Ends their access at once: rights are looked up at every call. Also revokes an invitation. With `groups` they can no
- * longer decide for any group either.
+ * Ends their access at once: rights are looked up at every call, and the apps they connected are revoked. Also revokes
+ * an invitation. With `groups` they can no longer decide for any group either.
  */
 export async function removeMember(
   db: Database,
@@ -92,7 +93,7 @@ export async function endMembership(
   if (refused !== null) return refused;
   const entry = { workspaceId, actor, subject: email, detail: { role } };
   await activity.insert(tx, { ...entry, action: "member.removed" });
-  await members.remove(tx, member);
+  await memberships.remove(tx, member, actor);
   if (groups) await removeFromGroups(tx, { workspaceId, email, actor });
   return member;
 }

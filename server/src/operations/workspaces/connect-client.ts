@@ -18,6 +18,7 @@ import type { MemberDoer } from "../../domain/workspace/activity.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
 import * as connections from "../../storage/workspaces/connections.ts";
+import { endConnection } from "../people/memberships.ts";
 import { inTurnBy } from "../transaction-by.ts";
 import { newKey } from "./issue-key.ts";
 
@@ -58,11 +59,8 @@ export async function useCode(db: Database, use: CodeUse): Promise<Tokens | OAut
     if (code === null) return badCode();
     const { workspaceId, apiKeyId } = code;
     if (apiKeyId !== null) {
-      await endConnection(
-        tx,
-        { workspaceId, apiKeyId, email: code.email },
-        "its code was used twice",
-      );
+      const reason = "its code was used twice";
+      await endConnection(tx, { workspaceId, apiKeyId }, { actor: code.email, reason });
       return badCode();
     }
     if ((await apiKeys.countInUse(tx, workspaceId)) >= keysPerWorkspaceMax) return badCode();
@@ -115,7 +113,8 @@ export async function refreshTokens(
     const token = await connections.findRefresh(tx, digest);
     if (token === null) return badRefresh();
     if (token.isReused) {
-      await endConnection(tx, token, "a refresh token was used twice");
+      const reason = "a refresh token was used twice";
+      await endConnection(tx, token, { actor: token.email, reason });
       return badRefresh();
     }
     await connections.setUsed(tx, token, digest);
@@ -133,18 +132,6 @@ async function newTokens(
   const digests = { access: digestOfToken(access), refresh: digestOfToken(refresh) };
   await connections.insertTokens(tx, of, digests);
   return tokens;
-}
-
-async function endConnection(
-  tx: Transaction,
-  { workspaceId, apiKeyId, email }: { workspaceId: string; apiKeyId: string; email: string },
-  reason: string,
-): Promise<void> {
-  const key = await apiKeys.lock(tx, { workspaceId, id: apiKeyId });
-  if (key === null || key.revokedAt !== null) return;
-  const entry = { workspaceId, actor: email, subject: key.name, detail: { reason } };
-  await activity.insert(tx, { ...entry, action: "key.revoked" });
-  await apiKeys.revoke(tx, key);
 }
 
 const secretBytes = 32;

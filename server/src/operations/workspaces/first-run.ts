@@ -13,6 +13,7 @@ import * as apiKeys from "../../storage/workspaces/api-keys.ts";
 import * as workspaces from "../../storage/workspaces/workspaces.ts";
 import { insertMember } from "../people/add-member.ts";
 import { removeFromGroups } from "../people/manage-group.ts";
+import * as memberships from "../people/memberships.ts";
 import { insertSignInLink } from "../people/sign-in.ts";
 import { insertKey, setDefaultApprover } from "./issue-key.ts";
 import { applySettings } from "./manage-workspace.ts";
@@ -106,7 +107,7 @@ async function removeMember(
   const { workspaceId, email: subject, role } = member;
   const entry = { workspaceId, actor: null, subject, detail: { role } };
   await activity.insert(tx, { ...entry, action: "member.removed" });
-  await members.remove(tx, member);
+  await memberships.remove(tx, member, null);
   return true;
 }
 

@@ -31,6 +31,8 @@ export type Code = NewCode & { apiKeyId: string | null };
 
 type KeyOf = { workspaceId: string; apiKeyId: string };
 
+type Person = { workspaceId: string; email: string };
+
 /** Codes that nobody came for make room. */
 export async function insertCode(tx: Transaction, code: NewCode): Promise<void> {
   await tx.query(
@@ -91,6 +93,13 @@ export async function setCodeUsed(tx: Transaction, code: NewCode, apiKeyId: stri
   );
 }
 
+export async function deleteCodesOf(tx: Transaction, person: Person): Promise<void> {
+  await tx.query(
+    "delete from connection_codes where workspace_id = $1 and lower(email) = lower($2)",
+    [person.workspaceId, person.email],
+  );
+}
+
 export async function insert(
   tx: Transaction,
   connection: Connection & { workspaceId: string; clientDigest: Buffer },
@@ -102,6 +111,18 @@ export async function insert(
      values ($1, $2, $3, $4, $5, $6)`,
     [workspaceId, apiKeyId, email, clientDigest, clientName, redirectHost],
   );
+}
+
+/** Those that work, or would if their person called. */
+export async function listInUseOf(db: Queryable, person: Person): Promise<KeyOf[]> {
+  const { rows } = await db.query<{ api_key_id: string }>(
+    `select c.api_key_id from connections c
+     join api_keys k on k.workspace_id = c.workspace_id and k.id = c.api_key_id
+     where c.workspace_id = $1 and lower(c.email) = lower($2) and k.revoked_at is null
+     order by c.api_key_id`,
+    [person.workspaceId, person.email],
+  );
+  return rows.map((row) => ({ workspaceId: person.workspaceId, apiKeyId: row.api_key_id }));
 }
 
 /** Of keys in use and of revoked ones. */
