@@ -17,7 +17,8 @@ const app = createServer((_request, response) => response.end("Back in the app")
 await new Promise<void>((resolve) => app.listen(0, "127.0.0.1", resolve));
 after(() => app.close());
 const appUrl = `http://127.0.0.1:${(app.address() as AddressInfo).port}`;
-const redirectUri = `${appUrl}/callback`;
+/** Long, and with another's host in its path. */
+const redirectUri = `${appUrl}/https://claude.ai/${"callback/".repeat(20)}`;
 const toTheApp = { ...atTheDoor, mayVisit: appUrl };
 
 journey(
@@ -48,10 +49,11 @@ journey(
     const name = page.locator(".connect-name");
     await name.waitFor();
     assert.match(await name.innerText(), /U\+200B|zero.width/i);
-    assert.match(
-      await page.locator(".connect-facts").innerText(),
-      /127\.0\.0\.1, a program on this computer/,
-    );
+    const facts = page.locator(".connect-facts");
+    assert.match(await facts.innerText(), /program on this computer/);
+    const address = facts.locator(".redirect-address");
+    assert.equal(await address.textContent(), redirectUri, "the whole address");
+    assert.equal(await address.locator("strong").textContent(), new URL(appUrl).host);
     const connect = page.getByRole("button", { name: "Connect", exact: true });
     assert.ok(await connect.isDisabled(), "a press alone connects nothing");
     await inspect(page, "dashboard-connect", toTheApp);
@@ -79,5 +81,11 @@ journey(
     assert.match(await row.innerText(), new RegExp(email));
     await inspect(page, "dashboard-connected-app", toTheApp);
     await row.getByRole("button", { name: /^Revoke/ }).waitFor();
+
+    question.set("code_challenge_method", "plain");
+    await page.goto(`${site.url}/app/connect?${question}`);
+    await page.getByRole("button", { name: "Back to the app" }).waitFor();
+    assert.equal(await address.textContent(), redirectUri, "where the way back leads");
+    await inspect(page, "dashboard-connect-bad", toTheApp);
   },
 );

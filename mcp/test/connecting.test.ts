@@ -79,7 +79,7 @@ for (const path of ["", "/countersign"]) {
     const search = provider.asked?.search ?? "";
     const question = (await browser.ask(search)).json;
     assert.equal(question.clientName, "Claude\u200b Desktop");
-    assert.deepEqual([question.redirectHost, question.isHere], ["127.0.0.1", true]);
+    assert.deepEqual([question.redirectUri, question.isHere], [redirectUri, true]);
     const { json } = await browser.allow(search);
     const answer = new URL(json.redirectTo);
     assert.equal(`${answer.origin}${answer.pathname}`, redirectUri);
@@ -104,10 +104,15 @@ for (const path of ["", "/countersign"]) {
     const [key] = (await browser.listKeys()).filter(
       (each: { connection?: object }) => each.connection,
     );
-    assert.deepEqual(key.connection, { email: browser.email, redirectHost: "127.0.0.1" });
+    assert.deepEqual(key.connection, {
+      email: browser.email,
+      redirectHost: "127.0.0.1",
+      redirectUri,
+    });
     assert.equal(key.name, "Claude\u200b Desktop");
     const [entry] = await browser.activity();
     assert.deepEqual([entry.action, entry.actorEmail], ["key.issued", browser.email]);
+    assert.deepEqual(entry.detail, { redirectUri });
     await revokeKey(db, key.id);
     await assert.rejects(callTool(client, "list_pending", {}));
   });
@@ -249,6 +254,11 @@ test("nobody is sent to an address that the client did not register, and other m
       assert.equal(told.searchParams.has("code"), false);
     }
   }
+  const own = `${hand.place.publicUrl}/callback`;
+  const ofOurs = await hand.post("/oauth/register", JSON.stringify({ redirect_uris: [own] }));
+  assert.equal(ofOurs.json.error, "invalid_redirect_uri");
+  const sameProgram = await browser.ask(hand.searchWith({ redirect_uri: own }));
+  assert.match(sameProgram.json.error.message, /our own address/, "a port that is ours");
   const twice = `${hand.searchWith()}&redirect_uri=${encodeURIComponent("https://evil.example/")}`;
   assert.equal((await browser.allow(twice)).status, 400);
   const { json } = await browser.ask(hand.searchWith());

@@ -12,8 +12,11 @@ export type ApiKey = {
   /** Asked in place of the workspace's default approver; null goes by the workspace. */
   defaultApprover: string | null;
   /** The client that was connected with it, instead of a key that somebody could paste. */
-  connection?: { email: string; redirectHost: string };
+  connection?: ConnectedApp;
 };
+
+/** `redirectUri` is the whole address that its answer went to, null for apps from before it was kept. */
+export type ConnectedApp = { email: string; redirectHost: string; redirectUri: string | null };
 
 /** The key itself is shown this once. */
 export type IssuedKey = ApiKey & { key: string };
@@ -24,11 +27,11 @@ export type AskedConnection =
       kind: "question";
       /** As the client calls itself. */
       clientName: string;
-      /** Where its answer goes. */
-      redirectHost: string;
+      /** The whole address that its answer goes to. */
+      redirectUri: string;
       /** Whether that is the reader's own machine. */
       isHere: boolean;
       /** Says no to the client. */
       refuseTo: string;
     }
-  | { kind: "told"; redirectTo: string };
+  | { kind: "told"; redirectUri: string; redirectTo: string };

@@ -3,13 +3,12 @@
 import type { Keyring } from "./keyring.ts";
 import {
   challengePattern,
-  isRegisteredRedirect,
   type OAuthClient,
   type OAuthRefusal,
   readClientId,
-  redirectWith,
   refuseOAuth,
 } from "./oauth.ts";
+import { isOwnAddress, isRegisteredRedirect, redirectWith } from "./redirect-uri.ts";
 
 export type OAuthQuestion = {
   clientId: string;
@@ -25,7 +24,7 @@ export type OAuthQuestion = {
  */
 export type ReadQuestion =
   | { kind: "question"; question: OAuthQuestion }
-  | { kind: "told"; redirectTo: string }
+  | { kind: "told"; redirectUri: string; redirectTo: string }
   | { kind: "doubtful"; message: string };
 
 type Issuer = { publicUrl: string; keyring: Keyring };
@@ -39,10 +38,14 @@ export function readQuestion({ publicUrl, keyring }: Issuer, query: URLSearchPar
     return doubtful("This service doesn’t know the program that sent you here.");
   }
   const redirectUri = onlyOne(query, "redirect_uri");
-  if (redirectUri === null || !isRegisteredRedirect(client, redirectUri)) {
+  if (redirectUri === null || !isRegisteredRedirect(client.redirectUris, redirectUri)) {
     return doubtful(
       "The program that sent you here wants the answer at an address that isn’t its own.",
     );
+  }
+  // Asked anew: a port may have been chosen since, and PUBLIC_URL may have changed.
+  if (isOwnAddress(redirectUri, publicUrl)) {
+    return doubtful("The program that sent you here wants the answer at our own address.");
   }
   const state = onlyOne(query, "state");
   const flaw = flawOf(query, publicUrl);
@@ -50,6 +53,7 @@ export function readQuestion({ publicUrl, keyring }: Issuer, query: URLSearchPar
     const answer = { error: flaw.error, error_description: flaw.description };
     return {
       kind: "told",
+      redirectUri,
       redirectTo: redirectWith(redirectUri, { ...answer, state, iss: publicUrl }),
     };
   }

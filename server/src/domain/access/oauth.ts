@@ -1,14 +1,11 @@
-// The rules by which a stranger's program gets a token: who it says it is, where its answer may go, and how it proves
-// that it asked. A client registers itself with anything, so nothing that it says is believed.
+// The rules by which a stranger's program gets a token: who it says it is, and how it proves that it asked. A client
+// registers itself with anything, so nothing that it says is believed.
 
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
-import {
-  oauthClientBytesMax,
-  oauthRedirectUriCharactersMax,
-  oauthRedirectUrisMax,
-} from "../limits.ts";
+import { oauthClientBytesMax, oauthRedirectUrisMax } from "../limits.ts";
 import { flawOfName } from "../workspace/name.ts";
 import type { Keyring, SecretKey } from "./keyring.ts";
+import { isOwnAddress, mayRedirectTo } from "./redirect-uri.ts";
 
 /** The codes of RFC 6749, 7591 and 8707 that we use. */
 export type OAuthError =
@@ -37,7 +34,7 @@ export type OAuthClient = { name: string; redirectUris: readonly string[] };
 const unnamedClient = "Unnamed client";
 
 /** What a client says about itself when it registers. Everything but name and addresses is ignored. */
-export function parseClient(metadata: unknown): OAuthClient | OAuthRefusal {
+export function parseClient(metadata: unknown, publicUrl: string): OAuthClient | OAuthRefusal {
   const { client_name: given, redirect_uris: redirectUris } = Object(metadata) as {
     client_name?: unknown;
     redirect_uris?: unknown;
@@ -51,8 +48,11 @@ export function parseClient(metadata: unknown): OAuthClient | OAuthRefusal {
   if (redirectUris.length > oauthRedirectUrisMax || !redirectUris.every(mayRedirectTo)) {
     return refuseOAuth(
       "invalid_redirect_uri",
-      `Give at most ${oauthRedirectUrisMax} redirect_uris, each https, or http to localhost, 127.0.0.1 or [::1], without a fragment and without a name before the host.`,
+      `Give at most ${oauthRedirectUrisMax} redirect_uris, each https, or http to localhost, 127.0.0.1 or [::1], without a fragment, without a name before the host, and without code, state, iss or error in the query.`,
     );
+  }
+  if (redirectUris.some((uri) => isOwnAddress(uri, publicUrl))) {
+    return refuseOAuth("invalid_redirect_uri", "A redirect_uri can't lead to this service itself.");
   }
   const client = { name: String(name), redirectUris };
   if (Buffer.byteLength(textOfClient(client)) <= oauthClientBytesMax) return client;
@@ -60,49 +60,6 @@ export function parseClient(metadata: unknown): OAuthClient | OAuthRefusal {
     "invalid_client_metadata",
     `client_name and redirect_uris may have at most ${oauthClientBytesMax} bytes together.`,
   );
-}
-
-const loopbackHosts = ["localhost", "127.0.0.1", "[::1]"];
-
-/** Only an address that every reader reads alike: written as the standard writes it, to the letter. */
-function mayRedirectTo(uri: unknown): boolean {
-  if (typeof uri !== "string" || uri.length > oauthRedirectUriCharactersMax) return false;
-  if (!URL.canParse(uri)) return false;
-  const url = new URL(uri);
-  if (url.href !== uri && url.href !== `${uri}/`) return false;
-  if (url.username !== "" || url.password !== "" || uri.includes("#")) return false;
-  return url.protocol === "https:" || isLoopback(url);
-}
-
-function isLoopback({ protocol, hostname }: URL): boolean {
-  return protocol === "http:" && loopbackHosts.includes(hostname);
-}
-
-/** Exactly one that was registered. A program on somebody's own machine may listen at another port (RFC 8252). */
-export function isRegisteredRedirect({ redirectUris }: OAuthClient, uri: string): boolean {
-  if (redirectUris.includes(uri)) return true;
-  if (!mayRedirectTo(uri) || !isLoopback(new URL(uri))) return false;
-  return redirectUris.some((each) => withoutPort(each) === withoutPort(uri));
-}
-
-function withoutPort(uri: string): string {
-  const url = new URL(uri);
-  url.port = "";
-  return url.href;
-}
-
-/** The place that a person is told of: the host, or their own machine. */
-export function redirectHostOf(uri: string): string {
-  const url = new URL(uri);
-  return isLoopback(url) ? url.hostname : url.host;
-}
-
-/** The registered address stays as it is, and the answer follows it. */
-export function redirectWith(uri: string, answer: Record<string, string | null>): string {
-  const given = Object.entries(answer).flatMap(([name, value]) =>
-    value === null ? [] : [[name, value] as [string, string]],
-  );
-  return `${uri}${uri.includes("?") ? "&" : "?"}${new URLSearchParams(given)}`;
 }
 
 const clientIdPattern = /^csc_([A-Za-z0-9_-]{1,2000})\.([A-Za-z0-9_-]{43})$/;

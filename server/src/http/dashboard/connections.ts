@@ -2,8 +2,8 @@
 // each call, and the answer goes only where the client was registered.
 
 import { z } from "zod";
-import { redirectHostOf, redirectWith } from "../../domain/access/oauth.ts";
 import { readQuestion } from "../../domain/access/oauth-question.ts";
+import { isHere, redirectWith } from "../../domain/access/redirect-uri.ts";
 import { isRefusal, refuse } from "../../domain/refusal.ts";
 import { allowClient } from "../../operations/workspaces/connect-client.ts";
 import type { AskedConnection } from "../../wire/dashboard-keys.ts";
@@ -26,8 +26,8 @@ export function asked(calls: DashboardCalls, { call }: Visit): AskedConnection |
   return {
     kind: "question",
     clientName: client.name,
-    redirectHost: redirectHostOf(redirectUri),
-    isHere: redirectUri.startsWith("http:"),
+    redirectUri,
+    isHere: isHere(redirectUri),
     refuseTo: redirectWith(redirectUri, { error: "access_denied", state, iss: publicUrl }),
   };
 }

@@ -70,8 +70,8 @@ export async function revoke(
 /** Only keys that a client was connected with have this. */
 function toConnection(found: connections.Connection | undefined): Pick<ApiKey, "connection"> {
   if (found === undefined) return {};
-  const { email, redirectHost } = found;
-  return { connection: { email, redirectHost } };
+  const { email, redirectHost, redirectUri } = found;
+  return { connection: { email, redirectHost, redirectUri } };
 }
 
 function toApiKey({

@@ -43,8 +43,8 @@ export function oauthHandlers(calls: OAuthCalls): { register: Handle; token: Han
   return { register: limited(register), token: limited(token) };
 }
 
-function register({ keyring }: OAuthCalls, { body }: Call): Answer {
-  const client = parseClient(parseJson(body));
+function register({ keyring, origin }: OAuthCalls, { body }: Call): Answer {
+  const client = parseClient(parseJson(body), origin.publicUrl);
   if (isOAuthRefusal(client)) return refused(client);
   const registered = {
     client_id: issueClientId(keyring, client),

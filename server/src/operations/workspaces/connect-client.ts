@@ -4,13 +4,9 @@
 import { randomBytes } from "node:crypto";
 import type { Database, Transaction } from "../../database/database.ts";
 import { digestOfApiKey, lastFourOfApiKey } from "../../domain/access/api-key.ts";
-import {
-  isChallengeMet,
-  type OAuthRefusal,
-  redirectHostOf,
-  refuseOAuth,
-} from "../../domain/access/oauth.ts";
+import { isChallengeMet, type OAuthRefusal, refuseOAuth } from "../../domain/access/oauth.ts";
 import type { OAuthQuestion } from "../../domain/access/oauth-question.ts";
+import { redirectHostOf } from "../../domain/access/redirect-uri.ts";
 import { digestOfToken } from "../../domain/access/sign-in.ts";
 import { keysPerWorkspaceMax } from "../../domain/limits.ts";
 import { type ChangeRefusal, isRefusal, refuse } from "../../domain/refusal.ts";
@@ -76,7 +72,7 @@ function isMeant(code: connections.Code, { clientId, redirectUri, verifier }: Co
 
 /** The client acts as a key of its own. Nobody has that key: it is made, and forgotten. */
 async function connect(tx: Transaction, code: connections.Code): Promise<Tokens> {
-  const { workspaceId, email, clientName: name, clientDigest } = code;
+  const { workspaceId, email, clientName: name, clientDigest, redirectUri } = code;
   const key = newKey();
   const { id: apiKeyId } = await apiKeys.insert(tx, {
     workspaceId,
@@ -85,8 +81,7 @@ async function connect(tx: Transaction, code: connections.Code): Promise<Tokens>
     lastFour: lastFourOfApiKey(key),
     defaultApprover: null,
   });
-  const redirectHost = redirectHostOf(code.redirectUri);
-  const detail = { connectedFrom: redirectHost };
+  const detail = { redirectUri };
   await activity.insert(tx, {
     workspaceId,
     actor: email,
@@ -94,7 +89,8 @@ async function connect(tx: Transaction, code: connections.Code): Promise<Tokens>
     subject: name,
     detail,
   });
-  const connection = { workspaceId, apiKeyId, email, clientName: name, redirectHost };
+  const redirect = { redirectUri, redirectHost: redirectHostOf(redirectUri) };
+  const connection = { workspaceId, apiKeyId, email, clientName: name, ...redirect };
   await connections.insert(tx, { ...connection, clientDigest });
   await connections.setCodeUsed(tx, code, apiKeyId);
   return newTokens(tx, { workspaceId, apiKeyId });

@@ -14,6 +14,8 @@ export type Connection = {
   email: string;
   clientName: string;
   redirectHost: string;
+  /** Null in connections from before it was kept. */
+  redirectUri: string | null;
 };
 
 export type NewCode = {
@@ -104,12 +106,20 @@ export async function insert(
   tx: Transaction,
   connection: Connection & { workspaceId: string; clientDigest: Buffer },
 ): Promise<void> {
-  const { workspaceId, apiKeyId, email, clientDigest, clientName, redirectHost } = connection;
+  const { workspaceId, apiKeyId, email, clientDigest, clientName } = connection;
   await tx.query(
     `insert into connections
-       (workspace_id, api_key_id, email, client_digest, client_name, redirect_host)
-     values ($1, $2, $3, $4, $5, $6)`,
-    [workspaceId, apiKeyId, email, clientDigest, clientName, redirectHost],
+       (workspace_id, api_key_id, email, client_digest, client_name, redirect_host, redirect_uri)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [
+      workspaceId,
+      apiKeyId,
+      email,
+      clientDigest,
+      clientName,
+      connection.redirectHost,
+      connection.redirectUri,
+    ],
   );
 }
 
@@ -132,8 +142,10 @@ export async function list(db: Queryable, workspaceId: string): Promise<Connecti
     email: string;
     client_name: string;
     redirect_host: string;
+    redirect_uri: string | null;
   }>(
-    `select api_key_id, email, client_name, redirect_host from connections where workspace_id = $1`,
+    `select api_key_id, email, client_name, redirect_host, redirect_uri from connections
+     where workspace_id = $1`,
     [workspaceId],
   );
   return rows.map((row) => ({
@@ -141,6 +153,7 @@ export async function list(db: Queryable, workspaceId: string): Promise<Connecti
     email: row.email,
     clientName: row.client_name,
     redirectHost: row.redirect_host,
+    redirectUri: row.redirect_uri,
   }));
 }
 

@@ -13,6 +13,7 @@ import { useMe } from "../session/membership.ts";
 import { roleName } from "../session/roles.ts";
 import { Answered } from "../states/answered.tsx";
 import { Problem } from "../states/problem.tsx";
+import { RedirectAddress } from "./redirect-address.tsx";
 import "../parts/manage.css";
 import "./connect.css";
 
@@ -40,7 +41,7 @@ export function ConnectPage() {
 type QuestionProps = { asked: string; question: AskedConnection & { kind: "question" } };
 
 function Question({ asked, question }: QuestionProps) {
-  const { clientName, redirectHost, isHere, refuseTo } = question;
+  const { clientName, redirectUri, isHere, refuseTo } = question;
   const { email, workspaces } = useMe();
   const own = workspaces.filter(({ role }) => role !== "viewer");
   const [workspaceId, choose] = useState(own[0]?.id ?? "");
@@ -68,10 +69,8 @@ function Question({ asked, question }: QuestionProps) {
       <dl className="connect-facts">
         <dt>The answer goes to</dt>
         <dd>
-          <strong>
-            <Visible text={redirectHost} />
-          </strong>
-          {isHere ? ", a program on this computer" : ""}
+          <RedirectAddress uri={redirectUri} />
+          {isHere && <p>That is a program on this computer.</p>}
         </dd>
         <dt>It can</dt>
         <dd>ask people for approval, and read, cancel and redeem requests of the workspace</dd>
@@ -131,10 +130,16 @@ function Question({ asked, question }: QuestionProps) {
 }
 
 /** The reader can't mend it, and the app wants to know. */
-function BadQuestion({ redirectTo }: { redirectTo: string }) {
+function BadQuestion({ redirectUri, redirectTo }: { redirectUri: string; redirectTo: string }) {
   return (
     <section className="connect" aria-label="The app">
       <p>The app asked in a way that this service doesn’t take. Nothing was connected.</p>
+      <dl className="connect-facts">
+        <dt>“Back to the app” leads to</dt>
+        <dd>
+          <RedirectAddress uri={redirectUri} />
+        </dd>
+      </dl>
       <div className="connect-actions">
         <Button onClick={() => location.assign(redirectTo)}>Back to the app</Button>
       </div>

@@ -2,6 +2,7 @@
 
 import type { ApiKey } from "../../../../server/src/wire/dashboard-keys.ts";
 import { Visible } from "../../look/visible-text.tsx";
+import { RedirectAddress } from "../connect/redirect-address.tsx";
 import { When } from "../parts/when.tsx";
 import { ChangeKeyDialog } from "./change-key-dialog.tsx";
 import { RevokeKey } from "./revoke-key.tsx";
@@ -118,6 +119,8 @@ function KeyCells({ apiKey: { name, lastFour, lastUsedAt, connection } }: { apiK
         <td data-label="Key">
           <span>
             Connected app, by <Visible text={connection.email} />
+            <br />
+            <RedirectAddress uri={connection.redirectUri ?? connection.redirectHost} />
           </span>
         </td>
       )}

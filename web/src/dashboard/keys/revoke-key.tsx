@@ -28,7 +28,9 @@ export function RevokeKey({ apiKey, workspaceId }: RevokeKeyProps) {
     <ConfirmDialog
       title={
         <>
-          Revoke the key “<Visible text={apiKey.name} />” (…{apiKey.lastFour})?
+          {apiKey.connection === undefined ? "Revoke the key" : "Revoke the connected app"} “
+          <Visible text={apiKey.name} />”
+          {apiKey.connection === undefined ? ` (…${apiKey.lastFour})` : ""}?
         </>
       }
       description="The next call with this key is refused with 401. Requests created with it stay and can still be decided. You can’t restore a revoked key."

@@ -20,7 +20,8 @@ type Phrase = string | ((entry: Activity) => string);
 const phrases: Record<ActivityAction, Phrase> = {
   "workspace.created": "created the workspace {subject}",
   "settings.changed": "changed the settings of {subject}",
-  "key.issued": "created the key {subject}[ (…{=lastFour})]",
+  "key.issued": ({ detail }) =>
+    isOfApp(detail) ? "connected the app {subject}" : "created the key {subject}[ (…{=lastFour})]",
   "key.changed": "changed the key {subject}[ (…{=lastFour})]",
   "key.revoked": "revoked the key {subject}[ (…{=lastFour})]",
   "endpoint.added": "added the endpoint {subject}",
@@ -66,6 +67,8 @@ const labels = new Map(
     reminderPercent: "Reminder, per cent of the time left",
     cap: "Safety cap",
     mails: "Mails",
+    redirectUri: "Answer sent to",
+    connectedFrom: "Answer sent to",
   }),
 );
 
@@ -91,6 +94,11 @@ export function sentenceOf(entry: Activity): ActivitySentence {
       .filter(([key]) => !said.has(key) && !unsaid.includes(key))
       .map(([key, value]) => ({ key, label: labels.get(key) ?? labelOf(key), value })),
   };
+}
+
+/** Earlier entries have the host alone. */
+function isOfApp(detail: Activity["detail"]): boolean {
+  return "redirectUri" in detail || "connectedFrom" in detail;
 }
 
 function partsOf(template: string, values: Record<string, string>): SentencePart[] {
