@@ -1,7 +1,11 @@
 // Connections at work: when one ends, how often its tokens may be used, and how many there may be.
 
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { after, type TestContext, test } from "node:test";
+import { type Keyring, parseKeyring } from "../../server/src/domain/access/keyring.ts";
+import { isOAuthRefusal } from "../../server/src/domain/access/oauth.ts";
+import { oauthRefreshesPerMinuteMax } from "../../server/src/domain/limits.ts";
 import { isRefusal } from "../../server/src/domain/refusal.ts";
 import { addMember, removeMemberByEmail } from "../../server/src/operations/people/add-member.ts";
 import {
@@ -9,10 +13,11 @@ import {
   leaveWorkspace,
   removeMember,
 } from "../../server/src/operations/people/manage-members.ts";
+import { refreshTokens } from "../../server/src/operations/workspaces/connect-client.ts";
 import { endTrial, firstOwnerEmail } from "../../server/src/operations/workspaces/first-run.ts";
 import { makeMember } from "../../server/test/test-dashboard.ts";
-import { startService } from "../../server/test/test-service.ts";
-import { openBrowser, openHand } from "./connecting.ts";
+import { startService, testKeyring } from "../../server/test/test-service.ts";
+import { openBrowser, openHand, redirectUri } from "./connecting.ts";
 
 const service = await startService();
 after(() => service.stop());
@@ -98,4 +103,101 @@ test("rights are looked up at each call: a role that went without a word opens n
   await db.query("update members set role = 'viewer' where id = $1", [id]);
   assert.equal(await hand.statusOf(json.access_token), 401);
   assert.equal((await hand.refresh(json.refresh_token)).json.error, "invalid_grant");
+});
+
+test("a refresh token has one answer, however often it comes at once, and it can be had again while it may be lost", async (context) => {
+  const { hand, json: first } = await connect(context);
+  assert.equal((await hand.refresh(first.access_token)).json.error, "invalid_grant");
+  const replies = await Promise.all(
+    Array.from({ length: 5 }, () => hand.refresh(first.refresh_token)),
+  );
+  const pairs = new Set(
+    replies.map(({ json }) => `${json.access_token} ${json.refresh_token} ${json.token_type}`),
+  );
+  assert.equal(pairs.size, 1);
+  const answer = replies[0]?.json;
+  assert.notEqual(answer.refresh_token, first.refresh_token);
+  assert.equal(await hand.statusOf(answer.access_token), 200);
+
+  await db.query("update connection_tokens set used_at = used_at - interval '20 seconds'");
+  const again = (await hand.refresh(first.refresh_token)).json;
+  assert.equal(again.access_token, answer.access_token);
+  assert.ok(again.expires_in <= 3_580, "it says how long the token still works");
+  const other = (
+    await hand.post("/oauth/register", JSON.stringify({ redirect_uris: [redirectUri] }))
+  ).json;
+  const foreign = await hand.refresh(first.refresh_token, { client_id: other.client_id });
+  assert.equal(foreign.json.error, "invalid_grant");
+  assert.equal(await hand.statusOf(answer.access_token), 200, "another client changes nothing");
+});
+
+/** A thief may have copied the token before it was used, or a moment after. */
+const thefts: [name: string, steal: (hand: Connected["hand"], first: string) => Promise<void>][] = [
+  [
+    "after its time",
+    async () => {
+      await db.query("update connection_tokens set used_at = used_at - interval '1 hour'");
+    },
+  ],
+  [
+    "after its answer was used",
+    async (hand, first) => {
+      const { json } = await hand.refresh(first);
+      assert.equal((await hand.refresh(json.refresh_token)).status, 200);
+    },
+  ],
+];
+
+for (const [name, steal] of thefts) {
+  test(`a used refresh token that comes again ${name} ends the connection`, async (context) => {
+    const { hand, browser, json: first } = await connect(context);
+    const { json } = await hand.refresh(first.refresh_token);
+    await steal(hand, first.refresh_token);
+    assert.equal((await hand.refresh(first.refresh_token)).json.error, "invalid_grant");
+    assert.equal(await hand.statusOf(json.access_token), 401);
+    assert.equal((await hand.refresh(json.refresh_token)).json.error, "invalid_grant");
+    const [entry] = await browser.activity();
+    assert.equal(entry.detail.reason, "a refresh token was used twice");
+  });
+}
+
+test("an answer can be had again after SECRET_KEY got a new first key, and not once its key is gone", async (context) => {
+  const { hand, browser, json: first, workspaceId } = await connect(context);
+  const clientId = hand.clientId;
+  const refresh = (keyring: Keyring) =>
+    refreshTokens(db, keyring, { refreshToken: first.refresh_token, clientId });
+  const { json: answer } = await hand.refresh(first.refresh_token);
+  const added = parseKeyring(randomBytes(32).toString("base64")) as Keyring;
+  const { current } = added;
+  const again = await refresh({ current, all: [current, ...testKeyring.all] });
+  assert.ok("access" in again && again.access === answer.access_token, JSON.stringify(again));
+  assert.ok(isOAuthRefusal(await refresh(added)));
+  assert.equal(await hand.statusOf(answer.access_token), 200, `${workspaceId} is still connected`);
+  assert.equal((await browser.activity())[0].action, "key.issued");
+});
+
+test("strangers of the same network use up neither codes nor refreshes of others, and their own failures are limited", async (context) => {
+  const { hand, code, json } = await connect(context);
+  const failures = await Promise.all(
+    Array.from({ length: 70 }, () => hand.refresh("csr_made-up", { client_id: "csc_made-up" })),
+  );
+  assert.ok(failures.some(({ status }) => status === 429));
+  await Promise.all(Array.from({ length: 70 }, () => hand.register()));
+  assert.equal((await hand.register()).status, 429);
+  assert.equal((await hand.exchange(code)).status, 200);
+  assert.equal((await hand.refresh(json.refresh_token)).status, 200);
+});
+
+test("one connection can't refresh without end, and keeps its token when it is told to wait", async (context) => {
+  const { hand, json } = await connect(context);
+  let refreshToken = json.refresh_token;
+  const statuses: number[] = [];
+  for (let n = 0; n < oauthRefreshesPerMinuteMax; n += 1) {
+    const reply = await hand.refresh(refreshToken);
+    statuses.push(reply.status);
+    refreshToken = reply.json.refresh_token ?? refreshToken;
+  }
+  assert.deepEqual(statuses, [...Array(oauthRefreshesPerMinuteMax - 1).fill(200), 429]);
+  await db.query("update connection_tokens set expires_at = expires_at - interval '1 minute'");
+  assert.equal((await hand.refresh(refreshToken)).status, 200);
 });

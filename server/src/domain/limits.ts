@@ -374,12 +374,16 @@ export const oauthCodeSeconds = 60;
 export const oauthAccessMinutes = 60;
 /** A client that is used within this time stays connected. */
 export const oauthRefreshDays = 30;
-/** Two parts of one client may refresh at once. A refresh token that comes again later was stolen. */
+/** Two parts of one client may refresh at once, and an answer may get lost. A token that comes again later was stolen. */
 export const oauthReuseSeconds = 30;
+/** Of one connection. A client that stays within the hour of its token needs one. */
+export const oauthRefreshesPerMinuteMax = 20;
 /** Used refresh tokens that are remembered: a client that refreshes every hour makes 720 in 30 days. */
 export const oauthTokensPerConnectionMax = 2_000;
-/** Registrations and tokens of one network share this limit. */
-export const oauthCallsPerMinuteMax = 60;
+/** Of one network. */
+export const oauthRegistrationsPerMinuteMax = 60;
+/** Of one network: calls for tokens that were refused. Those that succeed don't count, and are never refused for others. */
+export const oauthFailuresPerMinuteMax = 60;
 /** The list shows this many revoked keys, the newest; the activity names all. */
 export const revokedKeysListed = 100;
 /** Groups of one workspace: each is listed with all of its members, in one answer. */

@@ -17,7 +17,8 @@ export type OAuthError =
   | "invalid_target"
   | "unsupported_grant_type"
   | "unsupported_response_type"
-  | "access_denied";
+  | "access_denied"
+  | "temporarily_unavailable";
 
 export type OAuthRefusal = { error: OAuthError; description: string };
 
@@ -101,6 +102,21 @@ export function isChallengeMet(challenge: string, verifier: string): boolean {
   if (!verifierPattern.test(verifier)) return false;
   const given = Buffer.from(hash("sha256", verifier, "base64url"));
   return timingSafeEqual(given, Buffer.from(challenge));
+}
+
+export type Tokens = { access: string; refresh: string };
+
+/**
+ * The tokens that follow a refresh token. The same for each time that it is used, so that a lost answer can be given
+ * again without being kept, and a thief who comes second gets nothing of their own.
+ */
+export function tokensAfter(key: SecretKey, refreshToken: string): Tokens {
+  const derive = (kind: string) =>
+    createHmac("sha256", key.keyObject)
+      .update(`countersign oauth ${kind} token\0`)
+      .update(refreshToken)
+      .digest("base64url");
+  return { access: `cso_${derive("access")}`, refresh: `csr_${derive("refresh")}` };
 }
 
 const accessTokenPattern = /^cso_[A-Za-z0-9_-]{43}$/;

@@ -1,5 +1,6 @@
 // What MCP clients call themselves: register (RFC 7591), and get tokens for a code or a refresh token (RFC 6749). Anybody
-// may call, so a network may only so often, and registering stores nothing.
+// may call, so a network may register and fail only so often. Registering stores nothing. A good code or token is never
+// refused for what others in its network do: an office is one network.
 
 import { hash } from "node:crypto";
 import type { Database } from "../../database/database.ts";
@@ -15,8 +16,12 @@ import {
 } from "../../domain/access/oauth.ts";
 import { isRepeated, onlyOne, resourceOf } from "../../domain/access/oauth-question.ts";
 import { textOf } from "../../domain/approval/json-body.ts";
-import { oauthAccessMinutes, oauthCallsPerMinuteMax } from "../../domain/limits.ts";
-import { refreshTokens, type Tokens, useCode } from "../../operations/workspaces/connect-client.ts";
+import { oauthFailuresPerMinuteMax, oauthRegistrationsPerMinuteMax } from "../../domain/limits.ts";
+import {
+  type GivenTokens,
+  refreshTokens,
+  useCode,
+} from "../../operations/workspaces/connect-client.ts";
 import type { Answer, Call } from "../frame/call.ts";
 import { RateLimiter } from "../frame/rate-limiter.ts";
 
@@ -29,18 +34,26 @@ export type OAuthCalls = {
 
 type Handle = (call: Call) => Promise<Answer>;
 
-/** Both count for the same limit. */
 export function oauthHandlers(calls: OAuthCalls): { register: Handle; token: Handle } {
-  const perMinute = oauthCallsPerMinuteMax;
-  const limiter = new RateLimiter({ perSecond: perMinute / 60, burst: perMinute });
-  const limited =
-    (handle: (calls: OAuthCalls, call: Call) => Promise<Answer> | Answer): Handle =>
-    async (call) => {
-      const network = hash("sha256", networkOf(call.address ?? ""), "buffer");
-      const { allowed, retryAfterMs } = limiter.take(network, calls.clock());
-      return allowed ? handle(calls, call) : tooMany(retryAfterMs);
-    };
-  return { register: limited(register), token: limited(token) };
+  const registrations = perMinute(oauthRegistrationsPerMinuteMax);
+  const failures = perMinute(oauthFailuresPerMinuteMax);
+  const take = (limiter: RateLimiter, { address }: Call): Answer | null => {
+    const network = hash("sha256", networkOf(address ?? ""), "buffer");
+    const { allowed, retryAfterMs } = limiter.take(network, calls.clock());
+    return allowed ? null : tooMany(retryAfterMs);
+  };
+  return {
+    register: async (call) => take(registrations, call) ?? register(calls, call),
+    token: async (call) => {
+      const tokens = await tokensFor(calls, new URLSearchParams(textOf(call.body) ?? ""));
+      if (!isOAuthRefusal(tokens)) return granted(tokens);
+      return take(failures, call) ?? refused(tokens);
+    },
+  };
+}
+
+function perMinute(max: number): RateLimiter {
+  return new RateLimiter({ perSecond: max / 60, burst: max });
 }
 
 function register({ keyring, origin }: OAuthCalls, { body }: Call): Answer {
@@ -66,16 +79,10 @@ function parseJson(body: Uint8Array): unknown {
   }
 }
 
-async function token(calls: OAuthCalls, { body }: Call): Promise<Answer> {
-  const form = new URLSearchParams(textOf(body) ?? "");
-  const tokens = await tokensFor(calls, form);
-  return isOAuthRefusal(tokens) ? refused(tokens) : granted(tokens);
-}
-
 async function tokensFor(
   { db, keyring, origin }: OAuthCalls,
   form: URLSearchParams,
-): Promise<Tokens | OAuthRefusal> {
+): Promise<GivenTokens | OAuthRefusal> {
   if (isRepeated(form)) return refuseOAuth("invalid_request", "Send each parameter once.");
   const value = (name: string) => onlyOne(form, name) ?? "";
   const clientId = value("client_id");
@@ -95,7 +102,7 @@ async function tokensFor(
       return useCode(db, { ...use, clientId, verifier: value("code_verifier") });
     }
     case "refresh_token":
-      return refreshTokens(db, { refreshToken: value("refresh_token"), clientId });
+      return refreshTokens(db, keyring, { refreshToken: value("refresh_token"), clientId });
     default:
       return refuseOAuth(
         "unsupported_grant_type",
@@ -104,26 +111,29 @@ async function tokensFor(
   }
 }
 
-function granted({ access, refresh }: Tokens): Answer {
+function granted({ access, refresh, expiresInSeconds }: GivenTokens): Answer {
   const told = {
     access_token: access,
     token_type: "Bearer",
-    expires_in: oauthAccessMinutes * 60,
+    expires_in: expiresInSeconds,
     refresh_token: refresh,
   };
   return { status: 200, headers: { pragma: "no-cache" }, body: JSON.stringify(told) };
 }
 
 function refused({ error, description }: OAuthRefusal): Answer {
+  if (error === "temporarily_unavailable") return later(description, 60_000);
   const status = error === "invalid_client" ? 401 : 400;
   return { status, body: JSON.stringify({ error, error_description: description }) };
 }
 
 function tooMany(retryAfterMs: number): Answer {
+  const description = "Too many calls from this network. Wait for the seconds in Retry-After.";
+  return later(description, retryAfterMs);
+}
+
+function later(description: string, retryAfterMs: number): Answer {
   const headers = { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1_000))) };
-  const told = {
-    error: "temporarily_unavailable",
-    error_description: "Too many calls from this network. Wait for the seconds in Retry-After.",
-  };
+  const told = { error: "temporarily_unavailable", error_description: description };
   return { status: 429, headers, body: JSON.stringify(told) };
 }

@@ -4,11 +4,23 @@
 import { randomBytes } from "node:crypto";
 import type { Database, Transaction } from "../../database/database.ts";
 import { digestOfApiKey, lastFourOfApiKey } from "../../domain/access/api-key.ts";
-import { isChallengeMet, type OAuthRefusal, refuseOAuth } from "../../domain/access/oauth.ts";
+import type { Keyring } from "../../domain/access/keyring.ts";
+import {
+  isChallengeMet,
+  type OAuthRefusal,
+  refuseOAuth,
+  type Tokens,
+  tokensAfter,
+} from "../../domain/access/oauth.ts";
 import type { OAuthQuestion } from "../../domain/access/oauth-question.ts";
 import { redirectHostOf } from "../../domain/access/redirect-uri.ts";
 import { digestOfToken } from "../../domain/access/sign-in.ts";
-import { keysPerWorkspaceMax } from "../../domain/limits.ts";
+import {
+  keysPerWorkspaceMax,
+  oauthAccessMinutes,
+  oauthRefreshesPerMinuteMax,
+  oauthReuseSeconds,
+} from "../../domain/limits.ts";
 import { type ChangeRefusal, isRefusal, refuse } from "../../domain/refusal.ts";
 import type { MemberDoer } from "../../domain/workspace/activity.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
@@ -18,7 +30,7 @@ import { endConnection } from "../people/memberships.ts";
 import { inTurnBy } from "../transaction-by.ts";
 import { newKey } from "./issue-key.ts";
 
-export type Tokens = { access: string; refresh: string };
+export type GivenTokens = Tokens & { expiresInSeconds: number };
 
 /** The code is all that the client gets from the person's browser. */
 export async function allowClient(
@@ -45,7 +57,7 @@ export async function allowClient(
 export type CodeUse = { code: string; clientId: string; redirectUri: string; verifier: string };
 
 /** Once for each code. A second use means that it was stolen, so the connection ends (RFC 6749, 4.1.2). */
-export async function useCode(db: Database, use: CodeUse): Promise<Tokens | OAuthRefusal> {
+export async function useCode(db: Database, use: CodeUse): Promise<GivenTokens | OAuthRefusal> {
   const digest = digestOfToken(use.code);
   const found = await connections.findCode(db, digest);
   if (found === null || !isMeant(found, use)) return badCode();
@@ -71,7 +83,7 @@ function isMeant(code: connections.Code, { clientId, redirectUri, verifier }: Co
 }
 
 /** The client acts as a key of its own. Nobody has that key: it is made, and forgotten. */
-async function connect(tx: Transaction, code: connections.Code): Promise<Tokens> {
+async function connect(tx: Transaction, code: connections.Code): Promise<GivenTokens> {
   const { workspaceId, email, clientName: name, clientDigest, redirectUri } = code;
   const key = newKey();
   const { id: apiKeyId } = await apiKeys.insert(tx, {
@@ -93,14 +105,21 @@ async function connect(tx: Transaction, code: connections.Code): Promise<Tokens>
   const connection = { workspaceId, apiKeyId, email, clientName: name, ...redirect };
   await connections.insert(tx, { ...connection, clientDigest });
   await connections.setCodeUsed(tx, code, apiKeyId);
-  return newTokens(tx, { workspaceId, apiKeyId });
+  const tokens = { access: newSecret("cso_"), refresh: newSecret("csr_") };
+  return give(tx, { workspaceId, apiKeyId }, tokens);
 }
 
-/** Each refresh token works once. One that comes again later was stolen, from the client or by it: the connection ends. */
+type RefreshUse = { refreshToken: string; clientId: string };
+
+/**
+ * Each refresh token has one answer, which is given again for as long as it may have got lost. One that comes later, or
+ * after its answer was used, was stolen, from the client or by it: the connection ends.
+ */
 export async function refreshTokens(
   db: Database,
-  { refreshToken, clientId }: { refreshToken: string; clientId: string },
-): Promise<Tokens | OAuthRefusal> {
+  keyring: Keyring,
+  { refreshToken, clientId }: RefreshUse,
+): Promise<GivenTokens | OAuthRefusal> {
   const digest = digestOfToken(refreshToken);
   const found = await connections.findRefresh(db, digest);
   if (found === null || !found.clientDigest.equals(digestOfToken(clientId))) return badRefresh();
@@ -108,26 +127,58 @@ export async function refreshTokens(
   const refreshed = await inTurnBy(db, found.workspaceId, by, async (tx) => {
     const token = await connections.findRefresh(tx, digest);
     if (token === null) return badRefresh();
-    if (token.isReused) {
-      const reason = "a refresh token was used twice";
-      await endConnection(tx, token, { actor: token.email, reason });
-      return badRefresh();
-    }
+    if (token.usedSecondsAgo !== null) return answerAgain(tx, keyring, { ...token, refreshToken });
+    const recent = await connections.countRefreshed(tx, token);
+    if (recent >= oauthRefreshesPerMinuteMax) return tooOften();
     await connections.setUsed(tx, token, digest);
-    return newTokens(tx, token);
+    return give(tx, token, tokensAfter(keyring.current, refreshToken));
   });
   return isRefusal(refreshed) ? badRefresh() : refreshed;
 }
 
-async function newTokens(
+async function answerAgain(
   tx: Transaction,
-  of: { workspaceId: string; apiKeyId: string },
-): Promise<Tokens> {
-  const tokens = { access: newSecret("cso_"), refresh: newSecret("csr_") };
-  const { access, refresh } = tokens;
-  const digests = { access: digestOfToken(access), refresh: digestOfToken(refresh) };
-  await connections.insertTokens(tx, of, digests);
-  return tokens;
+  keyring: Keyring,
+  token: connections.RefreshToken & { refreshToken: string },
+): Promise<GivenTokens | OAuthRefusal> {
+  const ageSeconds = Math.ceil(token.usedSecondsAgo ?? 0);
+  const answer = await findAnswer(tx, keyring, token.refreshToken);
+  const isInTime = ageSeconds <= oauthReuseSeconds;
+  if (isInTime && answer !== null && !answer.isUsed) {
+    return { ...answer.tokens, expiresInSeconds: oauthAccessMinutes * 60 - ageSeconds };
+  }
+  // A key that was taken away since then can't repeat its answers. That proves no theft.
+  if (isInTime && answer === null) return badRefresh();
+  const reason = "a refresh token was used twice";
+  await endConnection(tx, token, { actor: token.email, reason });
+  return badRefresh();
+}
+
+/** The answer that a refresh token got, made with one of the keys, perhaps one that is no longer the first. */
+async function findAnswer(
+  tx: Transaction,
+  keyring: Keyring,
+  refreshToken: string,
+): Promise<{ tokens: Tokens; isUsed: boolean } | null> {
+  for (const key of keyring.all) {
+    const tokens = tokensAfter(key, refreshToken);
+    const next = await connections.findRefresh(tx, digestOfToken(tokens.refresh));
+    if (next !== null) return { tokens, isUsed: next.usedSecondsAgo !== null };
+  }
+  return null;
+}
+
+async function give(
+  tx: Transaction,
+  to: { workspaceId: string; apiKeyId: string },
+  tokens: Tokens,
+): Promise<GivenTokens> {
+  const digests = {
+    access: digestOfToken(tokens.access),
+    refresh: digestOfToken(tokens.refresh),
+  };
+  await connections.insertTokens(tx, to, digests);
+  return { ...tokens, expiresInSeconds: oauthAccessMinutes * 60 };
 }
 
 const secretBytes = 32;
@@ -147,6 +198,13 @@ function badRefresh(): OAuthRefusal {
   return refuseOAuth(
     "invalid_grant",
     "This refresh token is unknown, used, expired or not for this client. Connect again.",
+  );
+}
+
+function tooOften(): OAuthRefusal {
+  return refuseOAuth(
+    "temporarily_unavailable",
+    `A connection is refreshed at most ${oauthRefreshesPerMinuteMax} times a minute. Use the token until it expires.`,
   );
 }
 

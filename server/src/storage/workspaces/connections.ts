@@ -5,7 +5,6 @@ import {
   oauthAccessMinutes,
   oauthCodeSeconds,
   oauthRefreshDays,
-  oauthReuseSeconds,
   oauthTokensPerConnectionMax,
 } from "../../domain/limits.ts";
 
@@ -185,8 +184,8 @@ export type RefreshToken = KeyOf & {
   email: string;
   clientDigest: Buffer;
   clientName: string;
-  /** It was used longer ago than a client that asks twice at once would take. */
-  isReused: boolean;
+  /** Since its first use; null before that. */
+  usedSecondsAgo: number | null;
 };
 
 type RefreshRow = {
@@ -195,15 +194,14 @@ type RefreshRow = {
   email: string;
   client_digest: Buffer;
   client_name: string;
-  is_reused: boolean;
+  used_seconds_ago: number | null;
 };
 
 /** Of a connection that was not revoked. */
 export async function findRefresh(db: Queryable, digest: Buffer): Promise<RefreshToken | null> {
   const { rows } = await db.query<RefreshRow>(
     `select t.workspace_id, t.api_key_id, c.email, c.client_digest, c.client_name,
-       t.used_at is not null and t.used_at < now() - interval '${oauthReuseSeconds} seconds'
-         as is_reused
+       extract(epoch from now() - t.used_at)::float as used_seconds_ago
      from connection_tokens t
      join connections c using (workspace_id, api_key_id)
      join api_keys k on k.workspace_id = t.workspace_id and k.id = t.api_key_id
@@ -217,22 +215,35 @@ export async function findRefresh(db: Queryable, digest: Buffer): Promise<Refres
       email: row.email,
       clientDigest: row.client_digest,
       clientName: row.client_name,
-      isReused: row.is_reused,
+      usedSecondsAgo: row.used_seconds_ago,
     }))[0] ?? null
   );
 }
 
-/** The first use counts. */
 export async function setUsed(
   tx: Transaction,
   { workspaceId, apiKeyId }: KeyOf,
   digest: Buffer,
 ): Promise<void> {
   await tx.query(
-    `update connection_tokens set used_at = coalesce(used_at, now_ms())
+    `update connection_tokens set used_at = now_ms()
      where workspace_id = $1 and api_key_id = $2 and digest = $3`,
     [workspaceId, apiKeyId, digest],
   );
+}
+
+/** Those issued within the last minute. */
+export async function countRefreshed(
+  db: Queryable,
+  { workspaceId, apiKeyId }: KeyOf,
+): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from connection_tokens
+     where workspace_id = $1 and api_key_id = $2 and kind = 'refresh'
+       and expires_at > now() + interval '${oauthRefreshDays} days' - interval '1 minute'`,
+    [workspaceId, apiKeyId],
+  );
+  return rows[0]?.count ?? 0;
 }
 
 /**
