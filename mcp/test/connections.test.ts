@@ -201,3 +201,15 @@ test("one connection can't refresh without end, and keeps its token when it is t
   await db.query("update connection_tokens set expires_at = expires_at - interval '1 minute'");
   assert.equal((await hand.refresh(refreshToken)).status, 200);
 });
+
+test("a client's calls count for its connection, not for a token: refreshing gives no new budget", async (context) => {
+  const hand = await openHand(context, service, { rateLimit: { perSecond: 0.001, burst: 6 } });
+  const { json } = await hand.exchange(await hand.codeOf(await openBrowser(hand.place)));
+  for (let n = 0; n < 3; n += 1) assert.equal(await hand.statusOf(json.access_token), 200);
+  const { json: next } = await hand.refresh(json.refresh_token);
+  for (let n = 0; n < 3; n += 1) assert.equal(await hand.statusOf(next.access_token), 200);
+  assert.equal(await hand.statusOf(next.access_token), 429);
+  assert.equal(await hand.statusOf(json.access_token), 429);
+  const other = await hand.exchange(await hand.codeOf(await openBrowser(hand.place)));
+  assert.equal(await hand.statusOf(other.json.access_token), 200, "another connection goes on");
+});

@@ -62,13 +62,17 @@ export function makeMcpEndpoint(calls: McpCalls): (call: Call) => Promise<Answer
     const found = await findCaller(calls, call.keyDigest);
     if (found === null) return unknownCaller(calls);
     call.facts.workspaceId = found.workspaceId;
+    const token = accessTokenIn(call.header);
+    // By its token alone, a client that refreshes would begin a new count each time.
+    const waiting = token === null ? null : call.charge?.(found.keyDigest);
+    if (waiting) return waiting;
     // A token leads to the key of its connection, which counts as used.
     call.keyDigest = found.keyDigest;
     call.isKeyKnown = true;
     opened ??= openHandler(calls);
     const handler = await opened;
     const message = { headers: headersOf(call), text: textOf(body), signal };
-    if (accessTokenIn(call.header) === null) {
+    if (token === null) {
       return toAnswer(await handler.answer({ ...message, apiKey: apiKeyOf(call) }));
     }
     const answer = () => handler.answer({ ...message, apiKey: noKey });

@@ -114,6 +114,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   readEveryBodyAsBytes(app, bodies);
   app.decorateRequest("keyDigest");
+  app.decorateRequest("charge");
   app.decorateRequest("facts");
   app.addHook("onRequest", (request, reply, done) => {
     request.facts = {};

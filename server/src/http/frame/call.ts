@@ -8,6 +8,11 @@ export type Call = {
   keyDigest: Buffer;
   /** Set once a statement of this call has found the key. Only then the key counts as used. */
   isKeyKnown?: boolean;
+  /**
+   * Counts the call for another key, the one that a token led to, and answers if that key has to wait. Missing without a
+   * rate limit.
+   */
+  charge?: ((keyDigest: Buffer) => Answer | null) | undefined;
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
   body: Uint8Array;

@@ -17,6 +17,7 @@ import type { Route } from "./route.ts";
 declare module "fastify" {
   interface FastifyRequest {
     keyDigest: Buffer;
+    charge: Call["charge"];
     facts: Call["facts"];
   }
   interface FastifyContextConfig {
@@ -38,6 +39,7 @@ export function toCall(
     requestId: request.id,
     isHead: request.method === "HEAD",
     keyDigest: request.keyDigest,
+    charge: request.charge,
     params,
     query,
     body: request.body instanceof Uint8Array ? request.body : noBody,

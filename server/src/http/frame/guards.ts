@@ -79,10 +79,15 @@ function makeKeyGuard(
     }
     request.keyDigest = keyDigest;
     if (limiter === null) return done();
-    const decision = limiter.take(keyDigest, clock());
-    reply.headers(limiter.headers(decision));
-    if (decision.allowed) done();
-    else send(reply, rateLimited());
+    const charge = (digest: Buffer): Answer | null => {
+      const decision = limiter.take(digest, clock());
+      reply.headers(limiter.headers(decision));
+      return decision.allowed ? null : rateLimited();
+    };
+    request.charge = charge;
+    const refused = charge(keyDigest);
+    if (refused === null) done();
+    else send(reply, refused);
   };
 }
 
