@@ -5,7 +5,10 @@ import { randomBytes } from "node:crypto";
 import { after, type TestContext, test } from "node:test";
 import { type Keyring, parseKeyring } from "../../server/src/domain/access/keyring.ts";
 import { isOAuthRefusal } from "../../server/src/domain/access/oauth.ts";
-import { oauthRefreshesPerMinuteMax } from "../../server/src/domain/limits.ts";
+import {
+  connectionsPerPersonMax,
+  oauthRefreshesPerMinuteMax,
+} from "../../server/src/domain/limits.ts";
 import { isRefusal } from "../../server/src/domain/refusal.ts";
 import { addMember, removeMemberByEmail } from "../../server/src/operations/people/add-member.ts";
 import {
@@ -15,6 +18,7 @@ import {
 } from "../../server/src/operations/people/manage-members.ts";
 import { refreshTokens } from "../../server/src/operations/workspaces/connect-client.ts";
 import { endTrial, firstOwnerEmail } from "../../server/src/operations/workspaces/first-run.ts";
+import { findByKey } from "../../server/src/storage/workspaces/connections.ts";
 import { makeMember } from "../../server/test/test-dashboard.ts";
 import { startService, testKeyring } from "../../server/test/test-service.ts";
 import { openBrowser, openHand, redirectUri } from "./connecting.ts";
@@ -212,4 +216,64 @@ test("a client's calls count for its connection, not for a token: refreshing giv
   assert.equal(await hand.statusOf(json.access_token), 429);
   const other = await hand.exchange(await hand.codeOf(await openBrowser(hand.place)));
   assert.equal(await hand.statusOf(other.json.access_token), 200, "another connection goes on");
+});
+
+/** More apps of the same person, as if they had connected them. */
+async function addApps(workspaceId: string, email: string, count: number): Promise<void> {
+  await db.query(
+    `with k as (
+       insert into api_keys (workspace_id, name, digest, last_four)
+       select $1, 'App ' || n, sha256(($1 || n)::bytea), 'abcd' from generate_series(1, $3) as n
+       returning workspace_id, id, digest
+     ), c as (
+       insert into connections (workspace_id, api_key_id, email, client_digest, client_name, redirect_host)
+       select workspace_id, id, $2, digest, 'App', 'app.example' from k
+       returning workspace_id, api_key_id, client_digest
+     )
+     insert into connection_tokens (workspace_id, api_key_id, digest, kind, expires_at)
+     select workspace_id, api_key_id, client_digest, 'refresh', now() + interval '1 day' from c`,
+    [workspaceId, email, count],
+  );
+}
+
+test("a person can't connect apps without end, and one that nobody used for a month makes room", async (context) => {
+  const { hand, browser, code, workspaceId } = await connect(context);
+  await addApps(workspaceId, browser.email, connectionsPerPersonMax - 1);
+  const refused = await browser.allow(hand.searchWith());
+  assert.equal(refused.status, 409);
+  assert.match(refused.json.error.message, /at most 20 apps/);
+  assert.equal((await hand.exchange(code)).json.error, "invalid_grant", "nor with an earlier code");
+  await addApps((await openBrowser(hand.place)).workspaceId, browser.email, 1);
+
+  const { rows } = await db.query<{ api_key_id: string }>(
+    `update connection_tokens set expires_at = now() where workspace_id = $1 and api_key_id = (
+       select min(api_key_id) from connection_tokens where workspace_id = $1
+     ) returning api_key_id`,
+    [workspaceId],
+  );
+  assert.equal((await browser.allow(hand.searchWith())).status, 200);
+  const revoked = (await browser.listKeys()).filter(
+    (key: { revokedAt: string | null }) => key.revokedAt !== null,
+  );
+  assert.deepEqual(
+    revoked.map(({ id }: { id: string }) => id),
+    [rows[0]?.api_key_id],
+  );
+  const [entry] = await browser.activity();
+  assert.deepEqual(entry.detail, { by: "countersign", reason: "not used for 30 days" });
+});
+
+test("a list of keys reads the connections of the keys in it, and no others", async (context) => {
+  const { browser, workspaceId } = await connect(context);
+  await addApps(workspaceId, browser.email, 500);
+  await db.query(
+    "update api_keys set revoked_at = now() where workspace_id = $1 and name like 'App %'",
+    [workspaceId],
+  );
+  const keys = await browser.listKeys();
+  assert.equal(keys.length, 102, "a key, an app, and the last hundred that were revoked");
+  const connected = keys.filter((key: { connection?: object }) => key.connection !== undefined);
+  assert.equal(connected.length, 101);
+  const found = await findByKey(db, workspaceId, keys.slice(0, 5));
+  assert.ok(found.size <= 5);
 });

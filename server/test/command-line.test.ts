@@ -160,6 +160,30 @@ describe("on an external database", { concurrency: 3 }, () => {
       new RegExp(`^${secondId} .* 2026-11-15T09:00:00\\.000Z +\\S+Z$`, "m"),
     );
     for (const output of [list.stdout, table]) assert.equal(output.includes(issued.key), false);
+
+    await db.query(
+      `insert into connections
+         (workspace_id, api_key_id, email, client_digest, client_name, redirect_host, redirect_uri)
+       values ($1, $2, 'ann@example.com', sha256('x'), 'Claude', 'claude.ai', 'https://claude.ai/cb')`,
+      [workspace, secondId],
+    );
+    const withApp: { id: string; connection?: object }[] = jsonOf(
+      await run("key", "list", "--json"),
+    );
+    const connectionOf = (keyId: string) => withApp.find(({ id }) => id === keyId)?.connection;
+    assert.deepEqual(connectionOf(secondId), {
+      email: "ann@example.com",
+      redirectHost: "claude.ai",
+      redirectUri: "https://claude.ai/cb",
+    });
+    assert.equal(connectionOf(issued.id), undefined);
+    assert.match(
+      textOf(await run("key", "list", "--workspace", workspace)),
+      new RegExp(
+        `^${secondId} +${workspace} +Second agent +connected app, by ann@example.com `,
+        "m",
+      ),
+    );
     assert.equal((await run("key", "list", "--json")).stdout.includes(issued.id), true);
   });
 

@@ -1,9 +1,11 @@
 // countersign key …
 
 import { Command } from "commander";
+import type { Database } from "../database/database.ts";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
 import { changeKey, issueKey, revokeKey } from "../operations/workspaces/issue-key.ts";
 import * as apiKeys from "../storage/workspaces/api-keys.ts";
+import * as connections from "../storage/workspaces/connections.ts";
 import { approverOf, onStore, type Printed, type ReadCommandConfig, table } from "./command.ts";
 
 type CreateFlags = { workspace: string; name: string; defaultApprover: string };
@@ -65,13 +67,13 @@ export function keyCommand(readConfig: ReadCommandConfig): Command {
   command.addCommand(
     onStore(
       new Command("list")
-        .description("list API keys by their last four characters")
+        .description("list API keys by their last four characters, and connected apps")
         .option("--workspace <id>", "only this workspace's"),
       readConfig,
       {
-        run: (store, flags: { workspace?: string }) =>
-          apiKeys.list(store.db, flags.workspace ?? null),
-        toJson: (keys) => keys.map(toJson),
+        run: ({ db }, { workspace = null }: { workspace?: string | null }) =>
+          listKeys(db, workspace),
+        toJson: (keys) => keys.map(toListedJson),
         toText: (keys) =>
           table(
             [
@@ -88,7 +90,9 @@ export function keyCommand(readConfig: ReadCommandConfig): Command {
               key.id,
               key.workspaceId,
               key.name,
-              `cs_…${key.lastFour}`,
+              key.connection === undefined
+                ? `cs_…${key.lastFour}`
+                : `connected app, by ${key.connection.email}`,
               key.defaultApprover ?? "as workspace",
               key.createdAt.toISOString(),
               key.lastUsedAt?.toISOString() ?? "never",
@@ -100,6 +104,21 @@ export function keyCommand(readConfig: ReadCommandConfig): Command {
     ),
   );
   return command;
+}
+
+/** A connected app acts as a key that nobody has: its last characters would say nothing. */
+type ListedKey = apiKeys.ApiKey & { connection: connections.Connection | undefined };
+
+async function listKeys(db: Database, workspaceId: string | null): Promise<ListedKey[]> {
+  const keys = await apiKeys.list(db, workspaceId);
+  const connected = await connections.findByKey(db, workspaceId, keys);
+  return keys.map((key) => ({ ...key, connection: connected.get(key.id) }));
+}
+
+function toListedJson(key: ListedKey): Printed {
+  if (key.connection === undefined) return toJson(key);
+  const { email, redirectHost, redirectUri } = key.connection;
+  return { ...toJson(key), connection: { email, redirectHost, redirectUri } };
 }
 
 function toJson(key: apiKeys.ApiKey): Printed {

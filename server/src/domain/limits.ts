@@ -365,6 +365,9 @@ export const passkeysBegunPerHourMax = 30;
 /** Keys in use of one workspace: one for each agent, and all of them fit on a page where one is sought to revoke it. */
 export const keysPerWorkspaceMax = 100;
 
+/** Apps in use that one person has connected to one workspace, of the keys above. */
+export const connectionsPerPersonMax = 20;
+
 /** What an MCP client says about itself when it registers. It travels in the client's id, and so in addresses. */
 export const oauthClientBytesMax = 1_000;
 export const oauthRedirectUrisMax = 10;

@@ -23,9 +23,7 @@ export async function list(
 ): Promise<{ keys: ApiKey[]; isMore: boolean }> {
   const keys = await apiKeys.listWithRevoked(db, workspaceId, revokedKeysListed + 1);
   const isMore = keys.filter(({ revokedAt }) => revokedAt !== null).length > revokedKeysListed;
-  const connected = new Map(
-    (await connections.list(db, workspaceId)).map((each) => [each.apiKeyId, each]),
-  );
+  const connected = await connections.findByKey(db, workspaceId, keys);
   const shown = (isMore ? keys.slice(0, -1) : keys).map((key) => ({
     ...toApiKey(key),
     ...toConnection(connected.get(key.id)),

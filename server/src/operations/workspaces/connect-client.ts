@@ -16,8 +16,10 @@ import type { OAuthQuestion } from "../../domain/access/oauth-question.ts";
 import { redirectHostOf } from "../../domain/access/redirect-uri.ts";
 import { digestOfToken } from "../../domain/access/sign-in.ts";
 import {
+  connectionsPerPersonMax,
   keysPerWorkspaceMax,
   oauthAccessMinutes,
+  oauthRefreshDays,
   oauthRefreshesPerMinuteMax,
   oauthReuseSeconds,
 } from "../../domain/limits.ts";
@@ -40,7 +42,8 @@ export async function allowClient(
 ): Promise<{ code: string } | ChangeRefusal> {
   const code = newSecret("");
   return inTurnBy(db, by.workspaceId, by, async (tx) => {
-    if ((await apiKeys.countInUse(tx, by.workspaceId)) >= keysPerWorkspaceMax) return tooManyKeys();
+    const refused = await refuseMore(tx, { workspaceId: by.workspaceId, email: by.actor });
+    if (refused !== null) return refused;
     await connections.insertCode(tx, {
       workspaceId: by.workspaceId,
       digest: digestOfToken(code),
@@ -52,6 +55,20 @@ export async function allowClient(
     });
     return { code };
   });
+}
+
+/** What nobody has used for so long that it must be connected anew makes room first. */
+async function refuseMore(
+  tx: Transaction,
+  { workspaceId, email }: { workspaceId: string; email: string },
+): Promise<ChangeRefusal | null> {
+  const reason = `not used for ${oauthRefreshDays} days`;
+  for (const idle of await connections.listIdle(tx, workspaceId)) {
+    await endConnection(tx, idle, { actor: null, by: "countersign", reason });
+  }
+  if ((await apiKeys.countInUse(tx, workspaceId)) >= keysPerWorkspaceMax) return tooManyKeys();
+  const own = await connections.listInUseOf(tx, { workspaceId, email });
+  return own.length >= connectionsPerPersonMax ? tooManyOfPerson() : null;
 }
 
 export type CodeUse = { code: string; clientId: string; redirectUri: string; verifier: string };
@@ -71,8 +88,7 @@ export async function useCode(db: Database, use: CodeUse): Promise<GivenTokens |
       await endConnection(tx, { workspaceId, apiKeyId }, { actor: code.email, reason });
       return badCode();
     }
-    if ((await apiKeys.countInUse(tx, workspaceId)) >= keysPerWorkspaceMax) return badCode();
-    return connect(tx, code);
+    return (await refuseMore(tx, code)) === null ? connect(tx, code) : badCode();
   });
   return isRefusal(used) ? badCode() : used;
 }
@@ -212,5 +228,12 @@ function tooManyKeys(): ChangeRefusal {
   return refuse(
     "conflict",
     `a workspace may have at most ${keysPerWorkspaceMax} keys and connected clients; revoke one first`,
+  );
+}
+
+function tooManyOfPerson(): ChangeRefusal {
+  return refuse(
+    "conflict",
+    `a person may connect at most ${connectionsPerPersonMax} apps to a workspace; revoke one of yours first, under API keys`,
   );
 }

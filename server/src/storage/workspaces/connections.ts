@@ -17,6 +17,14 @@ export type Connection = {
   redirectUri: string | null;
 };
 
+type ConnectionRow = {
+  api_key_id: string;
+  email: string;
+  client_name: string;
+  redirect_host: string;
+  redirect_uri: string | null;
+};
+
 export type NewCode = {
   workspaceId: string;
   digest: Buffer;
@@ -134,26 +142,35 @@ export async function listInUseOf(db: Queryable, person: Person): Promise<KeyOf[
   return rows.map((row) => ({ workspaceId: person.workspaceId, apiKeyId: row.api_key_id }));
 }
 
-/** Of keys in use and of revoked ones. */
-export async function list(db: Queryable, workspaceId: string): Promise<Connection[]> {
-  const { rows } = await db.query<{
-    api_key_id: string;
-    email: string;
-    client_name: string;
-    redirect_host: string;
-    redirect_uri: string | null;
-  }>(
-    `select api_key_id, email, client_name, redirect_host, redirect_uri from connections
-     where workspace_id = $1`,
+/** Those whose tokens have all expired: nothing can wake them up. */
+export async function listIdle(db: Queryable, workspaceId: string): Promise<KeyOf[]> {
+  const { rows } = await db.query<{ api_key_id: string }>(
+    `select c.api_key_id from connections c
+     join api_keys k on k.workspace_id = c.workspace_id and k.id = c.api_key_id
+     where c.workspace_id = $1 and k.revoked_at is null
+       and not exists (
+         select from connection_tokens t
+         where t.workspace_id = c.workspace_id and t.api_key_id = c.api_key_id
+           and t.expires_at > now()
+       )
+     order by c.api_key_id`,
     [workspaceId],
   );
-  return rows.map((row) => ({
-    apiKeyId: row.api_key_id,
-    email: row.email,
-    clientName: row.client_name,
-    redirectHost: row.redirect_host,
-    redirectUri: row.redirect_uri,
-  }));
+  return rows.map((row) => ({ workspaceId, apiKeyId: row.api_key_id }));
+}
+
+/** The connections among these keys, by the id of the key. Searches all workspaces when none is given. */
+export async function findByKey(
+  db: Queryable,
+  workspaceId: string | null,
+  keys: readonly { id: string }[],
+): Promise<Map<string, Connection>> {
+  const { rows } = await db.query<ConnectionRow>(
+    `select api_key_id, email, client_name, redirect_host, redirect_uri from connections
+     where ($1::text is null or workspace_id = $1) and api_key_id = any ($2)`,
+    [workspaceId, keys.map(({ id }) => id)],
+  );
+  return new Map(rows.map((row) => [row.api_key_id, toConnection(row)]));
 }
 
 /** Both of a pair. Expired tokens of the connection make room, and the oldest if there are very many. */
@@ -271,6 +288,16 @@ export async function findCaller(
   });
   const [row] = rows;
   return row === undefined ? null : { workspaceId: row.workspace_id, keyDigest: row.digest };
+}
+
+function toConnection(row: ConnectionRow): Connection {
+  return {
+    apiKeyId: row.api_key_id,
+    email: row.email,
+    clientName: row.client_name,
+    redirectHost: row.redirect_host,
+    redirectUri: row.redirect_uri,
+  };
 }
 
 function toCode(row: CodeRow): Code {
