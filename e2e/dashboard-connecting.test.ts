@@ -26,12 +26,12 @@ journey(
   toTheApp,
   async (there) => {
     const { site, visit } = there;
-    const registration = { client_name: "Claude\u200b Desk\u0442op", redirect_uris: [redirectUri] };
-    const registered = await fetch(`${site.url}/oauth/register`, {
-      method: "POST",
-      body: JSON.stringify(registration),
-    });
-    const { client_id } = JSON.parse(await registered.text());
+    const register = async (name: string): Promise<string> => {
+      const body = JSON.stringify({ client_name: name, redirect_uris: [redirectUri] });
+      const registered = await fetch(`${site.url}/oauth/register`, { method: "POST", body });
+      return JSON.parse(await registered.text()).client_id;
+    };
+    const client_id = await register("Claude\u200b Desk\u0442op");
     const verifier = "v".repeat(43);
     const question = new URLSearchParams({
       client_id,
@@ -81,6 +81,11 @@ journey(
     assert.match(await row.innerText(), new RegExp(email));
     await inspect(page, "dashboard-connected-app", toTheApp);
     await row.getByRole("button", { name: /^Revoke/ }).waitFor();
+
+    const imitating = await register("C\u043euntersign Sup\u0440ort");
+    const other = new URLSearchParams({ ...Object.fromEntries(question), client_id: imitating });
+    await page.goto(`${site.url}/app/connect?${other}`);
+    await page.getByText("This name looks like Countersign").waitFor();
 
     question.set("code_challenge_method", "plain");
     await page.goto(`${site.url}/app/connect?${question}`);

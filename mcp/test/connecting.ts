@@ -63,7 +63,7 @@ export async function openBrowser(
       cookie,
       headers,
       params: { workspaceId },
-      body: { asked: search },
+      body: { asked: search, as: email },
       ...more,
     });
   const listKeys = async () => {
@@ -82,7 +82,7 @@ export async function openBrowser(
     });
     return json.items;
   };
-  return { workspaceId, email, ask, allow, listKeys, activity };
+  return { workspaceId, email, cookie, ask, allow, listKeys, activity };
 }
 
 /** A client that does all by hand, well unless told otherwise. */

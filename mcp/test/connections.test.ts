@@ -18,6 +18,7 @@ import {
 } from "../../server/src/operations/people/manage-members.ts";
 import { refreshTokens } from "../../server/src/operations/workspaces/connect-client.ts";
 import { endTrial, firstOwnerEmail } from "../../server/src/operations/workspaces/first-run.ts";
+import { revokeKey } from "../../server/src/operations/workspaces/issue-key.ts";
 import { findByKey } from "../../server/src/storage/workspaces/connections.ts";
 import { makeMember } from "../../server/test/test-dashboard.ts";
 import { startService, testKeyring } from "../../server/test/test-service.ts";
@@ -276,4 +277,48 @@ test("a list of keys reads the connections of the keys in it, and no others", as
   assert.equal(connected.length, 101);
   const found = await findByKey(db, workspaceId, keys.slice(0, 5));
   assert.ok(found.size <= 5);
+});
+
+test("a stale page connects nothing: after signing out, as somebody else, or for another's workspace", async (context) => {
+  const hand = await openHand(context, service);
+  const [ann, ben] = [await openBrowser(hand.place), await openBrowser(hand.place)];
+  const asked = hand.searchWith();
+  await makeMember(db, { workspaceId: ann.workspaceId, email: ben.email, role: "admin" });
+  const otherTab = await ann.allow(asked, { cookie: ben.cookie });
+  assert.equal(otherTab.status, 409);
+  assert.match(otherTab.json.error.message, new RegExp(`signed in as ${ben.email} now`));
+  const params = { workspaceId: ben.workspaceId };
+  assert.equal((await ann.allow(asked, { params })).status, 404);
+  await db.query(
+    "delete from sessions where person_id = (select id from people where email = $1)",
+    [ann.email],
+  );
+  assert.equal((await ann.allow(asked)).status, 401);
+  const { rows } = await db.query("select from connection_codes where workspace_id = any ($1)", [
+    [ann.workspaceId, ben.workspaceId],
+  ]);
+  assert.equal(rows.length, 0);
+});
+
+test("a code that was used before its app was revoked brings nothing back, and no call names two resources", async (context) => {
+  const { hand, browser, code } = await connect(context);
+  const mixed = `${new URLSearchParams({
+    grant_type: "authorization_code",
+    code,
+    client_id: hand.clientId,
+    redirect_uri: redirectUri,
+    resource: `${hand.place.publicUrl}/mcp`,
+  })}&resource=${encodeURIComponent("https://elsewhere.example/mcp")}`;
+  assert.equal((await hand.post("/oauth/token", mixed)).json.error, "invalid_request");
+  const { json } = await hand.exchange(code);
+  const inUse = async () =>
+    (await browser.listKeys()).filter(
+      (key: { connection?: object; revokedAt: string | null }) =>
+        key.connection !== undefined && key.revokedAt === null,
+    );
+  for (const { id } of await inUse()) await revokeKey(db, id);
+  assert.equal((await hand.exchange(code)).json.error, "invalid_grant");
+  assert.equal(await hand.statusOf(json.access_token), 401);
+  assert.equal((await hand.refresh(json.refresh_token)).json.error, "invalid_grant");
+  assert.deepEqual(await inUse(), []);
 });

@@ -137,9 +137,9 @@ export type DashboardApi = {
   "POST /workspaces/:workspaceId/keys/:keyId/revoke": { answer: ApiKey };
 
   "GET /connections/asked": { query: Record<string, string>; answer: AskedConnection };
-  /** `asked` is that address, from the question mark on. */
+  /** `asked` is that address, from the question mark on. `as` is the person whom the page named. */
   "POST /workspaces/:workspaceId/connections": {
-    body: { asked: string };
+    body: { asked: string; as?: string };
     answer: { redirectTo: string };
   };
 

@@ -32,7 +32,11 @@ export function asked(calls: DashboardCalls, { call }: Visit): AskedConnection |
   };
 }
 
-const allowed = z.object({ asked: z.string().max(8_000) });
+const allowed = z.object({
+  asked: z.string().max(8_000),
+  // A page that was open when its bundle changed doesn't say it.
+  as: z.string().optional(),
+});
 
 export async function allow(
   { db, keyring, origin: { publicUrl } }: DashboardCalls,
@@ -40,6 +44,7 @@ export async function allow(
 ): Promise<{ redirectTo: string } | DashboardRefusal> {
   const form = readForm(visit.call, allowed);
   if (isRefusal(form)) return form;
+  if (form.as !== undefined && form.as !== visit.person.email) return otherPerson(visit);
   const read = readQuestion({ publicUrl, keyring }, new URLSearchParams(form.asked));
   if (read.kind === "doubtful") return refuse("validation_error", read.message);
   if (read.kind === "told") return { redirectTo: read.redirectTo };
@@ -47,4 +52,12 @@ export async function allow(
   if (isRefusal(made)) return tellRefusal(made);
   const { redirectUri, state } = read.question;
   return { redirectTo: redirectWith(redirectUri, { code: made.code, state, iss: publicUrl }) };
+}
+
+/** Another tab may have signed somebody else in since the page was drawn. */
+function otherPerson({ person }: MemberVisit): DashboardRefusal {
+  return refuse(
+    "conflict",
+    `You are signed in as ${person.email} now, so nothing was connected. Load this page again.`,
+  );
 }

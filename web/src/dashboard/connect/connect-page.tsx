@@ -3,6 +3,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { useId, useState } from "react";
+import { imitationIn } from "../../../../server/src/domain/shown/text/imitated-names.ts";
 import type { AskedConnection } from "../../../../server/src/wire/dashboard-keys.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { Button } from "../parts/button.tsx";
@@ -48,11 +49,14 @@ function Question({ asked, question }: QuestionProps) {
   // A tick and a press at two places: a page that lures somebody into a double click gets neither.
   const [isOwn, tick] = useState(false);
   const id = useId();
+  const imitated = own
+    .map(({ name }) => imitationIn(clientName, { workspaceName: name, reviewerEmail: email }))
+    .find((found) => found !== null);
   const connecting = useMutation({
     mutationFn: () =>
       call("POST /workspaces/:workspaceId/connections", {
         params: { workspaceId },
-        body: { asked },
+        body: { asked, as: email },
       }),
     onSuccess: ({ redirectTo }) => location.assign(redirectTo),
   });
@@ -66,6 +70,11 @@ function Question({ asked, question }: QuestionProps) {
         An app that calls itself so wants to use Countersign as <Visible text={email} />. Anybody
         can choose this name.
       </p>
+      {imitated !== undefined && (
+        <p className="attention-note">
+          This name looks like <Visible text={imitated.name} />. The app only calls itself so.
+        </p>
+      )}
       <dl className="connect-facts">
         <dt>The answer goes to</dt>
         <dd>

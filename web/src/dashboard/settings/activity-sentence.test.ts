@@ -20,6 +20,10 @@ const told = (changes: Partial<Activity>) =>
 test("an entry reads as a sentence", () => {
   assert.equal(told({}), "ann@example.com revoked the key CI (…x3f9)");
   assert.equal(
+    told({ action: "key.issued", subject: "Claude", detail: { redirectUri: "https://x.example" } }),
+    "ann@example.com connected the app Claude",
+  );
+  assert.equal(
     told({
       action: "member.role_changed",
       subject: "bob@x.example",
