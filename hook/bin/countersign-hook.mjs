@@ -30,5 +30,10 @@ function runPinned() {
 
 function fail(reason) {
   process.stderr.write(`countersign-hook: not approved, because the hook failed: ${reason}\n`);
-  process.exit(2);
+  // Some harnesses let a call pass if they can't write all of it.
+  const end = () => process.exit(2);
+  if (process.stdin.isTTY) end();
+  for (const event of ["end", "close", "error"]) process.stdin.on(event, end);
+  setTimeout(end, 3_000);
+  process.stdin.resume();
 }

@@ -25,6 +25,8 @@ const inputBytesMax = 8 * 1_048_576;
 /** A harness reads so much without fail: it is less than a pipe holds, and than Claude Code takes as it is. */
 const outputBytesMax = 48_000;
 const parentLookMs = 1_000;
+/** Less than the time between our limit and the harness's. */
+const drainMs = 3_000;
 const tooLong =
   "the answer is too long for the harness; the request's page on the dashboard has it";
 
@@ -76,11 +78,12 @@ function remainingMs(waitSeconds: number): number {
 async function readInput(): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
+  // To its end, also if it is too large: some harnesses let a call pass if they can't write all of it.
   for await (const chunk of process.stdin) {
     bytes += chunk.length;
-    if (bytes > inputBytesMax) throw new Error(`the call has more than ${inputBytesMax} bytes`);
-    chunks.push(chunk);
+    if (bytes <= inputBytesMax) chunks.push(chunk);
   }
+  if (bytes > inputBytesMax) throw new Error(`the call has more than ${inputBytesMax} bytes`);
   return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
 }
 
@@ -101,7 +104,19 @@ export function fail(reason: string): void {
   if (isAnswered) return;
   isAnswered = true;
   asking?.kill();
-  process.stderr.write(failureText(reason), () => process.exit(2));
+  process.stderr.write(failureText(reason), () => drain(() => process.exit(2)));
+}
+
+/** Reads the rest of the call, which nobody looks at, for as long as a harness that is writing may need. */
+function drain(then: () => void): void {
+  const { readableEnded, destroyed, isTTY } = process.stdin;
+  if (readableEnded || destroyed || isTTY) {
+    then();
+    return;
+  }
+  for (const event of ["end", "close", "error"]) process.stdin.on(event, then);
+  setTimeout(then, drainMs);
+  process.stdin.resume();
 }
 
 function failureText(reason: string): string {

@@ -100,6 +100,18 @@ test("a hook whose program or Node isn't there is a no, by the end of the docume
   }
 });
 
+test("a call is read to its end before it is denied, because a harness that can't write it may let it pass", async () => {
+  const guarded = await guard(served);
+  const large = "x".repeat(9 * 1_048_576);
+  const runs = [
+    guarded.run("codex", large),
+    guarded.run("codex", large, { command: guarded.command("--wait forever") }),
+    guarded.run("codex", large, { command: `${guarded.command()} >&-` }),
+    guarded.run("codex", large, { command: "/nowhere/countersign-hook" }),
+  ];
+  for (const run of runs) assert.equal((await run.outcome).ran, false);
+});
+
 test("without the end of the documented command, a missing program lets calls pass in some harnesses", async () => {
   const guarded = await guard(served);
   const ran: HarnessName[] = [];

@@ -38,7 +38,9 @@ after(async () => {
 test("in a fresh folder, each harness runs the documented command, and the tool once it is approved", async () => {
   const page = readFileSync(join(root, "docs", "hooks.md"), "utf8");
   for (const name of Object.keys(harnesses) as HarnessName[]) {
-    const documented = new RegExp(`"command": "(countersign-hook --format ${name} .*)",?\\n`);
+    const documented = new RegExp(
+      `"command": "(sh -c 'countersign-hook --format ${name} .*)",?\\n`,
+    );
     const command: string = JSON.parse(`"${documented.exec(page)?.[1]}"`);
     const guarded = await guard(served);
     const env = {

@@ -12,14 +12,22 @@ import type { HarnessName } from "../src/tool-call.ts";
 export const program = join(import.meta.dirname, "..", "bin", "countersign-hook.mjs");
 
 /** The end of every documented command. */
-export const shellGuard = `|| { echo "Not approved (countersign-hook)." >&2; exit 2; }`;
+export const shellGuard =
+  "|| { [ $? = 2 ] || cat >/dev/null; echo Not approved by countersign-hook. >&2; exit 2; }";
 
 /** What became of the tool. `told` reaches the model. */
 export type Outcome =
   | { ran: true; input: unknown; told: string }
   | { ran: false; told: string; deferred?: boolean };
 
-export type Finished = { code: number | null; stdout: string; stderr: string; timedOut: boolean };
+export type Finished = {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+  timedOut: boolean;
+  /** The harness could not write all of the call. */
+  isUnread: boolean;
+};
 
 export type StubRun = {
   child: ChildProcess;
@@ -132,16 +140,19 @@ export function runStub(harness: HarnessName, call: StubCall, options: StubOptio
   child.stderr.on("data", (chunk) => {
     stderr += chunk;
   });
-  child.stdin.on("error", () => {});
+  let isUnread = false;
+  child.stdin.on("error", () => {
+    isUnread = true;
+  });
   child.stdin.end(JSON.stringify(input(call)));
   const finished = new Promise<Finished>((resolve) => {
     const timer = setTimeout(() => {
       endGroup(child);
-      resolve({ code: null, stdout, stderr, timedOut: true });
+      resolve({ code: null, stdout, stderr, timedOut: true, isUnread });
     }, options.timeoutMs ?? 600_000);
     child.on("close", (code) => {
       clearTimeout(timer);
-      resolve({ code, stdout, stderr, timedOut: false });
+      resolve({ code, stdout, stderr, timedOut: false, isUnread });
     });
   });
   return { child, finished, outcome: finished.then((ended) => judge(ended, call, options)) };
@@ -175,7 +186,10 @@ function judgeClaude(ended: Finished, { input }: StubCall, { isUnguarded }: Stub
   }
 }
 
-function judgeCodex({ code, stdout, stderr }: Finished, { input }: StubCall): Outcome {
+function judgeCodex(ended: Finished, { input }: StubCall): Outcome {
+  const { code, stdout, stderr, isUnread } = ended;
+  // "failed to write hook stdin: Broken pipe", until August 2026: github.com/openai/codex/issues/32667.
+  if (isUnread) return { ran: true, input, told: "" };
   if (code === 2 && stderr.trim() !== "") return { ran: false, told: stderr };
   const answer = code === 0 ? parsed(stdout) : null;
   const output = answer?.hookSpecificOutput ?? {};
