@@ -1,11 +1,7 @@
 // The command `countersign-hook`: the hook itself, `doctor`, and `permission-prompt`.
 
-import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
-import { parseArgs } from "node:util";
-import { isHarnessName } from "./harnesses.ts";
+import { readArguments } from "./arguments.ts";
 import { fail, type HookOptions, runHook } from "./hook.ts";
-import { defaultRulesPath } from "./rules.ts";
 
 const usage = `countersign-hook: a person before the tools of a coding agent
 
@@ -26,60 +22,22 @@ try {
 }
 
 async function run(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      format: { type: "string" },
-      rules: { type: "string" },
-      wait: { type: "string" },
-      project: { type: "string" },
-      defer: { type: "boolean" },
-      help: { type: "boolean" },
-    },
-  });
-  if (values.help) {
+  const { command, project, isHelp, ...given } = readArguments(process.argv.slice(2));
+  if (isHelp) {
     process.stdout.write(usage);
     return;
   }
   const options: HookOptions = {
-    format: readFormat(values.format),
-    rulesPath: readRulesPath(values.rules),
-    waitSeconds: readWait(values.wait),
-    isDeferring: values.defer ?? false,
+    ...given,
     apiKey: process.env.COUNTERSIGN_API_KEY || null,
     shell: process.env.SHELL || null,
   };
-  const [command, ...more] = positionals;
-  if (more.length > 0) throw new Error(`there is no command "${positionals.join(" ")}"`);
-  if (command === undefined) return runHook(options);
+  if (command === null) return runHook(options);
   if (command === "doctor") {
     const { runDoctor } = await import("./doctor.ts");
-    return runDoctor({ ...options, project: values.project ?? process.cwd() });
+    return runDoctor({ ...options, project: project ?? process.cwd() });
   }
-  if (command === "permission-prompt") {
-    const { servePermissionPrompt } = await import("./permission-prompt.ts");
-    const session = process.env.CLAUDE_CODE_SESSION_ID || crypto.randomUUID();
-    return servePermissionPrompt({ ...options, session });
-  }
-  throw new Error(`there is no command "${command}"`);
-}
-
-function readFormat(name: string | undefined): HookOptions["format"] {
-  if (name === undefined || isHarnessName(name)) return name ?? null;
-  throw new Error("--format must be claude, codex, cursor or gemini");
-}
-
-/** Not relative: the harness says in which folder the hook runs, and the agent may choose that. */
-function readRulesPath(path: string | undefined): string {
-  if (path === undefined) return defaultRulesPath();
-  const full = path.startsWith("~/") ? join(homedir(), path.slice(2)) : path;
-  if (isAbsolute(full)) return full;
-  throw new Error("--rules must be an absolute path, or begin with ~/");
-}
-
-function readWait(text: string | undefined): number | null {
-  if (text === undefined) return null;
-  const seconds = Number(text);
-  if (/^\d+$/.test(text) && seconds >= 1 && seconds <= 86_400) return seconds;
-  throw new Error("--wait must be a whole number of seconds, 1 to 86400");
+  const { servePermissionPrompt } = await import("./permission-prompt.ts");
+  const session = process.env.CLAUDE_CODE_SESSION_ID || crypto.randomUUID();
+  return servePermissionPrompt({ ...options, session });
 }

@@ -4,15 +4,23 @@ import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { harnesses } from "./harnesses.ts";
+import { type HookCommand, readHookCommand } from "./hook-command.ts";
 import { type HarnessName, isObject } from "./tool-call.ts";
 
 export type Registration = {
   file: string;
   event: string;
-  command: string;
+  /** As it is in the settings, for people. */
+  text: string;
+  /** Null if it is in a form of which nobody can tell what it does. */
+  command: HookCommand | null;
+  /** The harness runs no other kind of entry. */
+  isCommand: boolean;
+  /** The harness looks at the call before it runs the hook. */
+  hasCondition: boolean;
   /** Null fits every tool. */
   matcher: string | null;
-  /** The harness's own limit; null if it isn't set, and its default isn't documented. */
+  /** The harness's own limit; null if it isn't set, and its default isn't documented. NaN is no limit it could read. */
   timeoutSeconds: number | null;
   /** The harness itself blocks the call when the hook fails. */
   blocksOnFailure: boolean;
@@ -20,7 +28,8 @@ export type Registration = {
   isAsync: boolean;
 };
 
-export type SettingsFile = { path: string; content: Record<string, unknown> };
+/** A TOML file has its text alone. */
+export type SettingsFile = { path: string; content: Record<string, unknown>; text: string };
 
 /** With the problems that keep a file from being read. */
 export function readSettings(
@@ -30,15 +39,18 @@ export function readSettings(
 ): { files: SettingsFile[]; problems: string[] } {
   const files: SettingsFile[] = [];
   const problems: string[] = [];
-  for (const path of settingsPaths(harness, project, home).filter((each) => existsSync(each))) {
+  // The project may be the home folder.
+  const paths = new Set(settingsPaths(harness, project, home));
+  for (const path of [...paths].filter((each) => existsSync(each))) {
     const text = readFileSync(path, "utf8");
     if (path.endsWith(".toml")) {
       if (isOurs(text)) problems.push(`${path} is TOML, which this can't check: use hooks.json`);
+      files.push({ path, content: {}, text });
       continue;
     }
     try {
       const content: unknown = JSON.parse(text);
-      if (isObject(content)) files.push({ path, content });
+      if (isObject(content)) files.push({ path, content, text });
     } catch {
       problems.push(`${path} is no plain JSON, so this can't check it`);
     }
@@ -81,13 +93,21 @@ function settingsPaths(harness: HarnessName, project: string, home: string): str
 }
 
 export function registrationsIn(harness: HarnessName, files: SettingsFile[]): Registration[] {
+  return entriesIn(harness, files).filter(({ text }) => isOurs(text));
+}
+
+/** The other hooks that run before a tool. */
+export function strangersIn(harness: HarnessName, files: SettingsFile[]): Registration[] {
+  return entriesIn(harness, files).filter(({ text }) => !isOurs(text));
+}
+
+function entriesIn(harness: HarnessName, files: SettingsFile[]): Registration[] {
   return files.flatMap(({ path, content }) => {
     const hooks = isObject(content.hooks) ? content.hooks : {};
     return harnesses[harness].events.flatMap((event) =>
       listOf(hooks[event])
         .flatMap((entry) => (harness === "cursor" ? [entry] : handlersOf(entry)))
-        .map((entry) => toRegistration(harness, path, event, entry))
-        .filter(({ command }) => isOurs(command)),
+        .map((entry) => toRegistration(harness, path, event, entry)),
     );
   });
 }
@@ -103,29 +123,34 @@ function toRegistration(
   event: string,
   entry: Record<string, unknown>,
 ): Registration {
-  const { command, args, matcher, timeout } = entry;
-  const words = [command, ...(Array.isArray(args) ? args : [])];
-  const seconds = typeof timeout === "number" ? timeout : null;
+  const { matcher, timeout, type } = entry;
+  const command = typeof entry.command === "string" ? entry.command : "";
+  const words = Array.isArray(entry.args) ? entry.args.map(String) : null;
   return {
     file,
     event,
-    command: words.filter((word) => typeof word === "string").join(" "),
+    text: [command, ...(words ?? [])].join(" "),
+    command: readHookCommand(command, words),
+    isCommand: type === "command" || (harness === "cursor" && type === undefined),
+    hasCondition: entry.if !== undefined,
     matcher: typeof matcher === "string" && !["", "*", ".*"].includes(matcher) ? matcher : null,
-    timeoutSeconds: limitOf(harness, seconds),
+    timeoutSeconds: limitOf(harness, timeout),
     blocksOnFailure: entry.onFailure === "block" || entry.failClosed === true,
     isAsync: entry.async === true || entry.asyncRewake === true,
   };
 }
 
 /** With the harness's own default. Gemini CLI counts milliseconds. */
-function limitOf(harness: HarnessName, timeout: number | null): number | null {
-  if (harness === "cursor") return timeout;
-  if (harness === "gemini") return (timeout ?? 60_000) / 1_000;
-  return timeout ?? 600;
+function limitOf(harness: HarnessName, timeout: unknown): number | null {
+  if (timeout !== undefined && !Number.isInteger(timeout)) return Number.NaN;
+  const set = typeof timeout === "number" ? timeout : null;
+  if (harness === "cursor") return set;
+  if (harness === "gemini") return (set ?? 60_000) / 1_000;
+  return set ?? 600;
 }
 
 function isOurs(command: string): boolean {
-  return /countersign-hook|countersign(?:\.mjs)?["']?\s+hook\b/.test(command);
+  return /countersign-hook|@countersign\/hook|countersign(?:\.mjs)?["']?\s+hook\b/.test(command);
 }
 
 function listOf(value: unknown): Record<string, unknown>[] {
@@ -135,9 +160,10 @@ function listOf(value: unknown): Record<string, unknown>[] {
 /** Whether the harness runs the hook for a tool, by its own way of matching. */
 export function covers(
   harness: HarnessName,
-  { event, matcher }: Registration,
+  { event, matcher, isCommand, hasCondition }: Registration,
   tool: string,
 ): boolean {
+  if (!isCommand || hasCondition) return false;
   // Here the matcher is about the command, not about the tool.
   if (event === "beforeShellExecution") return tool === "Shell" && matcher === null;
   if (event === "beforeMCPExecution") return tool.startsWith("MCP:") && matcher === null;

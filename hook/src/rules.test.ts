@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { choose, matches } from "./choosing.ts";
-import { parseRules, type Rules, RulesError } from "./rules.ts";
+import { defaultRulesPath, parseRules, type Rules, RulesError } from "./rules.ts";
 import { summaryOf } from "./summary.ts";
 import type { ToolCall } from "./tool-call.ts";
 
@@ -123,4 +123,15 @@ test("a summary has what its rule says on one line, within the service's limit",
   assert.equal(summaryOf(call, template, "Claude Code"), filled);
   const long = summaryOf(callOf("Bash", { command: "😀".repeat(600) }), null, "");
   assert.equal(Array.from(long).length, 500);
+});
+
+test("the default rules don't move with HOME, which the settings of a project can set", () => {
+  const { HOME } = process.env;
+  process.env.HOME = "/work/project";
+  try {
+    assert.doesNotMatch(defaultRulesPath(), /^\/work\/project/);
+  } finally {
+    if (HOME === undefined) delete process.env.HOME;
+    else process.env.HOME = HOME;
+  }
 });

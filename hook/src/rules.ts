@@ -2,7 +2,7 @@
 // skipped would let a call pass.
 
 import { readFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { placeholderProblem } from "./summary.ts";
 import { isObject } from "./tool-call.ts";
@@ -35,7 +35,12 @@ export class RulesError extends Error {}
 
 /** Not in the project, where the agent writes and strangers commit. */
 export function defaultRulesPath(): string {
-  return join(homedir(), ".countersign", "hook.json");
+  return join(homeFolder(), ".countersign", "hook.json");
+}
+
+/** As the system knows it. `HOME` is not asked: the settings of a project can set it, and bring rules of their own. */
+export function homeFolder(): string {
+  return userInfo().homedir;
 }
 
 export function readRules(path: string): Rules {
@@ -131,7 +136,7 @@ function readService(value: unknown): string {
 function readPath(value: unknown, place: string): string | null {
   const path = readOptionalText(value, place);
   if (path === null) return null;
-  const full = path.startsWith("~/") ? join(homedir(), path.slice(2)) : path;
+  const full = path.startsWith("~/") ? join(homeFolder(), path.slice(2)) : path;
   return isAbsolute(full) ? full : fail(`${place} must be an absolute path, or begin with ~/`);
 }
 
