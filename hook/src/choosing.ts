@@ -1,6 +1,6 @@
 // What the rules say about one call. The first rule that fits counts.
 
-import { isOwnSettings } from "./own-settings.ts";
+import { isOwnSettings, type OwnFiles } from "./own-settings.ts";
 import type { Outcome, Rule, Rules } from "./rules.ts";
 import { isObject, type ToolCall } from "./tool-call.ts";
 
@@ -11,10 +11,10 @@ export type Choice = {
   isOwnSettings: boolean;
 };
 
-export function choose(call: ToolCall, rules: Rules, ownPaths: readonly string[]): Choice {
+export function choose(call: ToolCall, rules: Rules, own: OwnFiles): Choice {
   const rule = rules.rules.find((each) => fits(each, call)) ?? null;
   const action = rule?.action ?? rules.otherwise;
-  const isOwn = action !== "deny" && isOwnSettings(call, ownPaths);
+  const isOwn = action !== "deny" && isOwnSettings(call, own);
   return { action: isOwn ? "ask" : action, rule, isOwnSettings: isOwn };
 }
 

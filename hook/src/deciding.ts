@@ -1,6 +1,6 @@
 // What becomes of one call: an answer right away, or a job for the process that asks.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import type { Job } from "./asking.ts";
 import { choose } from "./choosing.ts";
 import { harnesses } from "./harnesses.ts";
@@ -29,8 +29,8 @@ export function decide(
   rules: Rules,
   options: DecidingOptions,
 ): { verdict: Verdict } | { job: Job } {
-  const ownPaths = [options.rulesPath, ...(rules.keyFile === null ? [] : [rules.keyFile])];
-  const choice = choose(call, rules, ownPaths);
+  const own = { rules: namesOf(options.rulesPath), key: rules.keyFile };
+  const choice = choose(call, rules, own);
   if (choice.action === "pass") {
     return { verdict: { kind: "pass", saysAllow: rules.cursorPass === "allow" } };
   }
@@ -61,6 +61,11 @@ export function decide(
     shell: options.shell,
   };
   return { job };
+}
+
+/** A link's own name, and the file that it leads to. */
+function namesOf(path: string): string[] {
+  return [...new Set([path, realpathSync(path)])];
 }
 
 function deny(reason: string): { verdict: Verdict } {

@@ -72,7 +72,8 @@ test("the first rule that fits counts, and what no rule names does what the file
       { tools: ["Read"], action: "pass" },
     ],
   });
-  const actionOf = (tool: string, input: unknown) => choose(callOf(tool, input), rules, []).action;
+  const own = { rules: [], key: null };
+  const actionOf = (tool: string, input: unknown) => choose(callOf(tool, input), rules, own).action;
   assert.equal(actionOf("Bash", { command: "git status" }), "pass");
   assert.equal(actionOf("Bash", { command: "git status; reboot" }), "ask");
   assert.equal(actionOf("Bash", { command: "sudo rm -rf /" }), "deny");
@@ -86,8 +87,8 @@ test("the first rule that fits counts, and what no rule names does what the file
 
 test("what mentions the gate's own files asks, however it is spelt, unless it only reads or is forbidden", () => {
   const rules = rulesOf({ otherwise: "pass" });
-  const actionOf = (tool: string, input: unknown) =>
-    choose(callOf(tool, input), rules, ["/etc/countersign.json"]).action;
+  const own = { rules: ["/etc/countersign.json"], key: "/home/ann/keys/countersign" };
+  const actionOf = (tool: string, input: unknown) => choose(callOf(tool, input), rules, own).action;
   for (const [tool, input] of [
     ["Write", { file_path: "/home/ann/.claude/settings.local.json", content: "{}" }],
     ["Edit", { file_path: "C:\\Users\\Ann\\.claude\\settings.json" }],
@@ -98,14 +99,36 @@ test("what mentions the gate's own files asks, however it is spelt, unless it on
     ["write_file", { file_path: ".gemini/settings.json" }],
     ["MultiEdit", { edits: [{ new_string: '"disableAllHooks": true' }] }],
     ["mcp__files__write", { where: [{ path: ".cursor/hooks.json" }] }],
+    ["Bash", { command: "cd ~/.countersign && sed -i s/ask/pass/ hook.json" }],
+    ["Bash", { command: "rm -r ~/.claude; ls" }],
+    ["Shell", { command: "mv .cursor/ old" }],
+    ["Bash", { command: "echo {} > ~/.cl\\aude/settings.json" }],
+    ["mcp__files__move", { from: "/home/ann/.codex", to: "/tmp/x" }],
+    ["write_file", { file_path: ".gemini/.env", content: "NODE_OPTIONS=--require=./x.js" }],
+    ["Read", { file_path: "/home/ann/keys/countersign" }],
+    ["read_file", { path: "/home/ann/.countersign/key" }],
+    ["Grep", { pattern: "cs_", path: "/home/ann/.countersign" }],
   ] as const) {
     assert.equal(actionOf(tool, input), "ask", JSON.stringify(input));
   }
   assert.equal(actionOf("Read", { file_path: "~/.claude/settings.json" }), "pass");
   assert.equal(actionOf("Write", { file_path: "src/settings.json", content: "claude" }), "pass");
+  assert.equal(actionOf("Write", { file_path: ".claude/skills/a.md", content: "A" }), "pass");
+  assert.equal(actionOf("Write", { file_path: ".gitignore", content: "dist\n.claude\n" }), "pass");
   const strict = rulesOf({ otherwise: "deny" });
-  const own = callOf("Write", { file_path: ".claude/settings.json" });
-  assert.equal(choose(own, strict, []).action, "deny");
+  const call = callOf("Write", { file_path: ".claude/settings.json" });
+  assert.equal(choose(call, strict, own).action, "deny");
+});
+
+test("an input that is made to be slow to look through takes little time", () => {
+  const rules = rulesOf({ otherwise: "pass" });
+  const own = { rules: ["/etc/countersign.json"], key: null };
+  const keys = Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`k${at}`, "'"]));
+  for (const input of [keys, { content: "'/.".repeat(1_000_000) }]) {
+    const startedAt = process.cpuUsage();
+    assert.equal(choose(callOf("Write", input), rules, own).action, "pass");
+    assert.ok(process.cpuUsage(startedAt).user < 2_000_000);
+  }
 });
 
 test("a pattern takes linear time, and its stars stand for any text", () => {
