@@ -7,7 +7,7 @@ import { AlreadyRedeemedError, CountersignError, WaitTimeoutError } from "../../
 import { isEdited, keyOf, refusalText } from "../../sdk/src/tool-call.ts";
 import { harnesses } from "./harnesses.ts";
 import { noisyShell } from "./shell-noise.ts";
-import type { ToolCall, Verdict } from "./tool-call.ts";
+import { type Approved, outputBytesMax, type ToolCall, type Verdict } from "./tool-call.ts";
 
 export type Job = {
   call: ToolCall;
@@ -118,7 +118,9 @@ async function finish(
   if (request.status !== "APPROVED") return deny(refusalText(request));
   const { id, effectivePayload, resolvedByEmail: by, resolutionNote: note } = request;
   const wasEdited = isEdited(request);
-  const problem = wasEdited ? editProblem(call, effectivePayload, shell) : null;
+  const edit = wasEdited ? { edit: { input: effectivePayload } } : {};
+  const approved: Approved = { kind: "allow", requestId: id, by, note, ...edit };
+  const problem = wasEdited ? editProblem(call, approved, shell) : null;
   // Before it is redeemed, so that nobody finds an action handed out that never ran.
   if (problem !== null) return deny(handedBackText(request, problem));
   try {
@@ -132,14 +134,17 @@ async function finish(
     }
     throw error;
   }
-  const edit = wasEdited ? { edit: { input: effectivePayload } } : {};
-  return { kind: "allow", requestId: id, by, note, ...edit };
+  return approved;
 }
 
-function editProblem(call: ToolCall, edited: unknown, shell: string | null): string | null {
-  const problem = harnesses[call.harness].editProblem(call, edited);
+function editProblem(call: ToolCall, approved: Approved, shell: string | null): string | null {
+  const harness = harnesses[call.harness];
+  const problem = harness.editProblem(call, approved.edit?.input);
   // Claude Code's permission prompt is no shell.
   if (problem !== null || call.event === "permission-prompt") return problem;
+  if (Buffer.byteLength(harness.write(approved).text) > outputBytesMax) {
+    return `It is too long for ${harness.title} to read from a hook.`;
+  }
   const noisy = noisyShell(shell);
   return noisy === null ? null : `The harness could not read it, because ${noisy} prints a text.`;
 }

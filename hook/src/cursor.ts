@@ -11,6 +11,7 @@ import {
   noteText,
   notYet,
   optionalTextIn,
+  refuseRepeated,
   removedKeys,
   say,
   type ToolCall,
@@ -98,9 +99,12 @@ function readMcp(input: Record<string, unknown>): Shown {
 
 function parametersOf(text: unknown): ToolCall["input"] {
   if (typeof text !== "string") return text ?? null;
+  let parameters: unknown;
   try {
-    return JSON.parse(text);
+    parameters = JSON.parse(text);
   } catch {
     throw new InputError("the harness sent a tool_input that is no JSON");
   }
+  refuseRepeated(text);
+  return parameters;
 }

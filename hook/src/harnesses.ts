@@ -10,6 +10,7 @@ import {
   type HarnessName,
   InputError,
   isObject,
+  refuseRepeated,
   type ToolCall,
 } from "./tool-call.ts";
 
@@ -22,6 +23,7 @@ export function isHarnessName(name: string): name is HarnessName {
 /** The call, and whether it is told to the last digit. Throws an `InputError` for everything that is no call. */
 export function readCall(text: string, expected: HarnessName | null): ToolCall {
   const input = parse(text);
+  refuseRepeated(text);
   const event = input.hook_event_name;
   if (typeof event !== "string") throw new InputError("the harness sent no hook_event_name");
   const name = detect(event, input);

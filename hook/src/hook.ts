@@ -6,7 +6,7 @@ import { type Asking, startAsking } from "./asking-process.ts";
 import { decide } from "./deciding.ts";
 import { harnesses, inexactNumberIn, readCall } from "./harnesses.ts";
 import { readRules } from "./rules.ts";
-import type { Answer, HarnessName, Verdict } from "./tool-call.ts";
+import { type Answer, type HarnessName, outputBytesMax, type Verdict } from "./tool-call.ts";
 
 export type HookOptions = {
   format: HarnessName | null;
@@ -22,8 +22,6 @@ export type HookOptions = {
 
 /** Larger calls are denied. */
 const inputBytesMax = 8 * 1_048_576;
-/** A harness reads so much without fail: it is less than a pipe holds, and than Claude Code takes as it is. */
-const outputBytesMax = 48_000;
 const parentLookMs = 1_000;
 /** Less than the time between our limit and the harness's. */
 const drainMs = 3_000;

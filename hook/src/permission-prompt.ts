@@ -8,7 +8,14 @@ import { decide } from "./deciding.ts";
 import { harnesses } from "./harnesses.ts";
 import type { HookOptions } from "./hook.ts";
 import { readRules } from "./rules.ts";
-import { isObject, type ToolCall, textIn, type Verdict } from "./tool-call.ts";
+import {
+  InputError,
+  isObject,
+  refuseRepeated,
+  type ToolCall,
+  textIn,
+  type Verdict,
+} from "./tool-call.ts";
 
 type Message = { id?: unknown; method?: unknown; params?: unknown };
 
@@ -51,11 +58,9 @@ async function handle(
   options: PromptOptions,
   running: Map<unknown, Asking>,
 ): Promise<void> {
-  let message: Message;
-  try {
-    message = JSON.parse(line);
-  } catch {
-    return send({ id: null, error: { code: -32_700, message: "Parse error" } });
+  const message = readMessage(line);
+  if (typeof message === "string") {
+    return send({ id: null, error: { code: -32_700, message } });
   }
   const { id, method, params } = message;
   if (method === "notifications/cancelled" && isObject(params)) {
@@ -74,6 +79,18 @@ async function handle(
   );
   running.delete(id);
   send({ id, result: { content: [{ type: "text", text: JSON.stringify(answer) }] } });
+}
+
+/** A text says what is wrong with it. */
+function readMessage(line: string): Message | string {
+  try {
+    const message: unknown = JSON.parse(line);
+    if (!isObject(message)) return "That is no message";
+    refuseRepeated(line);
+    return message;
+  } catch (error) {
+    return error instanceof InputError ? error.message : "Parse error";
+  }
 }
 
 type Answer = { behavior: "allow"; updatedInput: unknown } | { behavior: "deny"; message: string };

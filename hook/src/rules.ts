@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { repeatedKeyIn } from "./repeated-keys.ts";
 import { placeholderProblem } from "./summary.ts";
 import { isObject } from "./tool-call.ts";
 
@@ -164,24 +165,14 @@ function readChoice<Choice extends string>(
 
 /** As JSON, in which no key stands twice: the first of two would be silently dropped. */
 function parse(text: string): unknown {
-  let count = 0;
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text, (_key, value) => {
-      count += isObject(value) ? Object.keys(value).length : 0;
-      return value;
-    });
+    parsed = JSON.parse(text);
   } catch {
     return fail("it is no JSON");
   }
-  if (keysIn(text) !== count) fail("it has the same key twice in one object");
-  return parsed;
-}
-
-/** Texts before a colon. The text is JSON, so only keys stand there. */
-function keysIn(text: string): number {
-  const texts = text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g);
-  return [...texts].filter(([, colon]) => colon !== undefined).length;
+  const repeated = repeatedKeyIn(text);
+  return repeated === null ? parsed : fail(`it has the same key twice in one object: ${repeated}`);
 }
 
 function codeOf(error: unknown): string {

@@ -1,6 +1,8 @@
 // One tool call of a coding agent, and what may become of it. The harnesses' own formats are in claude.ts, codex.ts,
 // cursor.ts and gemini.ts.
 
+import { repeatedKeyIn } from "./repeated-keys.ts";
+
 export type HarnessName = "claude" | "codex" | "cursor" | "gemini";
 
 export type ToolCall = {
@@ -79,6 +81,12 @@ export function optionalTextIn(input: Record<string, unknown>, name: string): st
   return typeof value === "string" && value !== "" ? value : null;
 }
 
+/** One of two equal keys is what the approver sees, and another program may read the other one. */
+export function refuseRepeated(text: string): void {
+  const key = repeatedKeyIn(text);
+  if (key !== null) throw new InputError(`the call has the key ${JSON.stringify(key)} twice`);
+}
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -93,16 +101,23 @@ export function approvedText({ requestId, by }: Approved): string {
   return `Approved${by === null ? "" : ` by ${by}`} in Countersign (${requestId}).`;
 }
 
-/** For the model; null if the approver left no note. */
+/** A harness reads so much without fail: it is less than a pipe holds, and than Claude Code takes as it is. */
+export const outputBytesMax = 48_000;
+/** Longer ones are not repeated to the model beside the input itself. */
+const repeatedCharactersMax = 2_000;
+
+/** For the model; null if the approver changed nothing and left no note. */
 export function noteText({ requestId, note, edit }: Approved): string | null {
-  const changed =
-    edit === undefined
-      ? ""
-      : `A person changed the input of this call before they approved it (${requestId}). It runs with their input, and not with yours: ${JSON.stringify(edit.input)}\n`;
+  const changed = edit === undefined ? "" : changedText(requestId, JSON.stringify(edit.input));
   const said =
     note === null
       ? ""
       : `The note of the person who approved it (${requestId}), as a JSON string: ${JSON.stringify(note)}`;
   const text = `${changed}${said}`.trim();
   return text === "" ? null : text;
+}
+
+function changedText(requestId: string, input: string): string {
+  const repeated = input.length > repeatedCharactersMax ? "." : `: ${input}`;
+  return `A person changed the input of this call before they approved it (${requestId}). It runs with their input, and not with yours${repeated}\n`;
 }

@@ -93,6 +93,22 @@ for (const name of names) {
   });
 }
 
+test("a long edit runs as it is, and one that is too long for the harness is handed back and not redeemed", async () => {
+  const runOf = async (characters: number) => {
+    const guarded = await guard(served);
+    const run = guarded.run("claude", "x".repeat(characters));
+    const edit = { command: "y".repeat(characters) };
+    await served.approve(await guarded.asked(), JSON.stringify(edit));
+    return { guarded, edit, outcome: await run.outcome };
+  };
+  const [long, tooLong] = await Promise.all([runOf(40_000), runOf(60_000)]);
+  assert.deepEqual(long.outcome.ran && long.outcome.input, long.edit);
+  assert.equal(tooLong.outcome.ran, false);
+  assert.match(tooLong.outcome.told, /too long/);
+  const [request] = await tooLong.guarded.requests();
+  assert.deepEqual([request?.status, request?.redeemed], ["APPROVED", false]);
+});
+
 test("a hook that is killed and started again for the same call waits for the same request", async () => {
   const guarded = await guard(served);
   const first = guarded.run("claude", push, { id: "toolu_1" });

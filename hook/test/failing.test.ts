@@ -268,6 +268,25 @@ test("a number that nobody would see exactly is asked about by nobody", async ()
   assert.deepEqual(await guarded.requests(), []);
 });
 
+test("a call that another reader would read otherwise is asked about by nobody", async () => {
+  const guarded = await guard(served);
+  const common = {
+    conversation_id: "c",
+    generation_id: "g",
+    hook_event_name: "beforeMCPExecution",
+  };
+  const twice = { ...common, tool_name: "pay", tool_input: '{"amount": 1, "amount": 1000}' };
+  const outer =
+    '{"hook_event_name":"BeforeTool","session_id":"s","timestamp":"t","tool_name":"run_shell_command","tool_input":{"command":"ls","command":"rm"}}';
+  for (const text of [JSON.stringify(twice), outer]) {
+    const command = `printf '%s' '${text}' | ${guarded.command()}`;
+    const { code, stderr } = await guarded.run("gemini", push, { command }).finished;
+    assert.equal(code, 2);
+    assert.match(stderr, /"(amount|command)" twice/);
+  }
+  assert.deepEqual(await guarded.requests(), []);
+});
+
 /** A server in the service's place; it remembers what it was asked. */
 async function answering(answer: http.RequestListener): Promise<{ url: string; paths: string[] }> {
   const paths: string[] = [];

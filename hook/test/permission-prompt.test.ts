@@ -20,21 +20,22 @@ function start({ rulesPath, env }: Guarded, ...more: string[]) {
   const child = spawn(process.execPath, args, { env, stdio: "pipe" });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   let id = 0;
+  const next = async () => JSON.parse((await lines.next()).value ?? "null");
   const send = async (method: string, params: object) => {
     id += 1;
     child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
-    return JSON.parse((await lines.next()).value ?? "null");
+    return next();
   };
   const ask = async (input: object, toolName = "Bash") => {
     const given = { tool_name: toolName, input, tool_use_id: `toolu_${id}` };
     const { result } = await send("tools/call", { name: "approve", arguments: given });
     return JSON.parse(result.content[0].text);
   };
-  return { child, send, ask };
+  return { child, next, send, ask };
 }
 
 test("it introduces itself and names one tool, and answers nothing else", async () => {
-  const { child, send } = start(await guard(served));
+  const { child, next, send } = start(await guard(served));
   const { result } = await send("initialize", { protocolVersion: "2025-06-18", capabilities: {} });
   assert.equal(result.protocolVersion, "2025-06-18");
   const { tools } = (await send("tools/list", {})).result;
@@ -43,6 +44,11 @@ test("it introduces itself and names one tool, and answers nothing else", async 
     ["approve"],
   );
   assert.equal((await send("resources/list", {})).error.code, -32_601);
+  for (const line of ["null", "7", '"x"', "[]", "{", '{"id":1,"id":2,"method":"ping"}']) {
+    child.stdin.write(`${line}\n`);
+  }
+  const isError = async () => typeof (await next()).error?.code === "number";
+  for (let count = 0; count < 6; count += 1) assert.ok(await isError());
   const other = await send("tools/call", { name: "decide", arguments: {} });
   assert.equal(JSON.parse(other.result.content[0].text).behavior, "deny");
   child.kill();
