@@ -21,13 +21,13 @@ export function placeholderProblem(template: string): string | null {
 export function summaryOf(call: ToolCall, template: string | null, title: string): string {
   const filled =
     template === null
-      ? `${call.tool}: ${mainText(call.input)}`
+      ? `${call.tool}: ${mainText(call)}`
       : template.replaceAll(placeholder, (_whole, name: string) => filling(call, name, title));
   return oneLine(filled, summaryCharactersMax);
 }
 
 export function reasoningOf(call: ToolCall, title: string, isOwnSettings: boolean): string {
-  const where = call.cwd === null ? "" : ` in ${call.cwd}`;
+  const where = call.cwd === null ? "" : ` in ${JSON.stringify(call.cwd)}`;
   const warning = isOwnSettings
     ? " It mentions the settings of this gate: after such a change, the agent may act without asking."
     : "";
@@ -49,18 +49,29 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-function mainText(input: unknown): string {
-  if (!isObject(input)) return textOf(input);
+/** What a tool of the harness does is in one field. What an MCP tool does is in all of them, and a model may add some. */
+function mainText({ tool, input }: ToolCall): string {
+  if (!isObject(input) || /^mcp[_:]/i.test(tool)) return textOf(input);
   const name = ["command", "file_path", "path", "url"].find(
     (key) => typeof input[key] === "string",
   );
   return name === undefined ? JSON.stringify(input) : String(input[name]);
 }
 
-/** The service takes no control characters here. */
+/**
+ * The service takes no control characters here. A line that ends is marked, because `ls` and `rm -rf ~` on two lines are
+ * not `ls rm -rf ~`; characters that turn the order of what follows are replaced.
+ */
 function oneLine(text: string, charactersMax: number): string {
-  const line = text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ").trim() || "(nothing)";
-  const characters = Array.from(line.toWellFormed());
+  const line = text
+    .trim()
+    // One pattern for all of them: a text of blanks must not take quadratic time.
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, (gap) =>
+      /[\n\r\u2028\u2029]/.test(gap) ? " ⏎ " : " ",
+    )
+    .replaceAll(/\p{Bidi_Control}/gu, "\ufffd")
+    .trim();
+  const characters = Array.from((line || "(nothing)").toWellFormed());
   return characters.length <= charactersMax
     ? characters.join("")
     : `${characters.slice(0, charactersMax - 1).join("")}…`;
