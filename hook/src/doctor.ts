@@ -7,6 +7,7 @@ import { type Finding, ok, problem, writableFindings } from "./findings.ts";
 import { harnesses } from "./harnesses.ts";
 import type { HookOptions } from "./hook.ts";
 import { type Rules, readRules } from "./rules.ts";
+import { examineTrust } from "./rules-check.ts";
 import { examineHarness } from "./settings-check.ts";
 import { noisyShell } from "./shell-noise.ts";
 
@@ -33,6 +34,7 @@ async function examine(options: DoctorOptions): Promise<Finding[]> {
       `Rules: ${options.rulesPath} has ${rules.rules.length} rules; otherwise ${rules.otherwise}.`,
     ),
     ...writableFindings([options.rulesPath]),
+    ...examineTrust(rules),
     ...shellFindings(options.shell),
     ...(await examineService(rules, options)),
     ...found.flatMap(({ findings }) => findings),

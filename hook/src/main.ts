@@ -15,6 +15,9 @@ const usage = `countersign-hook: a person before the tools of a coding agent
 The rules are in ~/.countersign/hook.json, unless --rules says otherwise.
 `;
 
+// Set for another program's sake, it would let anybody on the way answer in the service's name.
+delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+
 try {
   await run();
 } catch (error) {

@@ -14,6 +14,28 @@ const tools: Record<HarnessName, readonly string[]> = {
   gemini: ["run_shell_command", "write_file", "replace", "web_fetch"],
 };
 
+/** A service that anybody on the way could answer for, and a key that others can choose. */
+export function examineTrust({ service, keyFile }: Rules): Finding[] {
+  const { protocol, hostname } = new URL(service);
+  const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  return [
+    ...(protocol === "https:" || isLocal
+      ? []
+      : [
+          problem(
+            `Rules: anybody on the way to ${service} can read the key, and approve. Use https.`,
+          ),
+        ]),
+    ...(keyFile === null
+      ? [
+          warning(
+            "Rules: without keyFile, the settings of a project can set another key, whose owner would approve.",
+          ),
+        ]
+      : []),
+  ];
+}
+
 /** Spellings that no harness has, and calls that pass although they look gated. */
 export function examineTools(name: HarnessName, { rules, otherwise }: Rules): Finding[] {
   const { title } = harnesses[name];

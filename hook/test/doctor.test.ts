@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { harnesses } from "../src/harnesses.ts";
 import { defaultRulesPath, parseRules } from "../src/rules.ts";
+import { examineTrust } from "../src/rules-check.ts";
 import { examineHarness } from "../src/settings-check.ts";
 import type { HarnessName } from "../src/tool-call.ts";
 
@@ -223,4 +224,13 @@ test("a project that is the home folder isn't registered twice", () => {
   const options = { project: home, rulesPath: defaultRulesPath(), shell: null };
   const { findings } = examineHarness("claude", rules, options, home);
   assert.deepEqual(textsOf("problem", findings), []);
+});
+
+test("a service over plain http, and a key from the environment, are found", () => {
+  const levels = (more: object) => examineTrust(rulesWith(more)).map(({ level }) => level);
+  const keyFile = "/home/ann/key";
+  assert.deepEqual(levels({ keyFile }), []);
+  assert.deepEqual(levels({ keyFile, service: "http://localhost:3000" }), []);
+  assert.deepEqual(levels({ keyFile, service: "http://approvals.example.com" }), ["problem"]);
+  assert.deepEqual(levels({}), ["warning"]);
 });

@@ -2,9 +2,10 @@
 // wherever the hook fails to say no. It must not, unless a person has approved and the approval was redeemed.
 
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import http from "node:http";
+import https from "node:https";
 import net, { type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
@@ -16,6 +17,7 @@ import { descendants, folder, type Guarded, guard } from "./guarded.ts";
 import { endGroup, type StubRun } from "./stub-harness.ts";
 
 const served = await serve();
+const certificates = join(import.meta.dirname, "..", "..", "server", "test", "certificates");
 const closing: (() => void)[] = [];
 after(async () => {
   for (const close of closing) close();
@@ -285,6 +287,24 @@ test("a call that another reader would read otherwise is asked about by nobody",
     assert.match(stderr, /"(amount|command)" twice/);
   }
   assert.deepEqual(await guarded.requests(), []);
+});
+
+test("a certificate that nobody vouches for lets nothing run, whatever NODE_TLS_REJECT_UNAUTHORIZED says", async () => {
+  const paths: string[] = [];
+  const pem = readFileSync(join(certificates, "localhost.pem"));
+  const key = readFileSync(join(certificates, "localhost-key.pem"));
+  const server = https.createServer({ cert: pem, key }, (request, response) => {
+    paths.push(request.url ?? "");
+    response.end("{}");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const guarded = await guard(served, {}, `https://localhost:${port}`);
+  const env = { ...guarded.env, NODE_TLS_REJECT_UNAUTHORIZED: "0" };
+  const { ran } = await guarded.run("codex", push, { env, more: "--wait 9" }).outcome;
+  assert.equal(ran, false);
+  assert.deepEqual(paths, [], "the key was shown to nobody");
 });
 
 /** A server in the service's place; it remembers what it was asked. */
