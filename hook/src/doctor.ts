@@ -6,12 +6,13 @@ import { readKey } from "./deciding.ts";
 import { type Finding, ok, problem, writableFindings } from "./findings.ts";
 import { harnesses } from "./harnesses.ts";
 import type { HookOptions } from "./hook.ts";
+import type { SettingsPlaces } from "./registrations.ts";
 import { type Rules, readRules } from "./rules.ts";
 import { examineTrust } from "./rules-check.ts";
 import { examineHarness } from "./settings-check.ts";
 import { noisyShell } from "./shell-noise.ts";
 
-type DoctorOptions = HookOptions & { project: string };
+type DoctorOptions = HookOptions & SettingsPlaces;
 
 export async function runDoctor(options: DoctorOptions): Promise<void> {
   const findings = await examine(options);

@@ -1,7 +1,9 @@
 // The command `countersign-hook`: the hook itself, `doctor`, and `permission-prompt`.
 
+import { join } from "node:path";
 import { readArguments } from "./arguments.ts";
 import { fail, type HookOptions, runHook } from "./hook.ts";
+import type { HarnessName } from "./tool-call.ts";
 
 const usage = `countersign-hook: a person before the tools of a coding agent
 
@@ -38,9 +40,19 @@ async function run(): Promise<void> {
   if (command === null) return runHook(options);
   if (command === "doctor") {
     const { runDoctor } = await import("./doctor.ts");
-    return runDoctor({ ...options, project: project ?? process.cwd() });
+    return runDoctor({ ...options, project: project ?? process.cwd(), moved: movedSettings() });
   }
   const { servePermissionPrompt } = await import("./permission-prompt.ts");
   const session = process.env.CLAUDE_CODE_SESSION_ID || crypto.randomUUID();
   return servePermissionPrompt({ ...options, session });
+}
+
+/** The variables by which the harnesses look for their settings elsewhere. */
+function movedSettings(): Partial<Record<HarnessName, string>> {
+  const { CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME } = process.env;
+  return {
+    ...(CLAUDE_CONFIG_DIR ? { claude: CLAUDE_CONFIG_DIR } : {}),
+    ...(CODEX_HOME ? { codex: CODEX_HOME } : {}),
+    ...(GEMINI_CLI_HOME ? { gemini: join(GEMINI_CLI_HOME, ".gemini") } : {}),
+  };
 }

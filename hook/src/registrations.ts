@@ -31,16 +31,24 @@ export type Registration = {
 /** A TOML file has its text alone. */
 export type SettingsFile = { path: string; content: Record<string, unknown>; text: string };
 
+export type SettingsPlaces = {
+  project: string;
+  home?: string;
+  /** The folders of their own settings in the place of `~/.claude` and so on, from variables of theirs. */
+  moved?: Partial<Record<HarnessName, string>>;
+};
+
 /** With the problems that keep a file from being read. */
 export function readSettings(
   harness: HarnessName,
-  project: string,
-  home = homedir(),
+  { project, home = homedir(), moved = {} }: SettingsPlaces,
 ): { files: SettingsFile[]; problems: string[] } {
   const files: SettingsFile[] = [];
   const problems: string[] = [];
   // The project may be the home folder.
-  const paths = new Set(settingsPaths(harness, project, home));
+  const paths = new Set(
+    settingsPaths(harness, project, moved[harness] ?? join(home, `.${harness}`)),
+  );
   for (const path of [...paths].filter((each) => existsSync(each))) {
     const text = readFileSync(path, "utf8");
     if (path.endsWith(".toml")) {
@@ -58,35 +66,35 @@ export function readSettings(
   return { files, problems };
 }
 
-function settingsPaths(harness: HarnessName, project: string, home: string): string[] {
+function settingsPaths(harness: HarnessName, project: string, own: string): string[] {
   const isMac = process.platform === "darwin";
   const support = "/Library/Application Support";
   switch (harness) {
     case "claude":
       return [
         join(isMac ? `${support}/ClaudeCode` : "/etc/claude-code", "managed-settings.json"),
-        join(home, ".claude/settings.json"),
+        join(own, "settings.json"),
         join(project, ".claude/settings.json"),
         join(project, ".claude/settings.local.json"),
       ];
     case "codex":
       return [
         "/etc/codex/requirements.toml",
-        ...[home, project].flatMap((folder) => [
-          join(folder, ".codex/hooks.json"),
-          join(folder, ".codex/config.toml"),
+        ...[own, join(project, ".codex")].flatMap((folder) => [
+          join(folder, "hooks.json"),
+          join(folder, "config.toml"),
         ]),
       ];
     case "cursor":
       return [
         join(isMac ? `${support}/Cursor` : "/etc/cursor", "hooks.json"),
-        join(home, ".cursor/hooks.json"),
+        join(own, "hooks.json"),
         join(project, ".cursor/hooks.json"),
       ];
     case "gemini":
       return [
         join(isMac ? `${support}/GeminiCli` : "/etc/gemini-cli", "settings.json"),
-        join(home, ".gemini/settings.json"),
+        join(own, "settings.json"),
         join(project, ".gemini/settings.json"),
       ];
   }

@@ -9,6 +9,7 @@ import {
   type Registration,
   readSettings,
   registrationsIn,
+  type SettingsPlaces,
   strangersIn,
 } from "./registrations.ts";
 import type { Rules } from "./rules.ts";
@@ -16,8 +17,7 @@ import { examineTools } from "./rules-check.ts";
 import { switchedOff } from "./switches.ts";
 import type { HarnessName } from "./tool-call.ts";
 
-export type CheckOptions = {
-  project: string;
+export type CheckOptions = SettingsPlaces & {
   rulesPath: string;
   /** `SHELL`. */
   shell: string | null;
@@ -31,10 +31,9 @@ export function examineHarness(
   name: HarnessName,
   rules: Rules,
   options: CheckOptions,
-  home?: string,
 ): { findings: Finding[]; registrations: number } {
   const { title } = harnesses[name];
-  const { files, problems } = readSettings(name, options.project, home);
+  const { files, problems } = readSettings(name, options);
   const found = registrationsIn(name, files);
   const findings = problems.map((text) => problem(`${title}: ${text}.`));
   if (found.length === 0) return { findings, registrations: 0 };

@@ -38,6 +38,7 @@ type More = {
   /** Beside the settings, by its path in the home folder. */
   files?: Record<string, string>;
   shell?: string;
+  moved?: Partial<Record<HarnessName, string>>;
   rules?: object;
 };
 
@@ -49,9 +50,10 @@ function findingsOf(name: HarnessName, settings: string, where: Place = "home", 
     write(join(folder, files[name]), settings);
   }
   for (const [path, text] of Object.entries(more.files ?? {})) write(join(home, path), text);
-  const options = { project, rulesPath: defaultRulesPath(), shell: more.shell ?? "/bin/bash" };
+  const { shell = "/bin/bash", moved = {} } = more;
+  const options = { project, home, moved, rulesPath: defaultRulesPath(), shell };
   const checked = more.rules === undefined ? rules : rulesWith(more.rules);
-  return examineHarness(name, checked, options, home).findings;
+  return examineHarness(name, checked, options).findings;
 }
 
 function problemsOf(name: HarnessName, settings: string, where?: Place, more?: More): string[] {
@@ -218,11 +220,19 @@ test("another hook beside this one is named, because it may change what was appr
   assert.match(warnings.join(), /another hook runs, too/);
 });
 
+test("a harness whose settings were moved is looked at there, and not at home", () => {
+  const moved = { claude: join(root, "moved") };
+  assert.deepEqual(findingsOf("claude", documented("claude"), "home", { moved }), []);
+  write(join(moved.claude, "settings.json"), documented("claude").replace("3600", "60"));
+  const problems = problemsOf("claude", documented("claude"), "home", { moved });
+  assert.match(problems.join(), /gives up after 60 s/);
+});
+
 test("a project that is the home folder isn't registered twice", () => {
   const home = join(root, "same");
   write(join(home, files.claude), documented("claude"));
-  const options = { project: home, rulesPath: defaultRulesPath(), shell: null };
-  const { findings } = examineHarness("claude", rules, options, home);
+  const options = { project: home, home, rulesPath: defaultRulesPath(), shell: null };
+  const { findings } = examineHarness("claude", rules, options);
   assert.deepEqual(textsOf("problem", findings), []);
 });
 
