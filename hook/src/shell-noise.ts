@@ -14,7 +14,8 @@ export function noisyShell(shell: string | null): string | null {
       stdio: ["ignore", "pipe", "ignore"],
       timeout: startMs,
     });
-    if (stdout !== null && stdout.toString().trim() !== "") return `${command} ${flag}`;
+    // A shell that isn't there says nothing.
+    if ((stdout ?? "").toString().trim() !== "") return `${command} ${flag}`;
   }
   return null;
 }

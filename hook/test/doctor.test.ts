@@ -9,6 +9,7 @@ import { harnesses } from "../src/harnesses.ts";
 import { defaultRulesPath, parseRules } from "../src/rules.ts";
 import { examineTrust } from "../src/rules-check.ts";
 import { examineHarness } from "../src/settings-check.ts";
+import { noisyShell } from "../src/shell-noise.ts";
 import type { HarnessName } from "../src/tool-call.ts";
 
 const root = mkdtempSync(join(tmpdir(), "countersign-doctor-"));
@@ -243,4 +244,8 @@ test("a service over plain http, and a key from the environment, are found", () 
   assert.deepEqual(levels({ keyFile, service: "http://localhost:3000" }), []);
   assert.deepEqual(levels({ keyFile, service: "http://approvals.example.com" }), ["problem"]);
   assert.deepEqual(levels({}), ["warning"]);
+});
+
+test("a shell that isn't there prints nothing", () => {
+  assert.equal(noisyShell("/nowhere/fish"), null);
 });
