@@ -11,11 +11,11 @@ import { examineTrust } from "../src/rules-check.ts";
 import { examineHarness } from "../src/settings-check.ts";
 import { noisyShell } from "../src/shell-noise.ts";
 import type { HarnessName } from "../src/tool-call.ts";
+import { pageOf } from "./stub-harness.ts";
 
 const root = mkdtempSync(join(tmpdir(), "countersign-doctor-"));
 after(() => rmSync(root, { recursive: true, force: true }));
 
-const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "hooks.md"), "utf8");
 const files: Record<HarnessName, string> = {
   claude: ".claude/settings.json",
   codex: ".codex/hooks.json",
@@ -23,13 +23,19 @@ const files: Record<HarnessName, string> = {
   gemini: ".gemini/settings.json",
 };
 
-/** The settings that the documentation gives, from the part of their harness. */
+/** The settings that the documentation gives, from the page of their harness. */
 function documented(name: HarnessName): string {
-  const [, part = ""] = page.split(`\n## ${harnesses[name].title}\n`);
+  const [, part = ""] = readFileSync(pageOf(name), "utf8").split("\n## Settings\n");
   return /```json\n([^`]*)```/.exec(part)?.[1] ?? "";
 }
 
-const rules = parseRules(/```json\n(\{\n {2}"service"[^`]*)```/.exec(page)?.[1] ?? "");
+/** The rules that a page gives. */
+function documentedRules(path: string): object {
+  const page = readFileSync(path, "utf8");
+  return JSON.parse(/```json\n(\{\n {2}"service"[^`]*)```/.exec(page)?.[1] ?? "");
+}
+
+const rules = rulesWith(documentedRules(join(import.meta.dirname, "..", "..", "docs", "hooks.md")));
 
 let count = 0;
 
@@ -81,6 +87,8 @@ for (const name of Object.keys(files) as HarnessName[]) {
   test(`${harnesses[name].title}: the documented settings and rules have no problem`, () => {
     assert.deepEqual(problemsOf(name, settings), []);
     assert.deepEqual(problemsOf(name, settings, "project"), []);
+    const own = { rules: documentedRules(pageOf(name)) };
+    assert.deepEqual(problemsOf(name, settings, "home", own), []);
   });
 
   test(`${harnesses[name].title}: a limit that is too short, and a hook registered twice, are found`, () => {

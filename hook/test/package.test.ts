@@ -12,6 +12,7 @@ import { serve } from "../../sdk/test/served.ts";
 import { harnesses } from "../src/harnesses.ts";
 import type { HarnessName } from "../src/tool-call.ts";
 import { folder, guard } from "./guarded.ts";
+import { pageOf } from "./stub-harness.ts";
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "..", "..");
@@ -36,8 +37,8 @@ after(async () => {
 });
 
 test("in a fresh folder, each harness runs the documented command, and the tool once it is approved", async () => {
-  const page = readFileSync(join(root, "docs", "hooks.md"), "utf8");
   for (const name of Object.keys(harnesses) as HarnessName[]) {
+    const page = readFileSync(pageOf(name), "utf8");
     const documented = new RegExp(
       `"command": "(sh -c 'countersign-hook --format ${name} .*)",?\\n`,
     );

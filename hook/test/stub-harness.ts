@@ -11,6 +11,18 @@ import type { HarnessName } from "../src/tool-call.ts";
 
 export const program = join(import.meta.dirname, "..", "bin", "countersign-hook.mjs");
 
+const pages: Record<HarnessName, string> = {
+  claude: "hook-claude-code.md",
+  codex: "hook-codex.md",
+  cursor: "hook-cursor.md",
+  gemini: "hook-gemini-cli.md",
+};
+
+/** The page of the documentation about a harness. */
+export function pageOf(name: HarnessName): string {
+  return join(import.meta.dirname, "..", "..", "docs", pages[name]);
+}
+
 /** The end of every documented command. */
 export const shellGuard =
   "|| { [ $? = 2 ] || cat >/dev/null; echo Not approved by countersign-hook. >&2; exit 2; }";

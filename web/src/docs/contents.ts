@@ -51,6 +51,14 @@ export const readers: readonly DocsReader[] = [
         "A person before the tools of Claude Code, Codex, Cursor and Gemini CLI.",
       ),
       page(
+        "docs/hook-claude-code.md",
+        "Hook: Claude Code",
+        "Settings, rules, and what holds there.",
+      ),
+      page("docs/hook-codex.md", "Hook: Codex", "Settings, rules, and what holds there."),
+      page("docs/hook-cursor.md", "Hook: Cursor", "Settings, rules, and what holds there."),
+      page("docs/hook-gemini-cli.md", "Hook: Gemini CLI", "Settings, rules, and what holds there."),
+      page(
         "docs/native-gates.md",
         "Native gates",
         "What frameworks do by themselves when nobody decides, on a crash, and on an edit.",
