@@ -308,10 +308,11 @@ END) NOT VALID,
   constraint deliveries_state_check CHECK ((state = ANY (ARRAY['due'::text, 'delivered'::text, 'failed'::text, 'skipped'::text]))),
   constraint deliveries_weight_check CHECK ((weight >= 1))
 );
-CREATE UNIQUE INDEX deliveries_destination_key ON public.deliveries USING btree (event_id, COALESCE(endpoint_id, reviewer_id, recipient), workspace_id);
+CREATE UNIQUE INDEX deliveries_destination_key ON public.deliveries USING btree (event_id, COALESCE(endpoint_id, reviewer_id, recipient), channel, workspace_id);
 CREATE INDEX deliveries_due_in_workspace ON public.deliveries USING btree (channel, workspace_id, due_at, id) WHERE ((state = 'due'::text) AND (endpoint_id IS NULL));
 CREATE INDEX deliveries_due_to_endpoint ON public.deliveries USING btree (endpoint_id, due_at, id) WHERE ((state = 'due'::text) AND (endpoint_id IS NOT NULL));
-CREATE INDEX deliveries_due_to_host ON public.deliveries USING btree (recipient COLLATE "C", workspace_id, due_at, id) WHERE ((state = 'due'::text) AND (channel = 'callback'::text));
+CREATE INDEX deliveries_due_to_hosts ON public.deliveries USING btree (workspace_id, recipient COLLATE "C", due_at, id) WHERE ((state = 'due'::text) AND (channel = 'callback'::text));
+CREATE INDEX deliveries_failed_callbacks ON public.deliveries USING btree (workspace_id, id) WHERE ((state = 'failed'::text) AND (channel = 'callback'::text));
 CREATE INDEX deliveries_failed_mails ON public.deliveries USING btree (workspace_id, id) WHERE ((state = 'failed'::text) AND (channel = 'mail'::text) AND (reviewer_id IS NOT NULL));
 CREATE INDEX deliveries_held ON public.deliveries USING btree (mailbox, workspace_id, id) WHERE ((state = 'due'::text) AND (mailbox IS NOT NULL) AND (digest_id IS NULL));
 CREATE INDEX deliveries_of_digest ON public.deliveries USING btree (digest_id, workspace_id, id) WHERE (digest_id IS NOT NULL);

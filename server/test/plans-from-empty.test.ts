@@ -4,7 +4,9 @@ import { test } from "node:test";
 import { type Database, openDatabase, type Transaction } from "../src/database/database.ts";
 import { digestOfApiKey } from "../src/domain/access/api-key.ts";
 import {
+  callbackLanesMax,
   callbacksPerHostMax,
+  callbacksPerWorkspaceMax,
   digestRequestsMax,
   mailsPerWorkspaceMax,
   webhooksPerEndpointMax,
@@ -169,7 +171,8 @@ test("a claim of callbacks that was planned with nothing looks at few rows", asy
   });
   const client = await pool.connect();
   const tx = client as unknown as Transaction;
-  const claim = () => dueCallbacks.claim(tx, { limit: 256, after: null });
+  const claim = (standings: dueCallbacks.Standing[] = []) =>
+    dueCallbacks.claim(tx, { limit: 256, standings });
   try {
     for (let call = 0; call < untilPlanned; call += 1) await claim();
     await addMany(service.db, { workspaceId, keyDigest: digestOfApiKey(key) });
@@ -177,10 +180,21 @@ test("a claim of callbacks that was planned with nothing looks at few rows", asy
     await service.db.query(
       "update deliveries set channel = 'callback', reviewer_id = null, recipient = 'workflows.example'",
     );
-    const { result, counts } = await rowsLookedAt(client, claim);
+    const { result, counts } = await rowsLookedAt(client, () => claim());
     assert.equal(result.callbacks.length, callbacksPerHostMax);
     // Each is looked at in its lane, when it is claimed, and with its request twice.
     assertFew(counts, 4 * callbacksPerHostMax + rowsAtMost);
+    // A host of its own for each.
+    await service.db.query("update deliveries set recipient = id || '.example'");
+    const crowd = await rowsLookedAt(client, () => claim());
+    assert.equal(crowd.result.callbacks.length, callbacksPerWorkspaceMax);
+    assert.equal(crowd.result.looks.length, 1);
+    // Each lane is found by its first row, and its window looks at that row once more.
+    assertFew(crowd.counts, 2 * callbackLanesMax + 4 * callbacksPerWorkspaceMax + rowsAtMost);
+    const full = [{ workspaceId, underWay: callbacksPerWorkspaceMax, after: null }];
+    const passedOver = await rowsLookedAt(client, () => claim(full));
+    assert.equal(passedOver.result.callbacks.length, 0);
+    assertFew(passedOver.counts, rowsAtMost);
   } finally {
     client.release();
     await pool.end();

@@ -132,13 +132,14 @@ export const claimWindowMax = 512;
 export const endpointsRememberedMax = 1_000;
 /** An endpoint whose last attempt failed gets less until one succeeds, so a hanging one costs us next to nothing. */
 export const webhooksPerFailingEndpointMax = 2;
-/** The most callbacks that one process sends at a time, and the share of one workspace, and of one host in it. */
+/** The most callbacks that one process sends at a time, and the share of one workspace in it. */
 export const callbacksInFlightMax = 256;
 export const callbacksPerWorkspaceMax = 64;
-export const callbacksPerHostMax = 8;
 export const callbacksKeptFree = 64;
 export const callbacksLightShare = 16;
-/** The most pairs of host and workspace that one claim looks at. The next one continues behind them. */
+/** The most callbacks of one workspace to one host, from all processes together. */
+export const callbacksPerHostMax = 8;
+/** The hosts that one claim looks at, divided among the workspaces with callbacks due. The next one continues behind. */
 export const callbackLanesMax = 256;
 /** The most hosts a day of which a workspace's owners are told that callbacks to them are given up, each once a day. */
 export const callbackNoticesPerDayMax = 5;

@@ -2,7 +2,7 @@
 // about or to disable. An address that is gone is given up.
 
 import { inOneStatement } from "../database/database.ts";
-import { callbacksInFlightMax, webhookTimeoutMs } from "../domain/limits.ts";
+import { callbacksInFlightMax, largeWebhookWeight, webhookTimeoutMs } from "../domain/limits.ts";
 import { type AttemptOutcome, outcomeToldToMembers } from "../domain/shown/attempt.ts";
 import { outcomeSentence } from "../domain/shown/outcome-words.ts";
 import {
@@ -13,6 +13,7 @@ import { completeGivenUpCallback } from "../operations/deliveries/complete-attem
 import type { WebhookMessage } from "../outbound/send-webhook.ts";
 import * as dueCallbacks from "../storage/deliveries/due-callbacks.ts";
 import type { Answer, ChannelWork } from "./channel.ts";
+import { HostWalks } from "./host-walks.ts";
 import { type EventJob, makeSignEvent, toEventJob } from "./signed-event.ts";
 import type { WebhookOptions } from "./webhooks.ts";
 
@@ -29,8 +30,7 @@ const advice: Partial<Record<AttemptOutcome, string>> = {
 export function callbackWork(options: WebhookOptions): ChannelWork<Callback, WebhookMessage> {
   const { db, keyring, send, retryDelaysMs, onNotice } = options;
   const sign = makeSignEvent(db, keyring);
-  // A claim looks at so many lanes; the next one goes on where it ended.
-  let after: dueCallbacks.Lane | null = null;
+  const walks = new HostWalks();
   return {
     channel: "callback",
     inFlightMax: callbacksInFlightMax,
@@ -38,12 +38,18 @@ export function callbackWork(options: WebhookOptions): ChannelWork<Callback, Web
     retryDelaysMs,
     advice,
     failureLevel: "info",
-    claim: async (limit) => {
-      const claimed = await dueCallbacks.claim(inOneStatement(db), { limit, after });
-      after = claimed.continueAfter;
+    claim: async ({ limit, underWay, isNews }) => {
+      const weights = weightsOf(underWay);
+      if (isNews) walks.noteNews();
+      const room = { limit, standings: walks.standings(weights) };
+      const claimed = await dueCallbacks.claim(inOneStatement(db), room);
+      const isToContinue = walks.noteLooks(claimed.looks, weights);
       const { callbacks, postponedMs: waitMs } = claimed;
-      const isMore = waitMs.length > 0 || after !== null;
-      return { jobs: callbacks.map(toEventJob), waitMs, isMore };
+      return {
+        jobs: callbacks.map(toEventJob),
+        waitMs,
+        isMore: waitMs.length > 0 || isToContinue,
+      };
     },
     compose: async (claimed) => {
       const job = await withSecrets(options, claimed);
@@ -64,6 +70,17 @@ export function callbackWork(options: WebhookOptions): ChannelWork<Callback, Web
       if (next.state === "failed") onNotice();
     },
   };
+}
+
+/** By workspace, as the rows of the deliveries weigh them. */
+function weightsOf(underWay: readonly Callback[]): Map<string, number> {
+  const weights = new Map<string, number>();
+  for (const { workspaceId, approval } of underWay) {
+    const isLarge = approval !== null && "largeId" in approval;
+    const weight = isLarge ? largeWebhookWeight : 1;
+    weights.set(workspaceId, (weights.get(workspaceId) ?? 0) + weight);
+  }
+  return weights;
 }
 
 /** The first callback of a workspace makes its secret. */

@@ -43,14 +43,14 @@ export function channelPump<Claimed extends Job, Message>(
   work: ChannelWork<Claimed, Message>,
   options: ChannelPumpOptions,
 ): Pump<Timed<Claimed>> {
-  const pump = new Pump<Timed<Claimed>>({
+  return new Pump<Timed<Claimed>>({
     inFlightMax: work.inFlightMax,
-    claim: async (limit) => {
+    claim: async (room) => {
       const claimedAtMs = performance.now();
-      const { jobs, waitMs, isMore } = await work.claim(limit);
+      const underWay = room.underWay.map(({ job }) => job);
+      const { jobs, waitMs, isMore } = await work.claim({ ...room, underWay });
       for (const ms of waitMs) options.onRetry(ms);
-      if (isMore) pump.wake();
-      return jobs.map((job) => ({ job, claimedAtMs }));
+      return { jobs: jobs.map((job) => ({ job, claimedAtMs })), isMore };
     },
     carryOut: (timed) => deliver(work, options, timed),
     giveBack: async ({ job, claimedAtMs }) => {
@@ -58,7 +58,6 @@ export function channelPump<Claimed extends Job, Message>(
     },
     onFault: options.onFault,
   });
-  return pump;
 }
 
 async function deliver<Claimed extends Job, Message>(

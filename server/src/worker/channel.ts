@@ -5,6 +5,7 @@ import type { NextStep } from "../domain/delivery/delivery.ts";
 import type { AttemptOutcome, interrupted } from "../domain/shown/attempt.ts";
 import type { Channel } from "../domain/shown/destination.ts";
 import type { AttemptEnd, Lease } from "../storage/deliveries/attempts.ts";
+import type { Room } from "./pump.ts";
 
 /** One message to send. It may end the attempts of several deliveries. */
 export type Job = {
@@ -18,7 +19,7 @@ export type Claim<Claimed extends Job> = {
   jobs: Claimed[];
   /** The wait of each delivery that this claim put off. */
   waitMs: readonly number[];
-  /** The claim moved rows out of the way, so others behind them can be claimed. */
+  /** Others can be claimed right after this: it moved rows out of the way, or did not look at all that is due. */
   isMore: boolean;
 };
 
@@ -63,7 +64,7 @@ export type ChannelWork<Claimed extends Job, Message> = {
   advice: Partial<Record<AttemptOutcome, string>>;
   /** How a delivery that failed for good is logged. */
   failureLevel: "info" | "warn";
-  claim: (limit: number) => Promise<Claim<Claimed>>;
+  claim: (room: Room<Claimed>) => Promise<Claim<Claimed>>;
   compose: (job: Claimed) => Promise<Composed<Claimed, Message>>;
   send: (message: Message) => Promise<Answer>;
   /** Called before the end is recorded. Answers the next step where the outcome alone doesn't tell. */

@@ -44,7 +44,7 @@ export function mailWork(options: MailOptions): ChannelWork<dueMails.ClaimedMail
       sign_in_failed: "the mail server refuses user name and password; check SMTP_URL",
     },
     failureLevel: "warn",
-    claim: async (limit) => {
+    claim: async ({ limit }) => {
       const { mails, waitMs, skipped } = await dueMails.claim(inOneStatement(db), limit);
       const isDigest = mails.some(({ leases }) => leases.length > 1);
       return { jobs: mails, waitMs, isMore: isDigest || waitMs.length + skipped > 0 };

@@ -1,9 +1,19 @@
 // Keeps as much work under way as there is and may be: claims when it is woken, and again when something has
 // ended, because an end makes room. A claim takes no more than can start at once, so no lease runs down waiting.
 
+/** What a claim is made for. */
+export type Room<Job> = {
+  limit: number;
+  /** The jobs that have not ended yet. */
+  underWay: readonly Job[];
+  /** Something became due or ended since the claim before, which may have asked to be continued. */
+  isNews: boolean;
+};
+
 export type PumpOptions<Job> = {
   inFlightMax: number;
-  claim: (limit: number) => Promise<Job[]>;
+  /** `isMore` asks for another claim right after this one. */
+  claim: (room: Room<Job>) => Promise<{ jobs: Job[]; isMore: boolean }>;
   /** Must record its result. A fault that it throws is reported, and the job is left to its lease. */
   carryOut: (job: Job) => Promise<void>;
   /** Records that the job was not carried out to its end, so that another worker can take it at once. */
@@ -19,6 +29,7 @@ export class Pump<Job> {
   readonly #options: PumpOptions<Job>;
   readonly #inFlight = new Map<Job, Promise<void>>();
   #isWoken = false;
+  #isNews = false;
   #claiming: Promise<void> | null = null;
   #retryTimer: NodeJS.Timeout | null = null;
   #endsTimer: NodeJS.Timeout | null = null;
@@ -30,6 +41,7 @@ export class Pump<Job> {
 
   wake(): void {
     this.#isWoken = true;
+    this.#isNews = true;
     if (this.#claiming !== null || this.#retryTimer !== null || this.#isStopped) return;
     this.#claiming = this.#claimWhileWoken().finally(() => {
       this.#claiming = null;
@@ -72,16 +84,19 @@ export class Pump<Job> {
   async #claimWhileWoken(): Promise<void> {
     const { claim, onFault } = this.#options;
     while (this.#isWoken && this.#room() > 0 && !this.#isStopped) {
+      const room = this.#room();
+      const isNews = this.#isNews;
       this.#isWoken = false;
-      const limit = this.#room();
+      this.#isNews = false;
       try {
-        const jobs = await claim(limit);
+        const underWay = [...this.#inFlight.keys()];
+        const { jobs, isMore } = await claim({ limit: room, underWay, isNews });
         if (this.#isStopped) {
           await this.#giveBack(jobs);
           return;
         }
         for (const job of jobs) this.#start(job);
-        if (jobs.length === limit) this.#isWoken = true;
+        if (isMore || jobs.length === room) this.#isWoken = true;
       } catch (error) {
         onFault(error);
         this.#tryLater();

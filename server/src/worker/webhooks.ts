@@ -54,7 +54,7 @@ export function webhookWork(options: WebhookOptions): ChannelWork<Webhook, Webho
     advice,
     // Their owner hears of it; the operator can't mend it.
     failureLevel: "info",
-    claim: async (limit) => {
+    claim: async ({ limit }) => {
       const room = { limit, quickEndpointIds: quick.list() };
       const { webhooks, postponedMs } = await dueWebhooks.claim(inOneStatement(db), room);
       return {

@@ -89,7 +89,7 @@ export async function putBack(
         from lease
         where d.workspace_id = lease.workspace_id and d.id = lease.delivery_id
           and d.lease_token = lease.lease_token
-        returning lease.*, d.reviewer_id, d.round, d.digest_id
+        returning lease.*, d.channel, d.reviewer_id, d.round, d.digest_id
       ), unpaced as (
         -- The claim of a person's first mail used up an interval of their mailbox.
         update mailboxes box
@@ -98,7 +98,7 @@ export async function putBack(
           select back.workspace_id, lower(r.email) as address, count(*) as count
           from back
           join reviewers r on r.workspace_id = back.workspace_id and r.id = back.reviewer_id
-          where back.number = 1 and back.round = 1 and back.digest_id is null
+          where back.channel = 'mail' and back.number = 1 and back.round = 1 and back.digest_id is null
           group by 1, 2
         ) as mail
         where box.workspace_id = mail.workspace_id and box.address = mail.address

@@ -48,19 +48,22 @@ export function cutShort(deliveries: string): string {
     and a.number = ${deliveries}.attempts and a.finished_at is null`;
 }
 
-/** Walks from one workspace with due deliveries of a channel to the next. For channels that have no endpoints. */
-export function workspaceLanes(channel: Channel): string {
+/**
+ * Walks from one workspace with due deliveries of a channel to the next, and tells when the first of each is due. For
+ * channels that have no endpoints. `lane` is the name of this walk.
+ */
+export function workspaceLanes(channel: Channel, lane = "lane"): string {
   const isDue = `d.state = 'due' and d.endpoint_id is null and d.channel = '${channel}'`;
   return `
-  (select d.workspace_id from deliveries d
+  (select d.workspace_id, d.due_at from deliveries d
    where ${isDue}
    order by d.workspace_id, d.due_at, d.id limit 1)
   union all
-  select next.workspace_id
-  from lane
+  select next.workspace_id, next.due_at
+  from ${lane}
   cross join lateral (
-    select d.workspace_id from deliveries d
-    where ${isDue} and d.workspace_id > lane.workspace_id
+    select d.workspace_id, d.due_at from deliveries d
+    where ${isDue} and d.workspace_id > ${lane}.workspace_id
     order by d.workspace_id, d.due_at, d.id limit 1
   ) as next`;
 }
@@ -117,18 +120,24 @@ export type Shares = {
   /** The last slots go only to workspaces with no more than this under way. */
   lightShare: number;
   keptFree: number;
+  /** What a workspace has under way: what the window shows as leased, unless its rows tell it. */
+  underWay?: string;
 };
+
+const leasedInWindow =
+  "coalesce(sum(weight) filter (where is_leased) over (partition by workspace_id), 0)";
 
 /**
  * Takes deliveries of `window_row`, which holds the oldest few of each lane, leased ones included: at most $1, in fair
  * turns. `moved` has those that were claimed, and those that crashes put off. `to` is the column of their destination.
  */
-export function takeInTurns(to: string, { perWorkspaceMax, lightShare, keptFree }: Shares): string {
+export function takeInTurns(to: string, shares: Shares): string {
+  const { perWorkspaceMax, lightShare, keptFree, underWay = leasedInWindow } = shares;
   return `
 ranked as (
   select ctid, is_leased, due_at,
     sum(weight) over (partition by workspace_id, is_leased order by turn, due_at rows unbounded preceding) as place,
-    coalesce(sum(weight) filter (where is_leased) over (partition by workspace_id), 0) as leased
+    ${underWay} as leased
   from window_row
 ),
 -- Whoever has least under way comes first; by the turn alone, those with the smallest ids would take every slot. And the

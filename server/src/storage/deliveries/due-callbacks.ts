@@ -17,80 +17,118 @@ import {
   liveSecretsIn,
   toClaimedEvent,
 } from "./claimed-events.ts";
-import { takeInTurns } from "./claims.ts";
+import { takeInTurns, workspaceLanes } from "./claims.ts";
 
 export type ClaimedCallback = ClaimedEvent & { url: string; host: string };
 
-/** A lane: callbacks of one workspace to one host. */
-export type Lane = { host: string; workspaceId: string };
+/** What a process knows about a workspace when it claims. */
+export type Standing = {
+  workspaceId: string;
+  /** The weight of its callbacks that this process has under way. */
+  underWay: number;
+  /** Its hosts are looked at behind this one; from the first if null. */
+  after: string | null;
+};
+
+/** How far the hosts of a workspace were looked at. */
+export type Look = {
+  workspaceId: string;
+  /** The last host, if there may be more behind it; null when all were looked at. */
+  last: string | null;
+};
 
 export type Claim = {
   callbacks: ClaimedCallback[];
   /** How long each delivery waits after crashes have cut it short again and again. */
   postponedMs: number[];
-  /** The next claim continues behind this lane; null when all lanes were looked at. */
-  continueAfter: Lane | null;
+  /** Of workspaces with more hosts than were looked at, now or before. */
+  looks: Look[];
 };
 
 type ClaimedRow = ClaimedEventRow & { callback_url: string; host: string };
 
-/** The walk is reported in a row of its own if nothing was claimed. */
-type WalkRow = { last_host: string | null; last_workspace_id: string | null };
-type AnsweredRow = WalkRow & (ClaimedRow | { delivery_id: null });
+/** The looks are reported in a row of their own if nothing was claimed. */
+type LooksRow = { looked_workspace_ids: string[]; looked_hosts: (string | null)[] };
+type AnsweredRow = LooksRow & (ClaimedRow | { delivery_id: null });
 
-/** Looks at a bounded number of lanes, behind the one given: whoever names a new host for each request slows nobody down. */
+/**
+ * Workspaces come first: each gets a share of what this process has under way, and of the hosts that the claim looks at.
+ * So a workspace that names a new host for each request slows nobody down but itself.
+ */
 export async function claim(
   tx: Transaction,
-  { limit, after }: { limit: number; after: Lane | null },
+  { limit, standings }: { limit: number; standings: readonly Standing[] },
 ): Promise<Claim> {
   const { rows } = await tx.query<AnsweredRow>({
     name: "dueCallbacks.claim",
     text: claimSql,
-    values: [limit, after?.host ?? "", after?.workspaceId ?? ""],
+    values: [
+      limit,
+      standings.map(({ workspaceId }) => workspaceId),
+      standings.map(({ underWay }) => underWay),
+      standings.map(({ after }) => after ?? ""),
+    ],
   });
   const moved = rows.filter((row) => row.delivery_id !== null);
-  const { last_host: host = null, last_workspace_id: workspaceId = null } = rows[0] ?? {};
+  const { looked_workspace_ids: ids = [], looked_hosts: hosts = [] } = rows[0] ?? {};
   return {
     callbacks: moved.filter(({ lease_token }) => lease_token !== null).map(toClaimed),
     postponedMs: moved.flatMap(({ postponed_ms }) => postponed_ms ?? []),
-    continueAfter: host === null || workspaceId === null ? null : { host, workspaceId },
+    looks: ids.map((workspaceId, at) => ({ workspaceId, last: hosts[at] ?? null })),
   };
 }
 
-const isDue = "d.state = 'due' and d.channel = 'callback'";
+const isDue = "d.state = 'due' and d.channel = 'callback' and d.workspace_id = w.workspace_id";
 // The order of the index, which alone knows it: another would be walked through in vain.
-const inOrder = `order by d.recipient collate "C", d.workspace_id, d.due_at, d.id`;
+const inOrder = `order by d.workspace_id, d.recipient collate "C", d.due_at, d.id`;
 
 /**
- * Walks from lane to lane, and looks at no more than the oldest few of each: that window is all that may be in flight to a
- * host for one workspace, from all processes together.
+ * Walks from workspace to workspace, passes over those that have their share under way in this process, and looks at a few
+ * hosts of each of the others. Of a host it looks at no more than the oldest few: that window is all that may be in flight
+ * to it for one workspace, from all processes together.
  */
 const claimSql = `
-with recursive lane as (
-  (select d.recipient collate "C" as host, d.workspace_id, 1 as nth from deliveries d
-   where ${isDue} and (d.recipient collate "C", d.workspace_id) > ($2::text collate "C", $3::text)
-   ${inOrder} limit 1)
-  union all
-  select next.host, next.workspace_id, lane.nth + 1
-  from lane
+with recursive workspace as (${workspaceLanes("callback", "workspace")}
+),
+open_workspace as materialized (
+  select workspace.workspace_id, coalesce(own.under_way, 0) as under_way, coalesce(own.after, '') as after,
+    greatest(1, ${callbackLanesMax} / count(*) over ()) as lanes_max
+  from workspace
+  left join unnest($2::text[], $3::integer[], $4::text[]) as own (workspace_id, under_way, after)
+    on own.workspace_id = workspace.workspace_id
+  where workspace.due_at <= now() and coalesce(own.under_way, 0) < ${callbacksPerWorkspaceMax}
+),
+lane as materialized (
+  select w.workspace_id, w.under_way, w.lanes_max, each.host, each.nth
+  from open_workspace w
   cross join lateral (
-    select d.recipient collate "C" as host, d.workspace_id from deliveries d
-    where ${isDue} and (d.recipient collate "C", d.workspace_id) > (lane.host, lane.workspace_id)
-    ${inOrder} limit 1
-  ) as next
-  where lane.nth < ${callbackLanesMax}
+    with recursive step as (
+      (select d.recipient collate "C" as host, 1 as nth from deliveries d
+       where ${isDue} and d.recipient collate "C" > w.after collate "C"
+       ${inOrder} limit 1)
+      union all
+      select next.host, step.nth + 1
+      from step
+      cross join lateral (
+        select d.recipient collate "C" as host from deliveries d
+        where ${isDue} and d.recipient collate "C" > step.host
+        ${inOrder} limit 1
+      ) as next
+      where step.nth < w.lanes_max
+    )
+    select host, nth from step
+  ) as each
 ),
 window_row as (
-  select lane.workspace_id, oldest.ctid, oldest.due_at, oldest.is_leased, oldest.weight,
+  select w.workspace_id, w.under_way, oldest.ctid, oldest.due_at, oldest.is_leased, oldest.weight,
     row_number() over (
-      partition by lane.host, lane.workspace_id, oldest.is_leased order by oldest.due_at, oldest.id
+      partition by w.workspace_id, w.host, oldest.is_leased order by oldest.due_at, oldest.id
     ) as turn
-  from lane
+  from lane w
   cross join lateral (
     select d.ctid, d.id, d.due_at, d.weight, coalesce(d.leased_until > now(), false) as is_leased
     from deliveries d
-    where ${isDue} and d.recipient collate "C" = lane.host and d.workspace_id = lane.workspace_id
-      and d.due_at <= now()
+    where ${isDue} and d.recipient collate "C" = w.host and d.due_at <= now()
     ${inOrder}
     limit ${callbacksPerHostMax}
   ) as oldest
@@ -99,9 +137,13 @@ ${takeInTurns("recipient", {
   perWorkspaceMax: callbacksPerWorkspaceMax,
   lightShare: callbacksLightShare,
   keptFree: callbacksKeptFree,
+  underWay: "under_way",
 })},
-walk as (
-  select host, workspace_id from lane where nth = ${callbackLanesMax}
+look as (
+  select coalesce(array_agg(w.workspace_id), '{}') as workspace_ids, coalesce(array_agg(last.host), '{}') as hosts
+  from open_workspace w
+  left join lane last on last.workspace_id = w.workspace_id and last.nth = w.lanes_max
+  where last.host is not null or w.after <> ''
 ),
 taken as (
   select ${eventColumns}, moved.recipient as host, target.callback_url
@@ -114,9 +156,8 @@ taken as (
   ) as target
   ${liveSecretsIn("callback_secrets")}
 )
-select walk.host as last_host, walk.workspace_id as last_workspace_id, taken.*
-from (select) as one
-left join walk on true
+select look.workspace_ids as looked_workspace_ids, look.hosts as looked_hosts, taken.*
+from look
 left join taken on true`;
 
 function toClaimed(row: ClaimedRow): ClaimedCallback {

@@ -61,7 +61,7 @@ export async function resendReviewMails(
        from approvals a
        join events ev on ev.workspace_id = a.workspace_id and ev.approval_id = a.id
          and ev.kind = 'request.created'
-       join deliveries d on d.workspace_id = ev.workspace_id and d.event_id = ev.id
+       join deliveries d on d.workspace_id = ev.workspace_id and d.event_id = ev.id and d.channel = 'mail'
        join reviewers r on r.workspace_id = d.workspace_id and r.id = d.reviewer_id
        where a.workspace_id = $1 and a.id = $2 and ${mayStillDecide("a", "r.email")}
      ), begun as (
