@@ -15,6 +15,7 @@ test("an empty environment gives the documented defaults", () => {
       ...config,
       dataDir: config.dataDir.endsWith("/data"),
       webhookAllowed: ["127.0.0.1", "::1", "10.0.0.1"].map((each) => policy.flawOf(each) === null),
+      callbackAllowed: config.callbackAllowed === config.webhookAllowed,
       trustedProxies: ["127.0.0.1", "::1", "10.0.0.1", "8.8.8.8", "2606:4700::7"].map((each) =>
         isWithinCidrs(each, config.trustedProxies),
       ),
@@ -35,6 +36,7 @@ test("an empty environment gives the documented defaults", () => {
       mailFrom: { name: "Countersign", address: "countersign@localhost" },
       oidc: null,
       webhookAllowed: [true, true, false],
+      callbackAllowed: true,
       webhookRetryDelaysMs: [30_000, 300_000],
       logLevel: "info",
       logFormat: "json",
@@ -77,6 +79,23 @@ test("mail and webhooks are set by their variables", () => {
 test("with an external database webhooks reach no private address unless told so", () => {
   const config = readConfig({ DATABASE_URL: "postgres://x/y", SECRET_KEY: secretKey });
   assert.deepEqual(config.webhookAllowed, []);
+  assert.deepEqual(config.callbackAllowed, []);
+});
+
+test("callbacks reach no private address unless told so, except on a machine that nobody else can call", () => {
+  const allowed = (environment: Record<string, string>) => {
+    const { flawOf } = makeAddressPolicy(readConfig(environment).callbackAllowed);
+    return ["127.0.0.1", "10.0.0.1"].map((each) => flawOf(each) === null);
+  };
+  const nothing = [false, false];
+  assert.deepEqual(allowed({ WEBHOOK_ALLOW_CIDRS: "10.0.0.0/8" }), [true, false]);
+  assert.deepEqual(allowed({ HOST: "::1" }), [true, false]);
+  assert.deepEqual(allowed({ HOST: "0.0.0.0" }), nothing);
+  assert.deepEqual(allowed({ HOST: "::" }), nothing);
+  assert.deepEqual(allowed({ PUBLIC_URL: "https://approvals.example" }), nothing);
+  const database = { DATABASE_URL: "postgres://x/y", SECRET_KEY: secretKey };
+  assert.deepEqual(allowed({ ...database, WEBHOOK_ALLOW_CIDRS: "10.0.0.0/8" }), nothing);
+  assert.deepEqual(allowed({ ...database, CALLBACK_ALLOW_CIDRS: "10.0.0.0/8" }), [false, true]);
 });
 
 test("proxies are trusted as they are named, and none are when told so", () => {
@@ -156,12 +175,13 @@ test("every wrong value is named at once", () => {
         SMTP_URL: "http://mail.example",
         MAIL_FROM: "a@b.example, c@d.example",
         WEBHOOK_ALLOW_CIDRS: "10.0.0.0/99",
+        CALLBACK_ALLOW_CIDRS: "10.0.0.0/99",
         WEBHOOK_RETRY_DELAYS: "1s,2s,3s",
       }),
     (error: Error) => {
       assert.ok(error instanceof OperatorFault);
       const names =
-        "PORT LOG_LEVEL PUBLIC_URL DATABASE_URL RATE_LIMIT TRUSTED_PROXIES ROLE SMTP_URL MAIL_FROM WEBHOOK_ALLOW_CIDRS WEBHOOK_RETRY_DELAYS";
+        "PORT LOG_LEVEL PUBLIC_URL DATABASE_URL RATE_LIMIT TRUSTED_PROXIES ROLE SMTP_URL MAIL_FROM WEBHOOK_ALLOW_CIDRS CALLBACK_ALLOW_CIDRS WEBHOOK_RETRY_DELAYS";
       for (const name of names.split(" ")) {
         assert.ok(error.message.includes(name), `${name} is missing in: ${error.message}`);
       }

@@ -13,7 +13,7 @@ import {
   parseCidrs,
 } from "./domain/access/network-address.ts";
 import { flawOfOidcIssuer, type OidcSettings } from "./domain/access/openid.ts";
-import { isLoopbackUrl } from "./domain/access/public-url.ts";
+import { isLoopbackHost, isLoopbackUrl } from "./domain/access/public-url.ts";
 import type { RateLimit } from "./domain/access/rate-limit.ts";
 import { webhookAttemptsMax } from "./domain/limits.ts";
 import { flawOfSmtpUrl } from "./domain/mail/smtp-url.ts";
@@ -45,6 +45,8 @@ export type Config = {
   oidc: OidcSettings | null;
   /** Private ranges that webhooks may reach. */
   webhookAllowed: readonly AllowedCidr[];
+  /** Private ranges that callbacks may reach, which every API key can name. */
+  callbackAllowed: readonly AllowedCidr[];
   /** The waits before the second attempt and the third. */
   webhookRetryDelaysMs: readonly number[];
   logLevel: LogLevel;
@@ -96,6 +98,10 @@ export const variables: readonly (readonly [name: string, meaning: string])[] = 
     "WEBHOOK_ALLOW_CIDRS",
     "private ranges that webhooks may reach, such as 10.0.0.0/8,::1/128 (none; loopback with the embedded PostgreSQL while PUBLIC_URL is this machine)",
   ],
+  [
+    "CALLBACK_ALLOW_CIDRS",
+    "private ranges that callbacks may reach, for every API key can name them; plain http goes nowhere else (none; loopback with the embedded PostgreSQL while HOST and PUBLIC_URL are this machine)",
+  ],
   ["WEBHOOK_RETRY_DELAYS", "waits before the second and the third attempt (30s,5m)"],
   [
     "TRUSTED_PROXIES",
@@ -117,6 +123,11 @@ function wholeNumber(min: number, max: number) {
     .transform(Number)
     .refine((value) => value >= min && value <= max, rule);
 }
+
+const allowedCidrs = z
+  .string()
+  .transform(parseAllowedCidrs)
+  .refine(isThere, "must be a list of ranges, such as 10.0.0.0/8,::1/128");
 
 const schema = z.object({
   HOST: z.string().min(1).default("127.0.0.1"),
@@ -156,11 +167,8 @@ const schema = z.object({
   OIDC_CLIENT_SECRET: z.string().optional(),
   OIDC_NAME: z.string().superRefine(refuseFlawedName).optional(),
   OIDC_TRUST_EMAIL: z.enum(["true", "false"], "must be true or false").optional(),
-  WEBHOOK_ALLOW_CIDRS: z
-    .string()
-    .transform(parseAllowedCidrs)
-    .refine(isThere, "must be a list of ranges, such as 10.0.0.0/8,::1/128")
-    .optional(),
+  WEBHOOK_ALLOW_CIDRS: allowedCidrs.optional(),
+  CALLBACK_ALLOW_CIDRS: allowedCidrs.optional(),
   WEBHOOK_RETRY_DELAYS: z
     .string()
     .default("30s,5m")
@@ -184,6 +192,7 @@ export function readConfig(
   }
   const values = parsed.data;
   const publicUrl = (values.PUBLIC_URL ?? `http://localhost:${values.PORT}`).replace(/\/+$/, "");
+  const isTriedOut = values.DATABASE_URL === undefined && isLoopbackUrl(publicUrl);
   return {
     host: values.HOST,
     port: values.PORT,
@@ -205,9 +214,11 @@ export function readConfig(
       address: `countersign@${new URL(publicUrl).hostname}`,
     },
     oidc: readOidc(values),
-    webhookAllowed:
-      values.WEBHOOK_ALLOW_CIDRS ??
-      (values.DATABASE_URL === undefined && isLoopbackUrl(publicUrl) ? loopbackCidrs : []),
+    webhookAllowed: values.WEBHOOK_ALLOW_CIDRS ?? (isTriedOut ? loopbackCidrs : []),
+    // Whoever can call a service that listens on this machine alone can call what else listens here, too.
+    callbackAllowed:
+      values.CALLBACK_ALLOW_CIDRS ??
+      (isTriedOut && isLoopbackHost(values.HOST) ? loopbackCidrs : []),
     webhookRetryDelaysMs: values.WEBHOOK_RETRY_DELAYS ?? [],
     logLevel: values.LOG_LEVEL,
     logFormat: values.LOG_FORMAT ?? (isTerminal ? "text" : "json"),

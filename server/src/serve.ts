@@ -8,7 +8,7 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { Listener } from "./database/listener.ts";
-import { makeAddressPolicy, makeAllowedOnlyPolicy } from "./domain/access/network-address.ts";
+import { makeAddressPolicy, makeCallbackPolicies } from "./domain/access/network-address.ts";
 import type { OidcClient } from "./domain/access/openid.ts";
 import { flawOfPublicUrl, isLoopbackUrl } from "./domain/access/public-url.ts";
 import { signInUrlOf } from "./domain/access/sign-in.ts";
@@ -153,6 +153,7 @@ function assembleNode({ config, store, assets, partners, log }: NodeParts): Node
               : null,
           isMailKept: config.smtpUrl === null,
           webhookAllowed: config.webhookAllowed,
+          callbackAllowed: config.callbackAllowed,
           oidc: partners.oidc,
           isStarted: () => isStarted,
           log,
@@ -197,7 +198,7 @@ function assembleWorker({ config, store, listener, origin, mails, log }: WorkerP
   const db = store.openWorkerPool();
   const webhooks = new WebhookSender({
     policy: makeAddressPolicy(config.webhookAllowed),
-    plainPolicy: makeAllowedOnlyPolicy(config.webhookAllowed),
+    callbacks: makeCallbackPolicies(config.callbackAllowed),
   });
   // Only for a person who tries it out on this machine: any other output is a log.
   const isTriedOut = process.stdout.isTTY === true && isLoopbackUrl(config.publicUrl);

@@ -11,7 +11,7 @@ import {
   type AllowedCidr,
   type Cidr,
   makeAddressPolicy,
-  makeAllowedOnlyPolicy,
+  makeCallbackPolicies,
   nearbyCidrs,
 } from "./domain/access/network-address.ts";
 import type { OidcClient } from "./domain/access/openid.ts";
@@ -63,6 +63,8 @@ export type ServiceOptions = {
   oidc: OidcClient | null;
   /** Private ranges that webhooks may reach. */
   webhookAllowed?: readonly AllowedCidr[];
+  /** Private ranges that callbacks may reach, which every API key can name. */
+  callbackAllowed?: readonly AllowedCidr[];
   /** Calls get 503 until it says yes. */
   isStarted?: () => boolean;
   log: Logger;
@@ -80,14 +82,13 @@ export function assembleService(options: ServiceOptions): Service {
   const { clock = () => performance.now(), isStarted = () => true } = options;
   const resolutions = new ResolutionWatch(db, listener);
   const background = makeBackground(options.log);
-  const { webhookAllowed = [] } = options;
-  const policy = makeAddressPolicy(webhookAllowed);
-  const plainPolicy = webhookAllowed.length === 0 ? null : makeAllowedOnlyPolicy(webhookAllowed);
+  const policy = makeAddressPolicy(options.webhookAllowed ?? []);
+  const callbacks = makeCallbackPolicies(options.callbackAllowed ?? []);
   const stopping = new AbortController();
   const routes = routesOf({
     db,
     createApproval: makeCreateApproval(db, keyring, onDue),
-    examineCallback: (url) => examineCallbackUrl(url, { policy, plainPolicy }),
+    examineCallback: (url) => examineCallbackUrl(url, callbacks),
     readApproval: makeReadApproval(db),
     largeCreates: new Turnstile({
       placesMax: largeStatementsMax,

@@ -21,7 +21,7 @@ import { makeWorkspace, minimalBody, startService, testKeyring } from "./test-se
 import { startWorker } from "./test-worker.ts";
 
 let wake = () => {};
-const service = await startService({ onDue: () => wake(), webhookAllowed: loopbackCidrs });
+const service = await startService({ onDue: () => wake(), callbackAllowed: loopbackCidrs });
 const { db } = service;
 const { worker, stop } = startWorker(service.database, { webhookRetryDelaysMs: [20, 20] });
 wake = () => worker.wake();

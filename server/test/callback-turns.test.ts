@@ -15,7 +15,7 @@ import { startReceiver, startWorker } from "./test-worker.ts";
 
 const workersMax = 2;
 let wake = () => {};
-const service = await startService({ onDue: () => wake(), webhookAllowed: loopbackCidrs });
+const service = await startService({ onDue: () => wake(), callbackAllowed: loopbackCidrs });
 const { db } = service;
 const workers = Array.from({ length: workersMax }, () => startWorker(service.database));
 wake = () => {

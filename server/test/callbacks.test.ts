@@ -18,6 +18,7 @@ import {
   rotateCallbackSecret,
   showCallbackSecret,
 } from "../src/operations/deliveries/callback-secret.ts";
+import { completeGivenUpCallback } from "../src/operations/deliveries/complete-attempt.ts";
 import {
   resendDelivery,
   resendUnsuccessful,
@@ -40,8 +41,8 @@ import { isSignedByStandard, isSignedWith } from "./webhook-verifier.ts";
 let wake = () => {};
 const log: string[] = [];
 const logDestination = { write: (line: string) => void log.push(line) };
-const webhookAllowed = loopbackCidrs;
-const service = await startService({ onDue: () => wake(), webhookAllowed, logDestination });
+const callbackAllowed = loopbackCidrs;
+const service = await startService({ onDue: () => wake(), callbackAllowed, logDestination });
 const { db } = service;
 const kept: unknown[] = [];
 const { worker, stop } = startWorker(service.database, {
@@ -240,9 +241,13 @@ test("an address that can't be called, or hides what it is, is refused at the cr
   );
 });
 
-test("without WEBHOOK_ALLOW_CIDRS plain http is refused, and a caller without a key learns only that", async () => {
-  const node = await startNode(service.database);
+test("without CALLBACK_ALLOW_CIDRS plain http and private addresses are refused, wherever webhooks may go", async () => {
+  const node = await startNode(service.database, { webhookAllowed: loopbackCidrs });
   const { key } = await makeWorkspace(db);
+  const inside = { ...minimalBody, callbackUrl: "https://127.0.0.1/resume" };
+  const refused = await node.call("POST", "/v1/requests", { key, body: inside });
+  assert.equal(refused.status, 400);
+  assert.match(refused.json.error.message, /^callbackUrl: must lead to a public address/);
   const body = { ...minimalBody, callbackUrl: "http://workflows.example/resume" };
   const { status, json } = await node.call("POST", "/v1/requests", { key, body });
   assert.deepEqual([status, json.error.code], [400, "validation_error"]);
@@ -335,6 +340,47 @@ test("one bad host of many requests is one mail a day to each owner, without its
   assert.equal((await notices()).length, 1 + callbackNoticesPerDayMax);
 });
 
+test("however many hosts are given up at the same moment, owners hear of no more than so many a day", async () => {
+  const { id: workspaceId } = await makeWorkspace(db);
+  const { rows } = await db.query(
+    `with approval as (
+       insert into approvals (workspace_id, id, summary, approver_email, status, resolved_at, expires_at, callback_url)
+       select $1, new_id('req_'), 'race', 'ann@example.com', 'CANCELLED', now_ms(), now_ms() + interval '1 day',
+         'https://' || n || '.invalid/'
+       from generate_series(1, 40) as n
+       returning workspace_id, id, split_part(callback_url, '/', 3) as host
+     ), event as (
+       insert into events (workspace_id, approval_id, kind)
+       select workspace_id, id, 'request.cancelled' from approval
+       returning workspace_id, id, approval_id
+     )
+     insert into deliveries (workspace_id, event_id, channel, recipient, attempts, lease_token, leased_until)
+     select event.workspace_id, event.id, 'callback', approval.host, 1, gen_random_uuid(), now() + interval '1 hour'
+     from event join approval on approval.id = event.approval_id
+     returning id, lease_token, recipient`,
+    [workspaceId],
+  );
+  const end = {
+    outcome: "http_status",
+    httpStatus: 404,
+    responseStart: "",
+    durationMs: 1,
+    next: { state: "failed" },
+  } as const;
+  const told = { event: "request.cancelled", reason: "It answered with HTTP status 404." };
+  await Promise.all(
+    rows.map(({ id: deliveryId, lease_token: leaseToken, recipient: host }) => {
+      const lease = { workspaceId, deliveryId, leaseToken, number: 1 };
+      return completeGivenUpCallback(db, [{ ...end, lease }], { ...told, host });
+    }),
+  );
+  const { rows: notices } = await db.query(
+    "select id from events where workspace_id = $1 and kind = 'callback.failed'",
+    [workspaceId],
+  );
+  assert.equal(notices.length, callbackNoticesPerDayMax);
+});
+
 test("a thousand callbacks to a host that hangs delay neither another host nor another workspace", async () => {
   const held: ServerResponse[] = [];
   const stuck = await setUp((response) => void held.push(response));
@@ -399,7 +445,7 @@ test("a workspace that names a new host for each request keeps nobody from being
 });
 
 test("racing resolutions on two nodes make one callback", async () => {
-  const other = await startNode(service.database, { webhookAllowed });
+  const other = await startNode(service.database, { callbackAllowed });
   const { workspaceId, key, receiver, ask } = await setUp();
   const ids = await Promise.all(Array.from({ length: 10 }, () => ask()));
   const racing = ids.flatMap((id) =>
@@ -470,11 +516,15 @@ test("a failed callback is sent again on demand, alone or with all that failed",
   assert.equal(receiver.heard.length, heardBefore + 2);
 });
 
-test("owners and admins see the address and the secret, viewers only where it leads; each look is noted", async () => {
-  const { workspaceId, receiver, ask, cancel } = await setUp();
+test("owners and admins see the address and the secret, viewers neither it nor its answers; each look is noted", async () => {
+  // It answers with its own address, as receivers do that show what they got.
+  const { workspaceId, receiver, ask, cancel } = await setUp((response, _heard, { url }) =>
+    response.end(`resumed by ${url}`),
+  );
   const id = await ask();
   await cancel(id);
   const [delivered] = await untilState(workspaceId, "delivered");
+  const answer = `resumed by /hook/${token}?signature=${token}`;
   const { origin, host } = new URL(receiver.url);
   const cookies: Record<string, string> = {};
   for (const role of ["owner", "admin", "viewer"] as const) {
@@ -504,6 +554,11 @@ test("owners and admins see the address and the secret, viewers only where it le
     const { request, delivery } = await look(role);
     assert.equal(request.callbackUrl, shown);
     assert.equal(delivery.request.url, shown);
+    const [{ responseStart, isResponseWithheld }] = delivery.attemptList;
+    assert.deepEqual(
+      [responseStart, isResponseWithheld],
+      role === "viewer" ? [null, true] : [answer, undefined],
+    );
     assert.deepEqual(delivery.destination, { kind: "callback", host });
     assert.deepEqual(
       request.history.filter((each: { isCallback?: true }) => each.isCallback),

@@ -385,6 +385,11 @@ describe("on an external database", { concurrency: 3 }, () => {
       findings.map(({ check, state }) => `${check} ${state}`),
       ["database ok", "schema ok", "clock ok", "public URL warning", "mail warning"],
     );
+    const open = { ...external, CALLBACK_ALLOW_CIDRS: "10.0.0.0/8,fd00::/8" };
+    assert.match(
+      textOf(await runOn(open, "doctor")),
+      /^ok +callbacks: every API key can have outcomes POSTed into 10\.0\.0\.0\/8, fd00::\/8;/m,
+    );
   });
 
   test("doctor fails in one line when the database is out of reach, and tells machines as well", async () => {

@@ -10,7 +10,7 @@ import { type Keyring, parseKeyring } from "../src/domain/access/keyring.ts";
 import {
   loopbackCidrs,
   makeAddressPolicy,
-  makeAllowedOnlyPolicy,
+  makeCallbackPolicies,
 } from "../src/domain/access/network-address.ts";
 import { openLog } from "../src/log.ts";
 import { MailSender } from "../src/outbound/send-mail.ts";
@@ -92,7 +92,7 @@ function work({ databaseUrl, secretKey, publicUrl, smtpUrl, crash }: Settings): 
   const listener = new Listener(connection);
   const webhooks = new WebhookSender({
     policy: makeAddressPolicy(loopbackCidrs),
-    plainPolicy: makeAllowedOnlyPolicy(loopbackCidrs),
+    callbacks: makeCallbackPolicies(loopbackCidrs),
   });
   const from = { name: "", address: "approvals@countersign.example" };
   const mails = smtpUrl === undefined ? null : new MailSender({ smtpUrl, from });
@@ -103,7 +103,7 @@ function work({ databaseUrl, secretKey, publicUrl, smtpUrl, crash }: Settings): 
     listener,
     keyring,
     sendWebhook: (message) =>
-      around(reach, message.isUrlSecret ? "callback" : "webhook", (each: typeof message) =>
+      around(reach, message.isCallback ? "callback" : "webhook", (each: typeof message) =>
         webhooks.send(each),
       )(message),
     webhookRetryDelaysMs: [150, 150],

@@ -14,7 +14,7 @@ import { isSignedWith } from "./webhook-verifier.ts";
 
 const quiet = await startService();
 let wake = () => {};
-const busy = await startService({ onDue: () => wake(), webhookAllowed: loopbackCidrs });
+const busy = await startService({ onDue: () => wake(), callbackAllowed: loopbackCidrs });
 const worker = startWorker(busy.database, { webhookRetryDelaysMs: [20, 20] });
 wake = () => worker.worker.wake();
 after(async () => {

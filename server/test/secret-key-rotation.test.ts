@@ -26,7 +26,7 @@ import {
 } from "./test-worker.ts";
 import { isSignedWith } from "./webhook-verifier.ts";
 
-const service = await startService({ webhookAllowed: loopbackCidrs });
+const service = await startService({ callbackAllowed: loopbackCidrs });
 const { db } = service;
 after(() => service.stop());
 

@@ -19,6 +19,7 @@ import ipaddr from "ipaddr.js";
 import {
   loopbackCidrs,
   makeAddressPolicy,
+  makeCallbackPolicies,
   parseCidrs,
 } from "../src/domain/access/network-address.ts";
 import { systemLookupsMax } from "../src/domain/limits.ts";
@@ -589,7 +590,7 @@ test("the environment adds no proxy and no trust", async () => {
   });
   const program = `
     import { WebhookSender } from "./server/src/outbound/send-webhook.ts";
-    import { loopbackCidrs, makeAddressPolicy } from "./server/src/domain/access/network-address.ts";
+    import { loopbackCidrs, makeAddressPolicy, makeCallbackPolicies } from "./server/src/domain/access/network-address.ts";
     const sender = new WebhookSender({ policy: makeAddressPolicy(loopbackCidrs), timeoutMs: 120_000 });
     for (const url of process.argv.slice(1)) {
       const answer = await sender.send({ url, headers: {}, body: Buffer.from("{}") });
@@ -613,6 +614,43 @@ test("the environment adds no proxy and no trust", async () => {
   );
   assert.deepEqual(stdout.trim().split("\n"), ["delivered", "tls_failed", "others get 502"]);
   assert.equal(receiver.connections(), 1);
+});
+
+test("callbacks leave no idle connection behind, to however many hosts they went", async () => {
+  const asked: (string | undefined)[] = [];
+  const receivers = await Promise.all(
+    Array.from({ length: 50 }, () =>
+      receive(
+        ({ headers }, response) => {
+          asked.push(headers.connection);
+          response.end();
+        },
+        { secure: true },
+      ),
+    ),
+  );
+  const sender = makeSender({ ca, callbacks: makeCallbackPolicies(loopbackCidrs) });
+  const answers = await Promise.all(
+    receivers.map(({ url }) =>
+      sender.send({ url, headers: {}, body: Buffer.from("{}"), isCallback: true }),
+    ),
+  );
+  assert.ok(answers.every(({ outcome }) => outcome === "delivered"));
+  assert.ok(asked.every((connection) => connection === "close"));
+  for (const receiver of receivers) await receiver.untilClosed();
+  sender.close();
+});
+
+test("callbacks go where they may, whatever webhooks may reach, also on a connection that webhooks keep", async () => {
+  const receiver = await receive((_request, response) => response.end(), { secure: true });
+  const sender = makeSender({ ca, callbacks: makeCallbackPolicies([]) });
+  assert.equal((await sendBy(sender, receiver.url)).outcome, "delivered");
+  const message = { headers: {}, body: Buffer.from("{}"), isCallback: true };
+  for (const url of [receiver.url, receiver.url.replace("https:", "http:")]) {
+    assert.equal((await sender.send({ ...message, url })).outcome, "address_not_allowed", url);
+  }
+  assert.equal(receiver.connections(), 1);
+  sender.close();
 });
 
 type SendOptions = Partial<WebhookSenderOptions> & {

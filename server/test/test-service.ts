@@ -62,6 +62,7 @@ export type NodeOptions = {
   logDestination?: DestinationStream;
   onDue?: () => void;
   webhookAllowed?: readonly AllowedCidr[];
+  callbackAllowed?: readonly AllowedCidr[];
   devMail?: DevMail;
   oidc?: OidcClient;
   keyring?: Keyring;

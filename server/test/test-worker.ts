@@ -8,7 +8,7 @@ import { Listener } from "../src/database/listener.ts";
 import {
   loopbackCidrs,
   makeAddressPolicy,
-  makeAllowedOnlyPolicy,
+  makeCallbackPolicies,
 } from "../src/domain/access/network-address.ts";
 import type { EventKind } from "../src/domain/approval/event.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
@@ -45,7 +45,7 @@ export function startWorker(
   const listener = new Listener(connection);
   const sender = new WebhookSender({
     policy: makeAddressPolicy(loopbackCidrs),
-    plainPolicy: makeAllowedOnlyPolicy(loopbackCidrs),
+    callbacks: makeCallbackPolicies(loopbackCidrs),
     timeoutMs,
   });
   const log = openLog({

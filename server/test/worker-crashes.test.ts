@@ -69,7 +69,7 @@ const channelTo: Record<DestinationKind, Channel> = {
 
 /** A service and a workspace on a database of their own, and the workers that come and go on it. */
 async function setUp(t: TestContext) {
-  const service = await startService({ webhookAllowed: loopbackCidrs });
+  const service = await startService({ callbackAllowed: loopbackCidrs });
   const { db, database } = service;
   const { id: workspaceId, key } = await makeWorkspace(db);
   const cleanups: (() => unknown)[] = [() => service.stop()];

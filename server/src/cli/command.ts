@@ -17,6 +17,7 @@ export type CommandConfig = Omit<StoreOptions, "purpose" | "log"> & {
   mailFrom: Mailbox;
   oidc: OidcSettings | null;
   webhookAllowed: readonly AllowedCidr[];
+  callbackAllowed: readonly AllowedCidr[];
 };
 
 /** Reads the environment when a command runs, not before: `--help` needs none of it. */

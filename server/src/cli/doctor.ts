@@ -44,7 +44,15 @@ async function examine(config: CommandConfig): Promise<Finding[]> {
     examineMail(config),
     examineSignIn(config.oidc),
   ]);
-  return [...database, publicUrl, ...examineScheme(config.publicUrl), mail, ...signIn];
+  const callbacks = examineCallbacks(config);
+  return [
+    ...database,
+    publicUrl,
+    ...examineScheme(config.publicUrl),
+    mail,
+    ...callbacks,
+    ...signIn,
+  ];
 }
 
 async function examineDatabase(config: CommandConfig): Promise<Finding[]> {
@@ -79,7 +87,7 @@ async function examineSecretKeys({ db, keyring }: Store): Promise<Finding[]> {
   return [
     warning(
       "secret key",
-      `endpoints' secrets or open requests' links were made with a key that is given up (${givenUp.join(", ")}); rotate these secrets: countersign webhook rotate --help`,
+      `secrets of endpoints or callbacks, or links of open requests were made with a key that is given up (${givenUp.join(", ")}); rotate these secrets: countersign webhook rotate --help, countersign workspace callback-secret --help`,
     ),
   ];
 }
@@ -138,6 +146,14 @@ async function examinePublicUrl(publicUrl: string): Promise<Finding> {
 function examineScheme(publicUrl: string): Finding[] {
   const flaw = flawOfPublicUrl(publicUrl);
   return flaw === null ? [] : [warning("https", flaw)];
+}
+
+/** Prints only exceptions: no admin looks at an address before it is called. */
+function examineCallbacks({ callbackAllowed }: CommandConfig): Finding[] {
+  if (callbackAllowed.length === 0) return [];
+  const ranges = callbackAllowed.map(([base, bits]) => `${base}/${bits}`).join(", ");
+  const detail = `every API key can have outcomes POSTed into ${ranges}; CALLBACK_ALLOW_CIDRS names the ranges`;
+  return [ok("callbacks", detail)];
 }
 
 function toText(findings: Finding[]): string {

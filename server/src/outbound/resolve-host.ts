@@ -7,6 +7,7 @@ import { isIP } from "node:net";
 import {
   type AddressFlaw,
   type AddressPolicy,
+  type CallbackPolicies,
   describeAddressFlaw,
   describeAddressFlawToMember,
 } from "../domain/access/network-address.ts";
@@ -92,7 +93,7 @@ export async function examineMembersWebhookUrl(
  */
 export function examineCallbackUrl(
   url: string,
-  { policy, plainPolicy }: { policy: AddressPolicy; plainPolicy: AddressPolicy | null },
+  { policy, plainPolicy }: CallbackPolicies,
 ): string | null {
   const { hostname, protocol } = new URL(url);
   if (protocol === "http:" && plainPolicy === null) return "must begin with https://";

@@ -5,7 +5,7 @@ import http from "node:http";
 import https from "node:https";
 import type { LookupFunction, Socket } from "node:net";
 import { TLSSocket } from "node:tls";
-import type { AddressPolicy } from "../domain/access/network-address.ts";
+import type { AddressPolicy, CallbackPolicies } from "../domain/access/network-address.ts";
 import {
   webhookAddressTimeoutMs,
   webhookHeaderBytesMax,
@@ -22,8 +22,8 @@ export type WebhookMessage = {
   url: string;
   headers: Record<string, string>;
   body: Buffer;
-  /** The URL itself is a secret, so that plain http may go only where the operator allows it by name. */
-  isUrlSecret?: true;
+  /** The outcome of one request, to the address that it named: a secret, at one of any number of hosts. */
+  isCallback?: boolean;
 };
 
 export type WebhookAnswer = {
@@ -39,8 +39,8 @@ export type WebhookAnswer = {
 
 export type WebhookSenderOptions = {
   policy: AddressPolicy;
-  /** For plain http to a secret URL. Without it, nothing of that kind is sent. */
-  plainPolicy?: AddressPolicy;
+  /** Without them no callback is sent. */
+  callbacks?: CallbackPolicies;
   timeoutMs?: number;
   clock?: () => number;
   /** Trusted instead of the system's certificate authorities. */
@@ -62,15 +62,15 @@ export class WebhookSender {
     this.#options = options;
   }
 
-  async send({ url, headers, body, isUrlSecret }: WebhookMessage): Promise<WebhookAnswer> {
+  async send({ url, headers, body, isCallback = false }: WebhookMessage): Promise<WebhookAnswer> {
     const { timeoutMs = webhookTimeoutMs, clock = Date.now } = this.#options;
     const startedAt = performance.now();
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), timeoutMs);
     try {
       const target = new URL(url);
-      const policy = this.#policyFor(target, isUrlSecret === true);
-      const dispatch = { target, headers, body, policy, signal: deadline.signal };
+      const policy = isCallback ? this.#callbackPolicyFor(target) : this.#options.policy;
+      const dispatch = { target, headers, body, policy, isCallback, signal: deadline.signal };
       const ending = await this.#deliver(dispatch);
       return {
         outcome: ending.outcome,
@@ -94,17 +94,17 @@ export class WebhookSender {
     }
   }
 
-  #policyFor({ protocol }: URL, isUrlSecret: boolean): AddressPolicy {
-    const { policy, plainPolicy = nowhere } = this.#options;
-    return isUrlSecret && protocol === "http:" ? plainPolicy : policy;
+  #callbackPolicyFor({ protocol }: URL): AddressPolicy {
+    const { policy, plainPolicy } = this.#options.callbacks ?? nowhere;
+    return protocol === "http:" ? (plainPolicy ?? nowhere.policy) : policy;
   }
 
   async #deliver(dispatch: Dispatch): Promise<Ending> {
     // Node connects to a literal address without calling `lookup`, so we check it before.
     const literal = literalOf(dispatch.target.hostname);
     if (literal !== null && dispatch.policy.flawOf(literal) !== null) return neverSent;
-    // A kept connection was vetted by the common policy, when it was made.
-    const agents = dispatch.policy === this.#options.policy ? this.#kept : this.#fresh;
+    // A kept connection was vetted by the policy of webhooks. And each host of a callback would keep one of its own.
+    const agents = dispatch.isCallback ? this.#fresh : this.#kept;
     const first = await new Exchange(dispatch, this.#options, agents).ended;
     // A receiver may close an idle connection at the very moment we use it again. That isn't its failure, and
     // deliveries may arrive twice, so we retry once on another connection, never an idle one.
@@ -133,10 +133,14 @@ type Dispatch = {
   headers: Record<string, string>;
   body: Buffer;
   policy: AddressPolicy;
+  isCallback: boolean;
   signal: AbortSignal;
 };
 
-const nowhere: AddressPolicy = { flawOf: () => ({ kind: "special", range: "unencrypted" }) };
+const nowhere: CallbackPolicies = {
+  policy: { flawOf: () => ({ kind: "special", range: "unnamed" }) },
+  plainPolicy: null,
+};
 
 type Ending = {
   outcome: WebhookOutcome;

@@ -348,6 +348,8 @@ export type DeliveryAttempt = {
   durationMs: number | null;
   /** The beginning of the answer. */
   responseStart: string | null;
+  /** Only where there was an answer to a callback, and this member may not see it. */
+  isResponseWithheld?: true;
 };
 
 export type Group = { id: string; key: string; name: string; members: string[]; createdAt: string };

@@ -55,7 +55,7 @@ export function callbackWork(options: WebhookOptions): ChannelWork<Callback, Web
       const job = await withSecrets(options, claimed);
       const signed = await sign(job, callbackSecretRecordOf(job.workspaceId));
       return "message" in signed
-        ? { job, message: { url: job.url, isUrlSecret: true, ...signed.message } }
+        ? { job, message: { url: job.url, isCallback: true, ...signed.message } }
         : signed;
     },
     send,

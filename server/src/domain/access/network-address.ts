@@ -100,7 +100,7 @@ export function makeAddressPolicy(allowed: readonly AllowedCidr[]): AddressPolic
 }
 
 /** Only addresses that the operator allows by name, not public ones: for plain http that carries a secret. */
-export function makeAllowedOnlyPolicy(allowed: readonly AllowedCidr[]): AddressPolicy {
+function makeAllowedOnlyPolicy(allowed: readonly AllowedCidr[]): AddressPolicy {
   const { flawOf } = makeAddressPolicy(allowed);
   return {
     flawOf: (text) => {
@@ -108,6 +108,16 @@ export function makeAllowedOnlyPolicy(allowed: readonly AllowedCidr[]): AddressP
       const isNamed = address !== null && isWithin(address, allowed);
       return flawOf(text) ?? (isNamed ? null : { kind: "special", range: "public" });
     },
+  };
+}
+
+/** Where callbacks may go, whose addresses are secrets: over TLS, and over plain http, which is nowhere if null. */
+export type CallbackPolicies = { policy: AddressPolicy; plainPolicy: AddressPolicy | null };
+
+export function makeCallbackPolicies(allowed: readonly AllowedCidr[]): CallbackPolicies {
+  return {
+    policy: makeAddressPolicy(allowed),
+    plainPolicy: allowed.length === 0 ? null : makeAllowedOnlyPolicy(allowed),
   };
 }
 

@@ -2,7 +2,12 @@
 
 /** Whether only this machine can open it. */
 export function isLoopbackUrl(url: string): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(new URL(url).hostname);
+  return isLoopbackHost(new URL(url).hostname);
+}
+
+/** Of a URL, where IPv6 stands in brackets, or to listen on. */
+export function isLoopbackHost(host: string): boolean {
+  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]|::1)$/.test(host);
 }
 
 /** Says what is wrong with it, and what to do, or null when it is fine. */

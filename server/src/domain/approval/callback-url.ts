@@ -20,9 +20,14 @@ export function readCallbackUrl(
 }
 
 /**
- * As members see it. The rest of it may let anybody continue a workflow, so only those see it who may also see the secret
- * that signs what is sent there.
+ * The whole address may let anybody continue a workflow, so only those see it, and what its receiver answered, who may
+ * also see the secret that signs what is sent there.
  */
+export function isCallbackShownTo(role: Role): boolean {
+  return isAtLeast(role, "admin");
+}
+
+/** As members see it. */
 export function callbackShownTo(role: Role, url: string): string {
-  return isAtLeast(role, "admin") ? url : `${new URL(url).origin}/…`;
+  return isCallbackShownTo(role) ? url : `${new URL(url).origin}/…`;
 }

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { Queryable } from "../../database/database.ts";
 import { toCursor } from "../../domain/approval/call-parameters.ts";
-import { callbackShownTo } from "../../domain/approval/callback-url.ts";
+import { callbackShownTo, isCallbackShownTo } from "../../domain/approval/callback-url.ts";
 import { isEventKind, testEventKind } from "../../domain/approval/event.ts";
 import { eventBody, testEventBody } from "../../domain/approval/event-body.ts";
 import { shownWebhookHeaders } from "../../domain/delivery/webhook-signature.ts";
@@ -18,7 +18,7 @@ import {
 import * as approvals from "../../storage/approvals/approvals.ts";
 import * as deliveries from "../../storage/deliveries/deliveries.ts";
 import { listPage } from "../../storage/deliveries/delivery-pages.ts";
-import type { DashboardApi, Delivery } from "../../wire/dashboard-contract.ts";
+import type { DashboardApi, Delivery, DeliveryAttempt } from "../../wire/dashboard-contract.ts";
 import { cursorOf, filterText, filterTime, readQuery } from "./list-query.ts";
 import {
   type DashboardCalls,
@@ -81,7 +81,9 @@ export async function show(
   return {
     ...representDelivery(delivery),
     request: await requestOf(db, delivery, visit.role),
-    attemptList: attempts.map(representAttempt),
+    attemptList: attempts
+      .map(representAttempt)
+      .map(maySeeAnswers(delivery, visit.role) ? (attempt) => attempt : withoutAnswer),
   };
 }
 
@@ -96,7 +98,7 @@ export async function resend(
 }
 
 /** No duration where the host's name was refused: the time would tell which names exist inside our network. */
-function representAttempt(attempt: deliveries.Attempt) {
+function representAttempt(attempt: deliveries.Attempt): DeliveryAttempt {
   const { startedAt, finishedAt, outcome, durationMs, ...rest } = attempt;
   const isAboutName = outcomeToldToMembers(outcome) === "address_not_allowed";
   return {
@@ -106,6 +108,16 @@ function representAttempt(attempt: deliveries.Attempt) {
     startedAt: startedAt.toISOString(),
     finishedAt: (isAboutName ? startedAt : finishedAt)?.toISOString() ?? null,
   };
+}
+
+/** A receiver may repeat its own address, which only those may know who see it elsewhere. */
+function maySeeAnswers({ destination }: deliveries.Delivery, role: Role): boolean {
+  return destination.kind !== "callback" || isCallbackShownTo(role);
+}
+
+function withoutAnswer(attempt: DeliveryAttempt): DeliveryAttempt {
+  const isSaid = attempt.responseStart !== null && attempt.responseStart !== "";
+  return isSaid ? { ...attempt, responseStart: null, isResponseWithheld: true } : attempt;
 }
 
 export function representDelivery(delivery: deliveries.Delivery): Delivery {

@@ -50,7 +50,11 @@ export async function completeGivenUpCallback(
   return inTransaction(db, async (tx) => {
     const wereHeld = await attempts.completeAttempts(tx, ends);
     const told = ends.find((_, at) => wereHeld[at]);
-    if (told !== undefined) await newDeliveries.insertCallbackNotice(tx, told.lease, givenUp);
+    if (told === undefined) return wereHeld;
+    const turn = { workspaceId: told.lease.workspaceId, host: givenUp.host };
+    if (await newDeliveries.lockCallbackNotices(tx, turn)) {
+      await newDeliveries.insertCallbackNotice(tx, told.lease, givenUp);
+    }
     return wereHeld;
   });
 }

@@ -104,9 +104,28 @@ export async function insertMailNotice(
   );
 }
 
+const toldOfHosts = `
+  from callback_notices told where told.workspace_id = $1 and told.told_at > now() - interval '1 day'`;
+
+/**
+ * Takes the turn to tell a workspace's owners of a host, until the transaction ends: racing processes would each count
+ * the day's notices without those of the others. False, and no turn, if nothing is to be told.
+ */
+export async function lockCallbackNotices(
+  tx: Transaction,
+  { workspaceId, host }: { workspaceId: string; host: string },
+): Promise<boolean> {
+  const { rows } = await tx.query(
+    `select pg_advisory_xact_lock(hashtextextended('callback notices ' || $1, 0))
+     where ${callbackNoticesPerDayMax} > (select count(*) ${toldOfHosts})
+       and not exists (select ${toldOfHosts} and told.host = $2)`,
+    [workspaceId, host],
+  );
+  return rows.length === 1;
+}
+
 /**
  * A notice to each owner that a callback was given up. Not twice a day about the same host, and not about too many hosts.
- * The row of the host is locked by this statement, so racing processes tell once.
  */
 export async function insertCallbackNotice(
   tx: Transaction,
@@ -117,10 +136,7 @@ export async function insertCallbackNotice(
     `with told as (
        insert into callback_notices as n (workspace_id, host)
        select $1, $3
-       where ${callbackNoticesPerDayMax} > (
-         select count(*) from callback_notices told
-         where told.workspace_id = $1 and told.told_at > now() - interval '1 day'
-       )
+       where ${callbackNoticesPerDayMax} > (select count(*) ${toldOfHosts})
        on conflict (workspace_id, host) do update set told_at = now_ms()
          where n.told_at <= now() - interval '1 day'
        returning 1

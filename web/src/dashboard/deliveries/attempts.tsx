@@ -28,7 +28,8 @@ export function Attempts({ kind, attempts }: AttemptsProps) {
 type AttemptProps = { kind: AttemptsProps["kind"]; attempt: DeliveryAttempt };
 
 function Attempt({ kind, attempt }: AttemptProps) {
-  const { number, startedAt, finishedAt, httpStatus, durationMs, responseStart } = attempt;
+  const { number, startedAt, finishedAt, httpStatus, durationMs } = attempt;
+  const { responseStart, isResponseWithheld = false } = attempt;
   return (
     <li className={isSuccess(attempt.outcome) ? "attempt attempt-good" : "attempt"}>
       <div className="attempt-head">
@@ -54,6 +55,11 @@ function Attempt({ kind, attempt }: AttemptProps) {
         </details>
       )}
       {responseStart === "" && <p className="quiet small">The answer had no body.</p>}
+      {isResponseWithheld && (
+        <p className="quiet small">
+          Only owners and admins see the response: it may repeat the secret address.
+        </p>
+      )}
     </li>
   );
 }
