@@ -6,6 +6,7 @@ import { makeEndpoint, startReceiver } from "../server/test/test-worker.ts";
 import { atTheDoor, enterAs, goAhead, goTo, urlOf, windowOf } from "./dashboard-page.ts";
 import { journeys } from "./journey.ts";
 import { button, eventually, inspect } from "./review-page.ts";
+import type { Site } from "./site.ts";
 
 const journey = journeys({ environment: { WEBHOOK_RETRY_DELAYS: "50ms,50ms" } });
 
@@ -77,6 +78,7 @@ journey(
       "update endpoints set failing_since = now_ms() - interval '3 hours' where id = $1",
       [endpointId],
     );
+    await giveUpCallback(there, other);
     const { page } = await enterAs(there, "viewer");
     await page.goto(urlOf(there, ""));
     await page.getByRole("region", { name: "Needs attention" }).waitFor();
@@ -85,6 +87,7 @@ journey(
       [/^Monthly volume used up/, /\/settings\?tab=usage$/],
       [/^1 request expires soon/, new RegExp(`/requests/${id}$`)],
       [/^Mail to an approver failed/, /\/deliveries\/dlv_\w+$/],
+      [/^Callback failed workflows\.example/, /\/deliveries\/dlv_\w+$/],
       [/^Webhook endpoint failing/, new RegExp(`/endpoints/${endpointId}$`)],
     ] as const) {
       await page.goto(urlOf(there, ""));
@@ -99,4 +102,20 @@ journey(
 function markOf(page: Page, place: string) {
   const rail = page.getByRole("navigation", { name: "Workspace" });
   return rail.getByRole("link", { name: place, exact: true }).locator(".place-mark");
+}
+
+/** As if its outcome had been refused by the address that it named. */
+async function giveUpCallback(
+  { site, workspace }: { site: Site; workspace: { id: string } },
+  id: string,
+) {
+  await site.db.query(
+    `with event as (
+       insert into events (workspace_id, approval_id, kind) values ($1, $2, 'request.rejected')
+       returning workspace_id, id
+     )
+     insert into deliveries (workspace_id, event_id, channel, recipient, state, finished_at, attempts)
+     select workspace_id, id, 'callback', 'workflows.example', 'failed', now_ms(), 3 from event`,
+    [workspace.id, id],
+  );
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { inOneStatement } from "../src/database/database.ts";
 import { attentionCountMax, attentionNamedMax, pendingCountMax } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { type Role, roles } from "../src/domain/workspace/role.ts";
@@ -11,6 +12,7 @@ import {
 import { noteEndpointGone } from "../src/operations/deliveries/note-endpoint-health.ts";
 import { resendDelivery } from "../src/operations/deliveries/resend-delivery.ts";
 import { createGroup, removeGroupMember } from "../src/operations/people/manage-group.ts";
+import { type Resolution, resolve } from "../src/storage/approvals/approval-resolution.ts";
 import type { Attention } from "../src/wire/dashboard-attention.ts";
 import { callDashboard, makeMember, signIn } from "./test-dashboard.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
@@ -49,7 +51,7 @@ async function setUp(settings: Parameters<typeof makeWorkspace>[1] = {}) {
 /** As if its deliveries, or its mails, had come to this end. */
 async function endDeliveries(
   approvalId: string,
-  to: "webhook" | "mail",
+  to: "webhook" | "mail" | "callback",
   state = "failed",
 ): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
@@ -95,6 +97,46 @@ test("a workspace in which all is well needs nobody", async () => {
   const id = await create();
   await endDeliveries(id, "webhook", "delivered");
   await endDeliveries(id, "mail", "delivered");
+  assert.ok(isCalm(await look()));
+});
+
+test("callbacks that were given up are told by host, until they are resent or the action was redeemed", async () => {
+  const { workspaceId, key, create, look, lookAs } = await setUp();
+  const giveUp = async (callbackUrl: string) => {
+    const id = await create({ callbackUrl });
+    await endDeliveries(id, "mail", "delivered");
+    const decision = { status: "APPROVED", byEmail: "ann@example.com", note: null, edit: null };
+    await resolve(inOneStatement(db), { workspaceId, id }, decision as Resolution);
+    const [deliveryId = ""] = await endDeliveries(id, "callback");
+    return { id, deliveryId };
+  };
+  const one = await giveUp("https://workflows.example/resume/secret-1");
+  const told = (await look()).failedCallbacks;
+  assert.deepEqual(
+    told?.named.map(({ deliveryId, host, count }) => [deliveryId, host, count]),
+    [[one.deliveryId, "workflows.example", 1]],
+  );
+  assert.doesNotMatch(JSON.stringify(await lookAs("owner")), /secret-1/);
+  assert.ok(!isRefusal(await resendDelivery(db, one.deliveryId)));
+  assert.ok(isCalm(await look()));
+  const hosts = Array.from({ length: attentionNamedMax + 2 }, (_, n) => `host-${n}.example`);
+  const failed = [];
+  for (const host of [...hosts, ...hosts.slice(-2)]) failed.push(await giveUp(`https://${host}/`));
+  const many = (await look()).failedCallbacks;
+  assert.deepEqual([many?.count, many?.isMore], [attentionNamedMax + 4, false]);
+  assert.deepEqual(
+    many?.named.map(({ host, count }) => [host, count]),
+    [
+      [hosts.at(-1), 2],
+      [hosts.at(-2), 2],
+      [hosts.at(-3), 1],
+    ],
+  );
+  assert.equal(many?.otherDeliveryId, failed[attentionNamedMax - 2]?.deliveryId);
+  for (const { id } of failed) {
+    const { status } = await service.call("POST", `/v1/requests/${id}/redeem`, { key });
+    assert.equal(status, 200);
+  }
   assert.ok(isCalm(await look()));
 });
 

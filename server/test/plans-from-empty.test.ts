@@ -263,8 +263,8 @@ test("what needs attention, planned with nothing, is read at few rows when there
     await service.db.query("update deliveries set state = 'delivered', finished_at = now_ms()");
     await service.db.query("vacuum");
     const { result, counts } = await rowsLookedAt(client, () => readAttention(client, workspaceId));
-    const { failedMails, expiring } = result;
-    assert.deepEqual([failedMails, expiring.count], [[], 0]);
+    const { failedMails, failedCallbacks, expiring } = result;
+    assert.deepEqual([failedMails, failedCallbacks, expiring.count], [[], [], 0]);
     assertFew(counts, rowsAtMost);
   } finally {
     client.release();

@@ -184,6 +184,7 @@ test("what needs attention is read without a look at other workspaces, and at fe
     assert.equal(found.expiring.count, many);
     assert.equal(found.endpoints[0]?.missed, attentionCountMax + 1);
     assert.equal(found.failedMails.length, attentionCountMax + 1);
+    assert.equal(found.failedCallbacks[0]?.count, attentionCountMax + 1);
     // Pending ones are read up to a limit of their own, like their number on the overview.
     assert.ok(mostRows(plan) <= many + 1, `${when}: ${mostRows(plan)} rows`);
     assert.ok(pagesOf(plan) < 3 * many, `${when}: ${pagesOf(plan)} pages`);
@@ -191,7 +192,7 @@ test("what needs attention is read without a look at other workspaces, and at fe
   }
 });
 
-/** A webhook that failed and a mail that failed, for each pending request. */
+/** A webhook, a mail and a callback that failed, for each pending request. */
 async function addUnsuccessful(workspaceId: string): Promise<void> {
   await db.query(
     `with endpoint as (
@@ -205,10 +206,12 @@ async function addUnsuccessful(workspaceId: string): Promise<void> {
        select workspace_id, approval_id, 'ben@example.com', 'a key', '', sha256(id::bytea) from event
        returning id, approval_id
      )
-     insert into deliveries (workspace_id, event_id, channel, endpoint_id, reviewer_id, state, finished_at)
-     select event.workspace_id, event.id, 'webhook', endpoint.id, null, 'failed', now_ms() from event, endpoint
+     insert into deliveries (workspace_id, event_id, channel, endpoint_id, reviewer_id, recipient, state, finished_at)
+     select event.workspace_id, event.id, 'webhook', endpoint.id, null, null, 'failed', now_ms() from event, endpoint
      union all
-     select event.workspace_id, event.id, 'mail', null, reviewer.id, 'failed', now_ms()
+     select workspace_id, id, 'callback', null, null, 'workflows.example', 'failed', now_ms() from event
+     union all
+     select event.workspace_id, event.id, 'mail', null, reviewer.id, null, 'failed', now_ms()
      from event join reviewer on reviewer.approval_id = event.approval_id`,
     [workspaceId],
   );

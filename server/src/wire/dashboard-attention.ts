@@ -15,8 +15,17 @@ export type Attention = {
     /** The newest, at most `attentionNamedMax`. */
     named: { deliveryId: string; email: string; failedAt: string }[];
   };
+  /** Callbacks that were given up, and whose action nobody redeemed. Left out while there are none. */
+  failedCallbacks?: FailedCallbacks;
   /** Null while much of the monthly limit is left, or there is none. */
   quota: AttentionQuota | null;
+};
+
+export type FailedCallbacks = AttentionCount & {
+  /** The hosts with the newest, at most `attentionNamedMax`, each with one of its deliveries. */
+  named: { deliveryId: string; host: string; failedAt: string; count: number }[];
+  /** One to a host that is not named, if there is any. */
+  otherDeliveryId?: string;
 };
 
 /** Counted up to a bound. `isMore` says that there are more. */

@@ -26,6 +26,7 @@ export async function show(
         .slice(0, attentionNamedMax)
         .map((mail) => ({ ...mail, failedAt: mail.failedAt.toISOString() })),
     },
+    ...toFailedCallbacks(found),
     quota: toQuota(found),
   };
 }
@@ -51,6 +52,24 @@ function toExpiring({ expiring }: WorkspaceAttention): Attention["expiring"] {
   const { count, isMore, firstId, firstAt } = expiring;
   if (firstId === null || firstAt === null) return null;
   return { count, isMore, first: { requestId: firstId, expiresAt: firstAt.toISOString() } };
+}
+
+function toFailedCallbacks({
+  failedCallbacks,
+}: WorkspaceAttention): Pick<Attention, "failedCallbacks"> {
+  if (failedCallbacks.length === 0) return {};
+  const named = failedCallbacks
+    .slice(0, attentionNamedMax)
+    .map((each) => ({ ...each, failedAt: each.failedAt.toISOString() }));
+  const other = failedCallbacks[attentionNamedMax];
+  const count = failedCallbacks.reduce((sum, each) => sum + each.count, 0);
+  return {
+    failedCallbacks: {
+      ...toCount(count),
+      named,
+      ...(other === undefined ? {} : { otherDeliveryId: other.deliveryId }),
+    },
+  };
 }
 
 function toQuota({ planUse }: WorkspaceAttention): Attention["quota"] {

@@ -1,5 +1,5 @@
-// What needs attention in a workspace, in one statement: endpoints in trouble, requests that expire soon, mails that
-// failed. Each part reads a bounded stretch of an index, because every open dashboard asks this twice a minute.
+// What needs attention in a workspace, in one statement: endpoints in trouble, requests that expire soon, mails and
+// callbacks that failed. Each part reads a bounded stretch of an index, because every open dashboard asks this twice a minute.
 
 import type { Queryable } from "../../database/database.ts";
 import { testEventKind } from "../../domain/approval/event.ts";
@@ -32,6 +32,8 @@ export type WorkspaceAttention = {
   expiring: { count: number; isMore: boolean; firstId: string | null; firstAt: Date | null };
   /** Newest first, at most one more than `attentionCountMax`. */
   failedMails: { deliveryId: string; email: string; failedAt: Date }[];
+  /** By host, newest first, with one delivery of each. Counted up to one more than `attentionCountMax` in all. */
+  failedCallbacks: { deliveryId: string; host: string; failedAt: Date; count: number }[];
   /** Null when there is no such workspace. */
   planUse: PlanUse | null;
 };
@@ -54,6 +56,7 @@ type AttentionRow = {
   first_id: string | null;
   first_at: Date | null;
   mails: { id: string; email: string; finished_at: string }[];
+  callbacks: { id: string; host: string; finished_at: string; count: number }[];
   plan_use: PlanUseRow | null;
 };
 
@@ -90,6 +93,12 @@ export async function readAttention(
       deliveryId: id,
       email,
       failedAt: new Date(finished_at),
+    })),
+    failedCallbacks: row.callbacks.map(({ id, host, finished_at, count }) => ({
+      deliveryId: id,
+      host,
+      failedAt: new Date(finished_at),
+      count,
     })),
     planUse: row.plan_use === null ? null : toPlanUse(row.plan_use),
   };
@@ -179,6 +188,32 @@ const attentionSql = `
     where ${mayStillDecide("a", "r.email")}
     order by d.id desc
     limit ${attentionCountMax + 1}
+  ),
+  -- An action that was redeemed was told of its outcome some other way.
+  callback as (
+    select untold.host, count(*)::int as count, max(untold.id) as id, max(untold.finished_at) as finished_at
+    from (
+      select d.id, d.recipient as host, d.finished_at
+      from (
+        select d.workspace_id, d.id, d.finished_at, d.event_id, d.recipient
+        from deliveries d
+        where d.workspace_id = $1 and d.state = 'failed' and d.channel = 'callback' and d.id >= ${firstIdOfDays}
+        order by d.workspace_id desc, d.id desc
+        limit ${attentionReadMax}
+      ) as d
+      cross join lateral (
+        select ev.approval_id from events ev
+        where ev.workspace_id = d.workspace_id and ev.id = d.event_id limit 1
+      ) as ev
+      left join lateral (
+        select true as is_redeemed from redemptions done
+        where done.workspace_id = d.workspace_id and done.approval_id = ev.approval_id limit 1
+      ) as done on true
+      where done.is_redeemed is null
+      order by d.id desc
+      limit ${attentionCountMax + 1}
+    ) as untold
+    group by untold.host
   )
   select now_ms() as now,
     coalesce((select jsonb_agg(to_jsonb(trouble)) from trouble), '[]') as endpoints,
@@ -186,6 +221,7 @@ const attentionSql = `
     (select count(*)::int from expiring) as expiring,
     first.id as first_id, first.expires_at as first_at,
     coalesce((select jsonb_agg(to_jsonb(mail) order by mail.id desc) from mail), '[]') as mails,
+    coalesce((select jsonb_agg(to_jsonb(callback) order by callback.id desc) from callback), '[]') as callbacks,
     (select to_jsonb(use) from (${planUseSql}) as use) as plan_use
   from (select) as one
   left join lateral (select id, expires_at from expiring order by expires_at, id limit 1) as first on true`;

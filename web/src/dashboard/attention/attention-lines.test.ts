@@ -78,6 +78,36 @@ test("one request that expires soon is opened itself, several as their list", ()
   assert.deepEqual([many?.what, many?.target.page], ["1,200 requests expire soon", "pending"]);
 });
 
+test("callbacks that were given up are told by their host, and lead to a delivery that shows why", () => {
+  const named = [
+    { deliveryId: "dlv_1", host: "workflows.example", failedAt: at, count: 1 },
+    { deliveryId: "dlv_2", host: "n8n.example:5678", failedAt: at, count: 4 },
+  ];
+  const lines = linesOf({ ...calm, failedCallbacks: { ...few(5), named } });
+  assert.deepEqual(lines[0], {
+    key: "dlv_1",
+    place: "requests",
+    what: "Callback failed",
+    theirs: "workflows.example",
+    when: { word: "Failed", at },
+    notes: ["the workflow may still wait for the outcome"],
+    target: { page: "delivery", deliveryId: "dlv_1" },
+  });
+  assert.equal(lines[1]?.what, "4 callbacks failed");
+  assert.equal(lines.length, 2);
+  const more = { ...few(7), named, otherDeliveryId: "dlv_3" };
+  const last = linesOf({ ...calm, failedCallbacks: more }).at(-1);
+  assert.deepEqual(
+    [last?.what, last?.target],
+    ["2 more callbacks failed", { page: "delivery", deliveryId: "dlv_3" }],
+  );
+  const most = { count: 100, isMore: true, named, otherDeliveryId: "dlv_3" };
+  assert.equal(
+    linesOf({ ...calm, failedCallbacks: most }).at(-1)?.what,
+    "More than 95 other callbacks failed",
+  );
+});
+
 test("the quota is told before and when it is used up", () => {
   const near = { used: 95, limit: 100, isUsedUp: false };
   assert.equal(linesOf({ ...calm, quota: near })[0]?.what, "Monthly volume nearly used up");

@@ -36,6 +36,7 @@ export function linesOf(attention: Attention): AttentionLine[] {
     ...quotaLines(attention),
     ...expiringLines(attention),
     ...mailLines(attention),
+    ...callbackLines(attention),
     ...endpointLines(attention),
   ];
 }
@@ -105,6 +106,29 @@ function mailLines({ failedMails }: Attention): AttentionLine[] {
     ...lines,
     { key: "mails", place: "requests", what, notes: [], target: { page: "pending" } },
   ];
+}
+
+function callbackLines({ failedCallbacks }: Attention): AttentionLine[] {
+  if (failedCallbacks === undefined) return [];
+  const { named, count, isMore, otherDeliveryId } = failedCallbacks;
+  const lines = named.map(
+    ({ deliveryId, host, failedAt, count: toHost }): AttentionLine => ({
+      key: deliveryId,
+      place: "requests",
+      what: toHost === 1 ? "Callback failed" : `${describeCount(toHost)} callbacks failed`,
+      theirs: host,
+      when: { word: toHost === 1 ? "Failed" : "Last failed", at: failedAt },
+      notes: ["the workflow may still wait for the outcome"],
+      target: { page: "delivery", deliveryId },
+    }),
+  );
+  if (otherDeliveryId === undefined) return lines;
+  const rest = named.reduce((left, each) => left - each.count, count);
+  const what = isMore
+    ? `More than ${describeCount(rest)} other callbacks failed`
+    : `${describeCount(rest)} more ${rest === 1 ? "callback" : "callbacks"} failed`;
+  const target = { page: "delivery", deliveryId: otherDeliveryId } as const;
+  return [...lines, { key: "callbacks", place: "requests", what, notes: [], target }];
 }
 
 function endpointLines({ endpoints }: Attention): AttentionLine[] {
