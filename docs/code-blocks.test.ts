@@ -28,8 +28,8 @@ const writtenPages = globSync(
     cwd: root,
   },
 )
-  // Its frameworks are installed in adapters/, where a test of its own runs it.
-  .filter((path) => path !== join("docs", "adapters.md"))
+  // Their frameworks and engines are installed in adapters/ and examples/durable/, where tests of their own run them.
+  .filter((path) => !["adapters.md", "durable.md"].some((name) => path === join("docs", name)))
   .sort()
   .map((path) => ({ path, blocks: codeBlocksOf(path, readFileSync(join(root, path), "utf8")) }));
 const pages = [...writtenPages, ...referencePages()];

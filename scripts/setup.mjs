@@ -10,8 +10,16 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const pinnedNode = join(root, "node_modules", ".bin", "node");
-/** Other runtimes, the frameworks of the adapters, Lighthouse, and checkers of packages: not needed to run the service. */
-const foldersOfTests = ["sdk/runtimes", "adapters", "e2e/lighthouse", "scripts/publishing"];
+/** Other runtimes, frameworks, engines, Lighthouse, and checkers of packages: not needed to run the service. */
+const foldersOfTests = [
+  "sdk/runtimes",
+  "adapters",
+  "e2e/lighthouse",
+  "examples/durable",
+  "scripts/publishing",
+];
+/** Large, and only for `npm run engines`. Without them their tests are skipped, visibly. */
+const foldersOfEngines = ["examples/durable/temporal"];
 
 // Against the user's settings and NODE_ENV: tools are dev dependencies, and the programs of Node and PostgreSQL are
 // optional ones, a package for each platform.
@@ -25,7 +33,12 @@ const installOptions = [
 ];
 
 const isForTests = process.argv.includes("--tests");
-await install([".", ...(isForTests ? foldersOfTests : [])]);
+const areEnginesWanted = process.argv.includes("--engines");
+await install([
+  ".",
+  ...(isForTests ? foldersOfTests : []),
+  ...(areEnginesWanted ? foldersOfEngines : []),
+]);
 linkLibrariesOfPostgres();
 await build();
 

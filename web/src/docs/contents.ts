@@ -33,6 +33,11 @@ export const readers: readonly DocsReader[] = [
       page("docs/quickstart.md", "Quickstart", "From a clone to your first approved request."),
       page("docs/concepts.md", "Concepts", "Requests, their states, and payloads."),
       page("docs/recipes.md", "Recipes", "Waiting, resuming, batching: ready to copy."),
+      page(
+        "docs/durable.md",
+        "Workflow engines",
+        "Waiting for days on Temporal, Inngest and Cloudflare Workflows.",
+      ),
       {
         file: "sdk/README.md",
         slug: "sdk",
