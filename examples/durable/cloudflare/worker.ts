@@ -30,7 +30,7 @@ export default {
       );
       const { run } = data.metadata as { run: string };
       const workflow = await env.REFUNDS.get(run);
-      // Kept until the workflow waits, however early it comes.
+      // Says only that it should look.
       await workflow.sendEvent({ type: "decided", payload: data.id });
       return new Response(null, { status: 204 });
     } catch (error) {

@@ -1,19 +1,11 @@
-// The function, served by Inngest's own library, driven by a stand-in for its server; and by the server itself where its
-// program is installed (INNGEST_PROGRAM).
+// The function, served by Inngest's own library and driven by a stand-in for its server.
 
 import { join } from "node:path";
 import { type Engine, keepsItsGuarantees } from "../guarantees.ts";
-import { freePort, isInstalled, type Started, start, startNode } from "../started.ts";
+import { freePort, type Started, startNode } from "../started.ts";
 import { Executor } from "./executor.ts";
 
-const program = process.env.INNGEST_PROGRAM ?? "inngest";
-
 keepsItsGuarantees("Inngest, its library with a stand-in of its server", { engine: standIn });
-keepsItsGuarantees("Inngest, its dev server", {
-  engine: devServer,
-  skip: isInstalled(program) ? false : "there is no program inngest here",
-});
-
 function standIn(): Engine {
   const executor = new Executor();
   let served: Started | null = null;
@@ -39,63 +31,6 @@ function standIn(): Engine {
       executor.stop();
     },
   };
-}
-
-function devServer(): Engine {
-  const ids = new Map<string, string>();
-  let server: Started | null = null;
-  let served: Started | null = null;
-  let url = "";
-  let functionsPort = "";
-  return {
-    boot: async (environment) => {
-      if (server === null) {
-        functionsPort = String(await freePort());
-        const port = String(await freePort());
-        url = `http://127.0.0.1:${port}`;
-        const functions = `http://127.0.0.1:${functionsPort}/api/inngest`;
-        const words = [
-          "dev",
-          "--no-discovery",
-          "--host",
-          "127.0.0.1",
-          "--port",
-          port,
-          "-u",
-          functions,
-        ];
-        server = start(program, words);
-        await server.said(/service starting|starting server|dev server online/i);
-      }
-      const own = { ...environment, FUNCTIONS_PORT: functionsPort };
-      const answer = await serve(own, url);
-      served = answer.started;
-      await untilSynced(`http://127.0.0.1:${functionsPort}/api/inngest`);
-      return answer.url;
-    },
-    begin: async (run, refund) => {
-      ids.set(run, await send(url, run, refund));
-    },
-    outcomeOf: async (run) => {
-      const answer = await fetch(`${url}/v1/events/${ids.get(run)}/runs`);
-      const { data } = (await answer.json()) as { data: { status: string; output: string }[] };
-      return data[0]?.status === "Completed" ? data[0].output : null;
-    },
-    kill: async () => served?.kill(),
-    stop: async () => {
-      await served?.kill();
-      await server?.kill();
-    },
-  };
-}
-
-/** A PUT asks the library to tell the server what it serves. */
-async function untilSynced(url: string): Promise<void> {
-  for (;;) {
-    const answer = await fetch(url, { method: "PUT" }).catch(() => null);
-    if (answer?.ok) return;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
 }
 
 async function serve(environment: Record<string, string>, engineUrl: string) {

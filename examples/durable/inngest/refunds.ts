@@ -17,7 +17,7 @@ export const refunds = inngest.createFunction(
       await step.waitForEvent(`wait ${turn}`, {
         event: "refund/decided",
         match: "data.run",
-        // Null when the time is over. An event that comes before this step waits is missed: look soon for the first time.
+        // Null when the time is over. An event that comes before this step waits may be missed: look soon at first.
         timeout: turn === 1 ? "10 seconds" : lookAfter,
       });
       status = await step.run(`read ${turn}`, () => statusOf(id));
