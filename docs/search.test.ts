@@ -40,7 +40,7 @@ const questions: readonly [typed: string, page: string][] = [
   ["exact numbers", "recipes#exact-numbers"],
   ["edited payload validate", "recipes#validate-an-edited-payload"],
   ["resume in another process", "recipes#ask-now-go-on-in-another-process"],
-  ["github actions deploy gate", "recipes#a-deploy-gate-in-shell"],
+  ["github actions deploy gate", "automation#github-actions"],
   ["wait_timeout", "errors#wait_timeout"],
   ["ttl", "recipes#three-kinds-of-time"],
   ["what do the states mean", "concepts#states"],

@@ -15,10 +15,10 @@ const texts = globSync(
   [
     "*.md",
     "{docs,examples,bench}/**/*.{md,ts,mjs,json,py,sh}",
-    "{sdk,mcp,hook,adapters/*}/{README.md,package.json}",
+    "{sdk,mcp,hook,action,adapters/*}/{README.md,package.json}",
     "python/{README.md,pyproject.toml,src/**/*.py}",
     "adapters/README.md",
-    "{server,web,sdk,mcp,hook,adapters/*}/{bin,src}/**/*.{ts,tsx,mjs}",
+    "{server,web,sdk,mcp,hook,action,adapters/*}/{bin,src}/**/*.{ts,tsx,mjs}",
     "scripts/**/*.{ts,mjs}",
   ],
   { cwd: root, exclude: (path) => /node_modules|decisions|\.test\.ts$/.test(String(path)) },
@@ -91,13 +91,17 @@ test("every command that would ask one is recognised, and those that install fro
 });
 
 test("every package that a page installs from the service is one that the service hands out", () => {
-  const packed = ["sdk", "mcp", "hook", ...globSync("adapters/*/package.json", { cwd: root })].map(
-    (path) => {
-      const file = path.endsWith(".json") ? path : `${path}/package.json`;
-      const { name, version } = JSON.parse(readFileSync(join(root, file), "utf8"));
-      return `${name.replace("@", "").replace("/", "-")}-${version}.tgz`;
-    },
-  );
+  const packed = [
+    "sdk",
+    "mcp",
+    "hook",
+    "action",
+    ...globSync("adapters/*/package.json", { cwd: root }),
+  ].map((path) => {
+    const file = path.endsWith(".json") ? path : `${path}/package.json`;
+    const { name, version } = JSON.parse(readFileSync(join(root, file), "utf8"));
+    return `${name.replace("@", "").replace("/", "-")}-${version}.tgz`;
+  });
   const named = texts.flatMap((path) =>
     [...readFileSync(join(root, path), "utf8").matchAll(/\bcountersign-[\w.-]+\.tgz/g)].map(
       ([file]) => ({ path, file }),

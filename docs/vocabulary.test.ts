@@ -37,7 +37,7 @@ test("the documentation uses one word for each thing", () => {
       "README.md",
       "SECURITY.md",
       "docs/*.md",
-      "{sdk,mcp,hook,python,adapters,examples}/**/README.md",
+      "{sdk,mcp,hook,action,python,adapters,examples}/**/README.md",
     ],
     {
       cwd: root,
@@ -55,7 +55,7 @@ test("pages, mails, messages and tools use the same words", () => {
   const sources = globSync(
     [
       "server/src/{*,cli/*,domain/**/*,http/**/*,operations/**/*,outbound/*,wire/*,worker/*}.ts",
-      "{hook,mcp,sdk}/src/**/*.ts",
+      "{action,hook,mcp,sdk}/src/**/*.ts",
       "web/src/{look,review,dashboard,editor,payload}/**/*.{ts,tsx}",
     ],
     { cwd: root },

@@ -25,7 +25,8 @@ test("every package holds its licence, its README and what is built, and nothing
   assert.equal(index.length, packageFolders.length);
   for (const { name, file } of index) {
     const files = filesIn(join(packed, file));
-    const expected = /^(LICENSE|README\.md|package\.json|bin\/[\w-]+\.mjs|dist\/.*\.(js|d\.ts))$/;
+    const expected =
+      /^(LICENSE|README\.md|package\.json|action\.yml|bin\/[\w-]+\.mjs|dist\/.*\.(js|mjs|d\.ts))$/;
     assert.deepEqual(
       [...files.keys()].filter((path) => !expected.test(path)),
       [],

@@ -12,6 +12,7 @@ export const packageFolders = [
   "sdk",
   "mcp",
   "hook",
+  "action",
   "adapters/ai-sdk",
   "adapters/langchain",
   "adapters/mastra",
@@ -35,7 +36,7 @@ export const packageSources = [
   "tsconfig.json",
   "adapters/tsconfig.build.json",
   "scripts/{packages.ts,prepack.mjs}",
-  `{${packageFolders.join(",")}}/{README.md,package.json,tsconfig*.json}`,
+  `{${packageFolders.join(",")}}/{README.md,package.json,tsconfig*.json,bundle.vite.mjs,action.yml}`,
   `{${packageFolders.join(",")}}/{bin,src}/**/*.{ts,mjs}`,
   // The SDK's testing kit follows the service's own rules.
   "server/src/domain/**/*.ts",

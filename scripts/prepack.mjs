@@ -11,7 +11,16 @@ const compiler = join(root, "node_modules", ".bin", "tsc");
 if (!existsSync(compiler)) run(process.execPath, [join(root, "scripts", "setup.mjs")]);
 // A file whose source is gone must not be published.
 rmSync("dist", { recursive: true, force: true });
-run(compiler, ["-p", existsSync("tsconfig.build.json") ? "tsconfig.build.json" : "tsconfig.json"]);
+if (existsSync("bundle.vite.mjs")) {
+  // One file without imports, for hosts that install nothing.
+  const bundler = join(root, "node_modules", ".bin", "vite");
+  run(bundler, ["build", "--config", "bundle.vite.mjs", "--logLevel", "warn"]);
+} else {
+  run(compiler, [
+    "-p",
+    existsSync("tsconfig.build.json") ? "tsconfig.build.json" : "tsconfig.json",
+  ]);
+}
 // The SDK's testing kit.
 if (existsSync("tsconfig.testing.json")) run(compiler, ["-p", "tsconfig.testing.json"]);
 copyFileSync(join(root, "LICENSE"), "LICENSE");

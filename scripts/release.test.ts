@@ -39,8 +39,10 @@ test("a package that exports a file it does not have is noticed", async () => {
   );
 });
 
-test("all packages are installed together in a fresh folder, and each loads there", async () => {
+test("all packages are installed together in a fresh folder, each loads there, and the gates say no", async () => {
   const said = await tryInFreshFolder(packed);
   assert.equal(said.match(/ true$/gm)?.length, index.length - commands.size, said);
-  assert.match(said, /countersign-mcp countersign 0\.1\.0$/);
+  assert.match(said, /^countersign-mcp countersign 0\.1\.0$/m);
+  assert.match(said, /^countersign-hook refuses with 2$/m);
+  assert.match(said, /^action refuses with 1$/m);
 });

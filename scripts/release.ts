@@ -66,10 +66,14 @@ export async function complaintsAboutPacked(folder: string): Promise<string[]> {
   return complaints;
 }
 
-/** These are run, and not imported. hook/test/package.test.ts runs the hook from its pack. */
-export const commands: ReadonlySet<string> = new Set(["@countersign/mcp", "@countersign/hook"]);
+/** These are run, and not imported. */
+export const commands: ReadonlySet<string> = new Set([
+  "@countersign/mcp",
+  "@countersign/hook",
+  "@countersign/action",
+]);
 
-/** Installs all of them together, loads each, and starts the command. Answers with what it saw. */
+/** Installs all of them together, loads each, and starts the commands. Answers with what it saw. */
 export async function tryInFreshFolder(folder: string): Promise<string> {
   const project = await mkdtemp(join(tmpdir(), "countersign-release-"));
   try {
@@ -89,8 +93,13 @@ export async function tryInFreshFolder(folder: string): Promise<string> {
     const program = `for (const name of ${JSON.stringify(names)}) console.log(name, Object.keys(await import(name)).length > 0);`;
     await writeFile(join(project, "program.js"), program);
     const loaded = await execute(process.execPath, ["program.js"], { cwd: project });
-    const command = join(project, "node_modules", ".bin", "countersign-mcp");
-    return `${loaded.stdout}countersign-mcp ${await greetingOf(command)}`;
+    const modules = join(project, "node_modules");
+    const started = [
+      `countersign-mcp ${await greetingOf(join(modules, ".bin", "countersign-mcp"))}`,
+      `countersign-hook ${await refusalOf(join(modules, ".bin", "countersign-hook"))}`,
+      `action ${await refusalOf(join(modules, "@countersign", "action", "dist", "index.mjs"))}`,
+    ];
+    return `${loaded.stdout}${started.join("\n")}`;
   } finally {
     await rm(project, { recursive: true, force: true, maxRetries: 5 });
   }
@@ -124,6 +133,14 @@ async function greetingOf(command: string): Promise<string> {
   running.child.stdout?.once("data", () => running.child.stdin?.end());
   const { result } = JSON.parse((await running).stdout);
   return `${result.serverInfo.name} ${result.serverInfo.version}`;
+}
+
+/** A gate that knows no service and no key: it must say no, by its exit code. */
+async function refusalOf(program: string): Promise<string> {
+  const running = execute(process.execPath, [program], { env: environment() });
+  running.child.stdin?.end("{}");
+  const outcome = await running.catch((error: { code: number }) => error);
+  return "code" in outcome ? `refuses with ${outcome.code}` : "lets pass";
 }
 
 async function waysToPublish(folder: string): Promise<string> {

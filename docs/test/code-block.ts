@@ -37,7 +37,7 @@ export type CodeBlock = {
 /** Run against the service. */
 export const runLanguages = ["ts", "js", "python", "go", "sh"];
 /** Only shown: what starts a server or changes a machine, and what a program prints. */
-export const shownLanguages = ["console", "text", "nginx", "ini"];
+export const shownLanguages = ["console", "text", "nginx", "ini", "yaml"];
 
 /** Says what is wrong with the page in an error that names the line. */
 export function codeBlocksOf(page: string, markdown: string): CodeBlock[] {

@@ -38,7 +38,7 @@ export function source(path: string, text: string): SourceFile {
 }
 
 export function sources(files: SourceFile[]): SourceFile[] {
-  const folders = [serverSource, "sdk/src/", "mcp/src/", "hook/src/", "web/src/"];
+  const folders = [serverSource, "sdk/src/", "mcp/src/", "hook/src/", "action/src/", "web/src/"];
   return files.filter(({ path }) => folders.some((folder) => path.startsWith(folder)));
 }
 
@@ -55,7 +55,9 @@ export function isInMcp(pathOrSpecifier: string): boolean {
 }
 
 export function isTest(path: string): boolean {
-  return path.endsWith(".test.ts") || /^(server|sdk|mcp|hook|adapters|bench)\/test\//.test(path);
+  return (
+    path.endsWith(".test.ts") || /^(server|sdk|mcp|hook|action|adapters|bench)\/test\//.test(path)
+  );
 }
 
 /**

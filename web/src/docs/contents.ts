@@ -55,6 +55,7 @@ export const readers: readonly DocsReader[] = [
         "Hooks",
         "A person before the tools of Claude Code, Codex, Cursor and Gemini CLI.",
       ),
+      page("docs/automation.md", "Automation", "A person before a job of GitHub Actions."),
       page(
         "docs/hook-claude-code.md",
         "Hook: Claude Code",
