@@ -23,7 +23,7 @@ import { missingFor, runBlock, saveBlock } from "./test/run-block.ts";
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "..");
 const writtenPages = globSync(
-  ["README.md", "{sdk,mcp,hook,action,python,adapters,adapters/*}/README.md", "docs/*.md"],
+  ["README.md", "{sdk,mcp,hook,action,n8n,python,adapters,adapters/*}/README.md", "docs/*.md"],
   {
     cwd: root,
   },

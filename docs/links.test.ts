@@ -7,7 +7,11 @@ import { test } from "node:test";
 
 const root = join(import.meta.dirname, "..");
 const pages = globSync(
-  ["*.md", "{sdk,mcp,hook,action,python,adapters,adapters/*,examples,bench}/*.md", "docs/**/*.md"],
+  [
+    "*.md",
+    "{sdk,mcp,hook,action,n8n,python,adapters,adapters/*,examples,bench}/*.md",
+    "docs/**/*.md",
+  ],
   {
     cwd: root,
   },

@@ -15,7 +15,7 @@ const texts = globSync(
   [
     "*.md",
     "{docs,examples,bench}/**/*.{md,ts,mjs,json,py,sh}",
-    "{sdk,mcp,hook,action,adapters/*}/{README.md,package.json}",
+    "{sdk,mcp,hook,action,n8n,adapters/*}/{README.md,package.json}",
     "python/{README.md,pyproject.toml,src/**/*.py}",
     "adapters/README.md",
     "{server,web,sdk,mcp,hook,action,adapters/*}/{bin,src}/**/*.{ts,tsx,mjs}",
@@ -96,6 +96,7 @@ test("every package that a page installs from the service is one that the servic
     "mcp",
     "hook",
     "action",
+    "n8n",
     ...globSync("adapters/*/package.json", { cwd: root }),
   ].map((path) => {
     const file = path.endsWith(".json") ? path : `${path}/package.json`;

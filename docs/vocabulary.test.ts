@@ -37,7 +37,7 @@ test("the documentation uses one word for each thing", () => {
       "README.md",
       "SECURITY.md",
       "docs/*.md",
-      "{sdk,mcp,hook,action,python,adapters,examples}/**/README.md",
+      "{sdk,mcp,hook,action,n8n,python,adapters,examples}/**/README.md",
     ],
     {
       cwd: root,

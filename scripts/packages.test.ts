@@ -26,7 +26,7 @@ test("every package holds its licence, its README and what is built, and nothing
   for (const { name, file } of index) {
     const files = filesIn(join(packed, file));
     const expected =
-      /^(LICENSE|README\.md|package\.json|action\.yml|bin\/[\w-]+\.mjs|dist\/.*\.(js|mjs|d\.ts))$/;
+      /^(LICENSE|README\.md|package\.json|action\.yml|bin\/[\w-]+\.mjs|dist\/.*\.(js|mjs|svg|d\.ts))$/;
     assert.deepEqual(
       [...files.keys()].filter((path) => !expected.test(path)),
       [],
@@ -58,7 +58,7 @@ test("npm never downloads a stranger's package of our names, and asks for none i
   const registry = await startRegistry();
   t.after(() => registry.close());
   const askedFor = async (files: string[]) => {
-    const project = join(folder, `strange-${files.join("-")}`);
+    const project = await mkdtemp(join(folder, "strange-"));
     await makeProject(project);
     registry.asked.length = 0;
     const cache = ["--cache", join(project, "cache")];

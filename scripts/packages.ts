@@ -13,6 +13,7 @@ export const packageFolders = [
   "mcp",
   "hook",
   "action",
+  "n8n",
   "adapters/ai-sdk",
   "adapters/langchain",
   "adapters/mastra",
@@ -37,7 +38,7 @@ export const packageSources = [
   "adapters/tsconfig.build.json",
   "scripts/{packages.ts,prepack.mjs}",
   `{${packageFolders.join(",")}}/{README.md,package.json,tsconfig*.json,bundle.vite.mjs,action.yml}`,
-  `{${packageFolders.join(",")}}/{bin,src}/**/*.{ts,mjs}`,
+  `{${packageFolders.join(",")}}/{bin,src,nodes,credentials}/**/*.{ts,mjs,svg}`,
   // The SDK's testing kit follows the service's own rules.
   "server/src/domain/**/*.ts",
 ];

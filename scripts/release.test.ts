@@ -45,4 +45,5 @@ test("all packages are installed together in a fresh folder, each loads there, a
   assert.match(said, /^countersign-mcp countersign 0\.1\.0$/m);
   assert.match(said, /^countersign-hook refuses with 2$/m);
   assert.match(said, /^action refuses with 1$/m);
+  assert.match(said, /^n8n Countersign$/m);
 });

@@ -5,6 +5,7 @@
 
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -71,6 +72,7 @@ export const commands: ReadonlySet<string> = new Set([
   "@countersign/mcp",
   "@countersign/hook",
   "@countersign/action",
+  "@countersign/n8n-nodes-countersign",
 ]);
 
 /** Installs all of them together, loads each, and starts the commands. Answers with what it saw. */
@@ -97,6 +99,7 @@ export async function tryInFreshFolder(folder: string): Promise<string> {
     const started = [
       `countersign-mcp ${await greetingOf(join(modules, ".bin", "countersign-mcp"))}`,
       `countersign-hook ${await refusalOf(join(modules, ".bin", "countersign-hook"))}`,
+      `n8n ${await nodeIn(project)}`,
       `action ${await refusalOf(join(modules, "@countersign", "action", "dist", "index.mjs"))}`,
     ];
     return `${loaded.stdout}${started.join("\n")}`;
@@ -120,6 +123,10 @@ async function lendFrameworks(project: string): Promise<void> {
       join(project, "node_modules", name),
     );
   }
+  await symlink(
+    join(root, "n8n", "node_modules", "n8n-workflow"),
+    join(project, "node_modules", "n8n-workflow"),
+  );
 }
 
 /** The command as a client starts it, with no service behind it. */
@@ -133,6 +140,15 @@ async function greetingOf(command: string): Promise<string> {
   running.child.stdout?.once("data", () => running.child.stdin?.end());
   const { result } = JSON.parse((await running).stdout);
   return `${result.serverInfo.name} ${result.serverInfo.version}`;
+}
+
+/** What n8n's loader does with a node: it requires the file that the package names, and makes one. */
+async function nodeIn(project: string): Promise<string> {
+  const require = createRequire(join(project, "program.js"));
+  const name = "@countersign/n8n-nodes-countersign";
+  const path: string = require(`${name}/package.json`).n8n.nodes[0];
+  const { Countersign } = require(`${name}/${path}`);
+  return new Countersign().description.displayName;
 }
 
 /** A gate that knows no service and no key: it must say no, by its exit code. */

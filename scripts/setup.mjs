@@ -10,10 +10,11 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const pinnedNode = join(root, "node_modules", ".bin", "node");
-/** Other runtimes, frameworks, engines, Lighthouse, and checkers of packages: not needed to run the service. */
+/** Other runtimes, frameworks, engines, n8n, Lighthouse, and checkers of packages: not needed to run the service. */
 const foldersOfTests = [
   "sdk/runtimes",
   "adapters",
+  "n8n",
   "e2e/lighthouse",
   "examples/durable",
   "scripts/publishing",

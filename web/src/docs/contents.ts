@@ -55,7 +55,11 @@ export const readers: readonly DocsReader[] = [
         "Hooks",
         "A person before the tools of Claude Code, Codex, Cursor and Gemini CLI.",
       ),
-      page("docs/automation.md", "Automation", "A person before a job of GitHub Actions."),
+      page(
+        "docs/automation.md",
+        "Automation",
+        "A person before a job of GitHub Actions or a workflow of n8n.",
+      ),
       page(
         "docs/hook-claude-code.md",
         "Hook: Claude Code",
