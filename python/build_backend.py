@@ -24,7 +24,7 @@ ZIP_TIME = (1980, 1, 1, 0, 0, 0)
 def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
     project = _project()
     information = f"{_stem(project)}.dist-info"
-    files = {f"countersign/{path.name}": path.read_bytes() for path in _sources()}
+    files = {path.relative_to(FOLDER / "src").as_posix(): path.read_bytes() for path in _sources()}
     files |= {f"{information}/{name}": text for name, text in _metadata_files(project).items()}
     record = "".join(f"{name},{_digest(content)},{len(content)}\n" for name, content in files.items())
     files[f"{information}/RECORD"] = f"{record}{information}/RECORD,,\n".encode()
@@ -41,7 +41,8 @@ def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_dire
 def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
     project = _project()
     files = {"PKG-INFO": _metadata(project).encode(), "LICENSE": _licence()}
-    for path in [*_sources(), *sorted(FOLDER.glob("tests/*.py"))]:
+    tests = [path for path in sorted(FOLDER.glob("tests/**/*")) if path.suffix in (".py", ".txt")]
+    for path in [*_sources(), *tests]:
         files[path.relative_to(FOLDER).as_posix()] = path.read_bytes()
     for name in ("pyproject.toml", "build_backend.py", "README.md"):
         files[name] = (FOLDER / name).read_bytes()
@@ -67,7 +68,7 @@ def _stem(project: dict[str, Any]) -> str:
 
 def _sources() -> Iterator[Path]:
     package = FOLDER / "src" / "countersign"
-    yield from sorted(path for path in package.iterdir() if path.suffix == ".py" or path.name == "py.typed")
+    yield from sorted(path for path in package.rglob("*") if path.suffix == ".py" or path.name == "py.typed")
 
 
 def _licence() -> bytes:

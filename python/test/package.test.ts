@@ -56,12 +56,13 @@ describe("the Python package", skipsPython, () => {
       /\w\.\w|[A-Z]$/.test(path),
     );
     const information = "countersign-0.1.0.dist-info";
-    const expected = /^countersign\/(\w+\.py|py\.typed)$/;
+    const expected = /^countersign\/((adapters\/)?\w+\.py|py\.typed)$/;
     assert.deepEqual(
       files.filter((path) => !expected.test(path) && !path.startsWith(information)),
       [],
     );
     assert.ok(files.includes("countersign/py.typed"));
+    assert.ok(files.includes("countersign/adapters/langgraph.py"));
     const licence = await readFile(join(opened, information, "licenses", "LICENSE"), "utf8");
     assert.equal(licence, readFileSync(join(pythonRoot, "..", "LICENSE"), "utf8"));
     const metadata = await readFile(join(opened, information, "METADATA"), "utf8");

@@ -58,7 +58,7 @@ describe("the Python SDK", skipsPython, () => {
   });
 
   test("every module compiles without a warning", async () => {
-    const sources = globSync("{src/countersign,tests}/*.py", { cwd: pythonRoot });
+    const sources = globSync("{src/countersign,tests}/**/*.py", { cwd: pythonRoot });
     assert.ok(sources.length > 15);
     const check =
       "import sys; [compile(open(p, encoding='utf-8').read(), p, 'exec') for p in sys.argv[1:]]";
