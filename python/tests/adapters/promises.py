@@ -138,6 +138,8 @@ class Promises(Case):
         for edit, expected in (
             ('{"order_id": "many", "amount": 1, "memo": "none"}', "cannot take: .*order_id"),
             ('{"order_id": 1042, "amount": 1, "memo": "none", "extra": true}', "cannot take: "),
+            ('{"order_id": "1042", "amount": 1, "memo": "none"}', "cannot take: its schema makes something else of it"),
+            ('{"order_id": 1042, "amount": 1}', "cannot take: its schema makes something else of it"),
             ('{"order_id": 1042, "amount": 1, "memo": "forbidden"}', "memo must be another one"),
             ("[1042, 1]", "it is not an object"),
         ):
