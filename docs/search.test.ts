@@ -55,7 +55,7 @@ const questions: readonly [typed: string, page: string][] = [
   ["prometheus metrics", "operating#monitoring"],
   ["lost secret key", "operating#when-a-secret-key-is-lost"],
   ["private address webhook ssrf", "operating#webhooks"],
-  ["langgraph", "adapters#langchain-and-langgraph"],
+  ["langgraph", "python#langgraph-and-langchain"],
   ["vercel ai sdk", "adapters#vercel-ai-sdk"],
   ["openai agents", "adapters#openai-agents-sdk"],
   ["mcp claude", "mcp"],

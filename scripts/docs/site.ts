@@ -161,6 +161,8 @@ function errorCodesOf(sources: Source[]): Set<string> {
 
 /** Sections that name everything and explain nothing. */
 const asides: ReadonlySet<string> = new Set(["Where next", "Words"]);
+/** Pages that compare. They have the words of every other page. */
+const asidePages: ReadonlySet<string> = new Set(["performance", "native-gates"]);
 
 type Searched = { page: Pick<DocsPage, "name" | "slug">; sections: Section[] };
 
@@ -171,7 +173,7 @@ function searchEntries(rendered: Searched[]): SearchEntry[] {
       heading: id === "" ? page.name : heading,
       href: id === "" ? page.slug : `${page.slug}#${id}`,
       text: words,
-      ...(page.slug === "performance" || asides.has(heading) ? { isAside: true } : {}),
+      ...(asidePages.has(page.slug) || asides.has(heading) ? { isAside: true } : {}),
     })),
   );
 }
