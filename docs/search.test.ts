@@ -20,7 +20,7 @@ const questions: readonly [typed: string, page: string][] = [
   ["verify webhook signature", "webhooks#verify-before-you-believe"],
   ["signature verify", "webhooks#verify-before-you-believe"],
   ["rename endpoint", "dashboard#remove-and-delete"],
-  ["hook signature python", "webhooks#by-hand"],
+  ["hook signature python", "webhooks#by-hand-in-typescript-python-and-go"],
   ["webhok", "webhooks"],
   ["express raw body", "webhooks#the-raw-body-framework-by-framework"],
   ["webhook retries", "webhooks#answers-and-retries"],
