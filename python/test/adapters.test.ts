@@ -105,15 +105,7 @@ async function environmentOf(name: string): Promise<string | null> {
       findPython() ?? "",
       making,
     ]);
-    const words = [
-      "pip",
-      "install",
-      "--quiet",
-      "--only-binary",
-      ":all:",
-      "--no-deps",
-      "--compile-bytecode",
-    ];
+    const words = ["pip", "install", "--quiet", "--only-binary", ":all:", "--no-deps"];
     await execute(installer, [
       ...words,
       "--python",
