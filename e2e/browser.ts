@@ -21,6 +21,10 @@ export const switches = [
   "--disable-component-update",
   "--disable-sync",
   "--no-first-run",
+  // The tabs of a visitor share a process, and so what it has compiled.
+  "--renderer-process-limit=1",
+  // Pages live for a second here: making their programs fast would take longer than they run.
+  "--js-flags=--no-maglev --no-opt",
   // Nothing leaves this machine, even if a page is tricked into calling out.
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
   `--disable-features=${disabledFeatures().join(",")}`,
@@ -139,6 +143,16 @@ export function problemsOf(context: BrowserContext, allowances: Allowances = {})
       return status === allowedStatus && url?.includes(path);
     });
   });
+}
+
+/** For a browser that another visitor gets. */
+export function forgetProblems(context: BrowserContext): void {
+  problems.get(context)?.splice(0);
+}
+
+/** Whether a page of this context has called another origin. */
+export function hasLeft(context: BrowserContext): boolean {
+  return (problems.get(context) ?? []).some((problem) => problem.startsWith(otherOrigin));
 }
 
 const brokenConnection = /^console: Failed to load resource: net::\S+ \((http[^)]+)\)$/;

@@ -1,6 +1,7 @@
 // That the harness of the journeys itself can be relied on: what it finds, and what it must not let pass.
 
 import assert from "node:assert/strict";
+import type { BrowserContext, Page } from "playwright-core";
 import { type JourneyOptions, journeys } from "./journey.ts";
 
 const journey = journeys();
@@ -80,3 +81,68 @@ journey(
     assert.equal(await other.evaluate("innerWidth"), 390);
   },
 );
+
+const unusual = { viewport: { width: 777, height: 555 } };
+let browserBefore: BrowserContext;
+
+/** All that a page can leave in a browser, and what the browser allows it. */
+function leftIn(page: Page): Promise<unknown> {
+  return page.evaluate(`(async () => ({
+    cookie: document.cookie,
+    stored: { ...localStorage, ...sessionStorage },
+    databases: (await indexedDB.databases()).map(({ name }) => name),
+    caches: await caches.keys(),
+    workers: (await navigator.serviceWorker.getRegistrations()).length,
+    clipboard: (await navigator.permissions.query({ name: "clipboard-read" })).state,
+    isOnline: navigator.onLine,
+    name: window.name,
+    script: typeof leftBehind,
+  }))()`);
+}
+
+const nothing = {
+  ...{ cookie: "", stored: {}, databases: [], caches: [], workers: 0 },
+  ...{ clipboard: "prompt", isOnline: true, name: "", script: "undefined" },
+};
+
+journey(
+  "somebody leaves all that a browser can keep",
+  { mayFail: ["404 /"], mayBreak: "/" },
+  async ({ site, visit }) => {
+    const page = await visit(`${site.url}/healthz`, unusual);
+    const context = page.context();
+    browserBefore = context;
+    await context.grantPermissions(["clipboard-read"]);
+    await page.addInitScript({ content: "globalThis.leftBehind = true" });
+    await page.goto(`${site.url}/missing-for-somebody`);
+    await page.evaluate(`(async () => {
+      document.cookie = "a=b; max-age=1000";
+      localStorage.setItem("c", "d");
+      sessionStorage.setItem("e", "f");
+      window.name = "g";
+      await caches.open("h");
+      await new Promise((resolve, reject) => Object.assign(indexedDB.open("i"), { onsuccess: resolve, onerror: reject }));
+    })()`);
+    await context.route("**/readyz", (route) => route.abort());
+    await context.setOffline(true);
+    assert.deepEqual(await leftIn(page), {
+      ...{ cookie: "a=b", stored: { c: "d", e: "f" }, databases: ["i"], caches: ["h"], workers: 0 },
+      ...{ clipboard: "granted", isOnline: false, name: "g", script: "boolean" },
+    });
+  },
+);
+
+journey("the next one gets that browser, and nothing in it", noIcon, async ({ site, visit }) => {
+  const page = await visit(`${site.url}/healthz`, unusual);
+  assert.equal(page.context(), browserBefore);
+  assert.deepEqual(await leftIn(page), nothing);
+  assert.equal((await page.goto(`${site.url}/readyz`))?.status(), 200);
+  assert.deepEqual(await page.evaluate("[innerWidth, history.length]"), [777, 3]);
+  await page.clock.install();
+});
+
+journey("nobody gets a browser whose clock was set", noIcon, async ({ site, visit }) => {
+  const page = await visit(`${site.url}/healthz`, unusual);
+  assert.notEqual(page.context(), browserBefore);
+  assert.match(String(await page.evaluate("String(Date)")), /native code/);
+});

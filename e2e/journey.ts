@@ -10,8 +10,9 @@
 //   });
 //
 // - All files of a process share one Chromium (browser.ts) and, with the same options, one service (site.ts). Both start
-//   with the first journey. Each journey has a workspace of its own, and each `visit` a fresh browser context: another
-//   person, or the same one elsewhere. A second tab of the same person is `page.context().newPage()`.
+//   with the first journey. Each journey has a workspace of its own, and each `visit` a browser context in which nothing
+//   is left of anybody (visitors.ts): another person, or the same one elsewhere. A second tab of the same person is
+//   `page.context().newPage()`.
 // - When a journey ends, nothing may have gone wrong in any of its pages: no error on the console, no violation of the
 //   Content-Security-Policy, no call to another origin. Answers of 400 and above that belong to it are named:
 //   `{ mayFail: ["409 /review/"] }`. `assertClean` asks the same earlier. 429 and 503 are let pass: a busy machine
@@ -24,7 +25,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, type TestContext, test } from "node:test";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import type { ApprovalRequest, CreateRequest, RedeemedRequest } from "../sdk/src/contract.ts";
 import { digestOfReviewToken } from "../server/src/domain/access/review-link.ts";
 import { isRefusal } from "../server/src/domain/refusal.ts";
@@ -39,11 +40,11 @@ import {
   isAskedAgain,
   open,
   openBrowser,
-  openContext,
   problemsOf,
   screenshot,
 } from "./browser.ts";
 import { type Site, type SiteOptions, startSite } from "./site.ts";
+import { pagesOf, type Visitor, Visitors } from "./visitors.ts";
 
 export type Journey = {
   site: Site;
@@ -70,13 +71,14 @@ export type Group = { id: string; key: string; removeMember(email: string): Prom
 export type JourneyOptions = Allowances & { workspace?: Partial<WorkspaceSettings> };
 
 type Walk = (journey: Journey, t: TestContext) => Promise<void>;
-type Stage = { site: Site; browser: Browser };
+type Stage = { site: Site; visitors: Visitors };
 
 /** All files of this process share these. The first journey that needs them opens them. */
-const shared: { browser: Promise<Browser> | null; sites: Map<string, Promise<Site>> } = {
-  browser: null,
-  sites: new Map(),
-};
+const shared: {
+  browser: Promise<Browser> | null;
+  visitors: Promise<Visitors> | null;
+  sites: Map<string, Promise<Site>>;
+} = { browser: null, visitors: null, sites: new Map() };
 after(closeShared);
 
 /** Journeys at the service that starts with these options. */
@@ -98,8 +100,9 @@ async function openStage(executablePath: string, options: SiteOptions): Promise<
   const starting = shared.sites.get(key) ?? startSite(options);
   shared.sites.set(key, starting);
   shared.browser ??= openBrowser(executablePath);
-  const [site, browser] = await Promise.all([starting, shared.browser]);
-  return { site, browser };
+  shared.visitors ??= shared.browser.then((browser) => new Visitors(browser));
+  const [site, visitors] = await Promise.all([starting, shared.visitors]);
+  return { site, visitors };
 }
 
 async function closeShared(): Promise<void> {
@@ -111,50 +114,48 @@ async function closeShared(): Promise<void> {
   if (failed?.status === "rejected") throw failed.reason;
 }
 
-let visitors = 0;
+let visitorsSoFar = 0;
 
 async function runJourney(
-  { site, browser }: Stage,
+  { site, visitors }: Stage,
   options: JourneyOptions,
   walk: Walk,
   t: TestContext,
 ): Promise<void> {
-  const contexts: BrowserContext[] = [];
+  const here: Visitor[] = [];
   const visit = async (url: string, contextOptions: BrowserContextOptions = {}) => {
-    visitors += 1;
+    visitorsSoFar += 1;
     // The site trusts a proxy on its own machine, so each visitor has a network address and limits of their own.
-    const extraHTTPHeaders = { "x-forwarded-for": `198.51.100.${visitors % 250}` };
-    const context = await openContext(browser, site.url, { extraHTTPHeaders, ...contextOptions });
-    contexts.push(context);
-    const page = await context.newPage();
+    const headers = { "x-forwarded-for": `198.51.100.${visitorsSoFar % 250}` };
+    const visitor = await visitors.enter(site.url, headers, contextOptions);
+    here.push(visitor);
+    const page = await visitor.context.newPage();
     await open(page, url);
     return page;
   };
   try {
     const agent = await makeAgent(site, options.workspace);
     await walk({ site, ...agent, visit }, t);
-    for (const page of contexts.flatMap((context) => context.pages())) {
-      await assertClean(page, options);
-    }
-    for (const context of contexts) assert.deepEqual(problemsOf(context, options), []);
+    for (const page of here.flatMap(pagesOf)) await assertClean(page, options);
+    for (const { context } of here) assert.deepEqual(problemsOf(context, options), []);
   } catch (error) {
-    await showWhatWasThere(contexts, options, t);
+    await showWhatWasThere(here, options, t);
+    await Promise.all(here.map(({ context }) => context.close()));
     throw error;
-  } finally {
-    await Promise.all(contexts.map((context) => context.close()));
   }
+  await Promise.all(here.map((visitor) => visitors.leave(visitor)));
 }
 
 /** The page of a failing journey, for the person who has to find out why. */
 async function showWhatWasThere(
-  contexts: BrowserContext[],
+  visitors: Visitor[],
   options: JourneyOptions,
   t: TestContext,
 ): Promise<void> {
-  for (const problem of contexts.flatMap((context) => problemsOf(context, options))) {
+  for (const problem of visitors.flatMap(({ context }) => problemsOf(context, options))) {
     t.diagnostic(problem);
   }
-  const pages = contexts.flatMap((context) => context.pages());
+  const pages = visitors.flatMap(pagesOf);
   for (const [index, page] of pages.entries()) {
     await screenshot(page, `failed ${t.name.replaceAll(/[^\w -]/g, "")} ${index + 1}`);
   }
