@@ -139,8 +139,7 @@ journey(
       notify: "group:finance",
     });
     await eventually(() => receiver.heard.length === 1, "a webhook");
-    const { page } = await enterAs(there, "owner");
-    await page.goto(urlOf(there, "/people?tab=groups"));
+    const { page } = await enterAs(there, "owner", { at: "/people?tab=groups" });
     await button(page, "Delete Finance").click();
     await windowOf(page)
       .getByText(/^1 pending request waits for this group/)
@@ -207,8 +206,7 @@ journey("a decided request is printed on one or two light pages", atTheDoor, asy
   await confirm(review, "Yes, approve with changes");
   await outcomeOf(review).waitFor();
   await assertOnPaper(review, ["Approved by you", note, "24.5", "Looked up the order"]);
-  const { page } = await enterAs(there, "viewer", { colorScheme: "dark" });
-  await page.goto(urlOf(there, `/requests/${id}`));
+  const { page } = await enterAs(there, "viewer", { at: `/requests/${id}`, colorScheme: "dark" });
   await page.getByRole("heading", { name: "Approved by ann@example.com" }).waitFor();
   await assertOnPaper(page, ["Approved by ann@example.com", note, "24.5", "DE02 1203"]);
 });
@@ -228,8 +226,7 @@ journey(
     });
     const review = await there.visit((await there.mailedLink("ann@example.com", id)).url);
     await button(review, "Open everything").waitFor();
-    const { page } = await enterAs(there, "viewer");
-    await page.goto(urlOf(there, `/requests/${id}`));
+    const { page } = await enterAs(there, "viewer", { at: `/requests/${id}` });
     await button(page, "Open everything").waitFor();
     for (const each of [review, page]) {
       assert.ok(!(await textOnPaper(each)).includes("399.50"), "folded on a screen");

@@ -80,7 +80,6 @@ journey(
     );
     await giveUpCallback(there, other);
     const { page } = await enterAs(there, "viewer");
-    await page.goto(urlOf(there, ""));
     await page.getByRole("region", { name: "Needs attention" }).waitFor();
     await inspect(page, "dashboard-attention", atTheDoor);
     for (const [name, arrived] of [

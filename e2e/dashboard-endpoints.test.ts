@@ -102,8 +102,7 @@ journey(
     t.after(() => Promise.all([before.close(), after.close()]));
     const { workspace, site } = there;
     const { id, secret } = await makeEndpoint(site.db, workspace.id, before.url);
-    const { page } = await enterAs(there, "admin");
-    await page.goto(urlOf(there, `/endpoints/${id}`));
+    const { page } = await enterAs(there, "admin", { at: `/endpoints/${id}` });
     await move(page, after.url);
     await seeTestEvent(page, after);
     const newSecret = await rotate(page);
