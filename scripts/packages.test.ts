@@ -12,12 +12,13 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
-import { type PackedPackage, packageFolders } from "./packages.ts";
+import { isForNpm, type PackedPackage, packageFolders } from "./packages.ts";
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "..");
 const packed = join(root, "web", "dist", "packages");
-const index: PackedPackage[] = JSON.parse(readFileSync(join(packed, "index.json"), "utf8"));
+const all: PackedPackage[] = JSON.parse(readFileSync(join(packed, "index.json"), "utf8"));
+const index = all.filter(isForNpm);
 const folder = await mkdtemp(join(tmpdir(), "countersign-installed-"));
 after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 

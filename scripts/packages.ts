@@ -3,7 +3,7 @@
 
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
@@ -41,7 +41,14 @@ export const packageSources = [
   `{${packageFolders.join(",")}}/{bin,src,nodes,credentials}/**/*.{ts,mjs,svg}`,
   // The SDK's testing kit follows the service's own rules.
   "server/src/domain/**/*.ts",
+  "python/{README.md,pyproject.toml,build_backend.py}",
+  "python/src/**/*.{py,typed}",
 ];
+
+/** Of the packages in the index, those that npm installs. pip installs the other. */
+export function isForNpm({ file }: PackedPackage): boolean {
+  return file.endsWith(".tgz");
+}
 
 const execute = promisify(execFile);
 
@@ -63,6 +70,7 @@ export async function packAll(root: string, destination: string): Promise<void> 
     const options = ["--ignore-scripts", "--loglevel=error", "--pack-destination", destination];
     await execute("npm", ["pack", ...options, ...folders], { cwd: clone });
     const index = await Promise.all(folders.map((folder) => describe(folder, destination)));
+    index.push(await packPython(root, clone, destination));
     await writeFile(join(destination, "index.json"), JSON.stringify(index, null, 2));
   } finally {
     await rm(clone, { recursive: true, force: true });
@@ -89,9 +97,48 @@ async function copySources(root: string, clone: string): Promise<void> {
   await symlink(join(root, "node_modules"), join(clone, "node_modules"));
 }
 
+/**
+ * The Python SDK as its sources, of which pip builds the wheel by itself, without a registry. npm packs these, too: the
+ * same archive each time, on machines without Python.
+ */
+async function packPython(
+  root: string,
+  clone: string,
+  destination: string,
+): Promise<PackedPackage> {
+  const from = join(root, "python");
+  const folder = join(clone, "python");
+  const version = /^version = "(.*)"$/m.exec(await readFile(join(from, "pyproject.toml"), "utf8"));
+  const manifest = { name: "countersign-python", version: version?.[1] };
+  for (const file of ["README.md", "pyproject.toml", "build_backend.py"]) {
+    await cp(join(from, file), join(folder, file));
+  }
+  const isSource = (path: string) => basename(path) !== "__pycache__";
+  await cp(join(from, "src"), join(folder, "src"), { recursive: true, filter: isSource });
+  await cp(join(root, "LICENSE"), join(folder, "LICENSE"));
+  await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
+  const options = ["--ignore-scripts", "--loglevel=error", "--pack-destination", destination];
+  await execute("npm", ["pack", ...options, folder], { cwd: clone });
+  const file = `countersign-${manifest.version}.tar.gz`;
+  await rename(
+    join(destination, `countersign-python-${manifest.version}.tgz`),
+    join(destination, file),
+  );
+  return describeFile("countersign", manifest.version ?? "", file, destination);
+}
+
 async function describe(folder: string, destination: string): Promise<PackedPackage> {
   const { name, version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   const file = `${name.replace("@", "").replace("/", "-")}-${version}.tgz`;
+  return describeFile(name, version, file, destination);
+}
+
+async function describeFile(
+  name: string,
+  version: string,
+  file: string,
+  destination: string,
+): Promise<PackedPackage> {
   const bytes = await readFile(join(destination, file));
   const integrity = `sha512-${createHash("sha512").update(bytes).digest("base64")}`;
   return { name, version, file, bytes: bytes.length, integrity };

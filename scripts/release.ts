@@ -9,7 +9,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { type PackedPackage, packAll, packageFolders } from "./packages.ts";
+import { isForNpm, type PackedPackage, packAll, packageFolders } from "./packages.ts";
 import { complaintsAbout } from "./publishing/checkers.ts";
 
 const execute = promisify(execFile);
@@ -170,7 +170,8 @@ async function waysToPublish(folder: string): Promise<string> {
 }
 
 async function indexOf(folder: string): Promise<PackedPackage[]> {
-  return JSON.parse(await readFile(join(folder, "index.json"), "utf8"));
+  const all: PackedPackage[] = JSON.parse(await readFile(join(folder, "index.json"), "utf8"));
+  return all.filter(isForNpm);
 }
 
 /** Nothing of the npm that runs this: its settings would be this one's. */

@@ -45,6 +45,11 @@ describe("the Python package", skipsPython, () => {
     const again = join(folder, "again");
     await build(join(wheels, "countersign-0.1.0.tar.gz"), again);
     assert.deepEqual(await readFile(join(again, wheel)), await readFile(join(wheels, wheel)));
+    // What the service hands out was packed without Python.
+    const served = join(folder, "served");
+    const packages = join(pythonRoot, "..", "web", "dist", "packages");
+    await build(join(packages, "countersign-0.1.0.tar.gz"), served);
+    assert.deepEqual(await readFile(join(served, wheel)), await readFile(join(wheels, wheel)));
   });
 
   test("it holds its sources, its types' marker, its licence and its README, and nothing else", async (t) => {

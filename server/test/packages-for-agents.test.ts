@@ -18,12 +18,20 @@ test("the service hands out every package that the documentation installs, exact
   const list = await get("/packages");
   assert.equal(list.statusCode, 200);
   const { data } = list.json<{ data: Listed[] }>();
-  assert.deepEqual(
-    data.map(({ name }) => name).sort(),
-    ["ai-sdk", "hook", "langchain", "mastra", "mcp", "openai-agents", "sdk"].map(
-      (name) => `@countersign/${name}`,
-    ),
-  );
+  assert.deepEqual(data.map(({ name }) => name).sort(), [
+    ...[
+      "action",
+      "ai-sdk",
+      "hook",
+      "langchain",
+      "mastra",
+      "mcp",
+      "n8n-nodes-countersign",
+      "openai-agents",
+      "sdk",
+    ].map((name) => `@countersign/${name}`),
+    "countersign",
+  ]);
   for (const { url, bytes, integrity } of data) {
     assert.ok(url.startsWith(`${testPublicUrl}/packages/countersign-`));
     const path = url.slice(testPublicUrl.length);
