@@ -33,11 +33,6 @@ export const readers: readonly DocsReader[] = [
       page("docs/quickstart.md", "Quickstart", "From a clone to your first approved request."),
       page("docs/concepts.md", "Concepts", "Requests, their states, and payloads."),
       page("docs/recipes.md", "Recipes", "Waiting, resuming, batching: ready to copy."),
-      page(
-        "docs/durable.md",
-        "Workflow engines",
-        "Waiting for days on Temporal, Inngest and Cloudflare Workflows.",
-      ),
       {
         file: "sdk/README.md",
         slug: "sdk",
@@ -56,11 +51,6 @@ export const readers: readonly DocsReader[] = [
         "A person before the tools of Claude Code, Codex, Cursor and Gemini CLI.",
       ),
       page(
-        "docs/automation.md",
-        "Automation",
-        "A person before a job of GitHub Actions or a workflow of n8n.",
-      ),
-      page(
         "docs/hook-claude-code.md",
         "Hook: Claude Code",
         "Settings, rules, and what holds there.",
@@ -68,12 +58,22 @@ export const readers: readonly DocsReader[] = [
       page("docs/hook-codex.md", "Hook: Codex", "Settings, rules, and what holds there."),
       page("docs/hook-cursor.md", "Hook: Cursor", "Settings, rules, and what holds there."),
       page("docs/hook-gemini-cli.md", "Hook: Gemini CLI", "Settings, rules, and what holds there."),
+      page("docs/mcp.md", "MCP server", "Tools for models that ask for approval themselves."),
+      page(
+        "docs/durable.md",
+        "Workflow engines",
+        "Waiting for days on Temporal, Inngest and Cloudflare Workflows.",
+      ),
+      page(
+        "docs/automation.md",
+        "Automation",
+        "A person before a job of GitHub Actions or a workflow of n8n.",
+      ),
       page(
         "docs/native-gates.md",
         "Native gates",
         "What frameworks do by themselves when nobody decides, on a crash, and on an edit.",
       ),
-      page("docs/mcp.md", "MCP server", "Tools for models that ask for approval themselves."),
       // The name of the file is the address of the reference.
       {
         file: "docs/api.md",
