@@ -39,12 +39,14 @@ export async function ask(requests: Requests, job: Job, listening: Listening): P
   }
 }
 
-/** Cancels a request that nobody waits for any more, unless it is decided. */
-export async function withdraw(requests: Requests, id: string): Promise<void> {
+/** Cancels a request that nobody waits for any more. False if it is decided already. */
+export async function withdraw(requests: Requests, id: string): Promise<boolean> {
   try {
     await requests.cancel(id, { signal: AbortSignal.timeout(cancelMs) });
+    return true;
   } catch (error) {
     if (!(error instanceof CountersignError) || error.code !== "already_resolved") throw error;
+    return false;
   }
 }
 

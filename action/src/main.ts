@@ -1,25 +1,18 @@
-// The action, run by the runner as the step itself and, when the job ends, once more as its post step. The step exits with
-// 0 in one case alone: a person approved, this run redeemed it, and the outputs are written.
+// The step itself. It exits with 0 in one case alone: a person approved, this run redeemed it, and the outputs are written.
 
 import { ask, connect, type Outcome, withdraw } from "./asking.ts";
-import { input, readJob, readService } from "./inputs.ts";
-import { appendFields, appendSummary, assertWritable, complain, mask, say } from "./runner.ts";
+import { readJob } from "./inputs.ts";
+import { runProgram } from "./program.ts";
+import { appendFields, appendSummary, assertWritable, complain, say } from "./runner.ts";
 
 const { env } = process;
-// Whatever ends this process early must not look like a success.
-process.exitCode = 1;
-mask(input(env, "api-key"));
-const isPost = env.STATE_stage === "post";
-const code = await (isPost ? tidyUp() : run()).catch((error: unknown) => {
-  complain(isPost ? "warning" : "error", error instanceof Error ? error.message : String(error));
-  return isPost ? 0 : 1;
-});
-process.stdout.write("", () => process.exit(code));
+await runProgram(env, run, { level: "error", code: 1 });
 
 async function run(): Promise<0 | 1> {
   const state = assertWritable(env.GITHUB_STATE, "GITHUB_STATE");
   const outputs = assertWritable(env.GITHUB_OUTPUT, "GITHUB_OUTPUT");
-  appendFields(state, { stage: "post" });
+  // Before anything can fail: the post step would believe a variable of this name that an earlier step has set.
+  appendFields(state, { pending: "" });
   const job = readJob(env);
   const requests = connect(job.service);
   const cancelled = new AbortController();
@@ -63,15 +56,5 @@ function report({ request, payload, problem }: Outcome, outputs: string): 0 | 1 
   }
   appendFields(outputs, { "effective-payload": payload });
   say(`${id} is approved${edited === "true" ? ", with changes" : ""}`);
-  return 0;
-}
-
-/** A step that was killed leaves its question behind. */
-async function tidyUp(): Promise<0> {
-  const id = env.STATE_pending ?? "";
-  if (id !== "") {
-    await withdraw(connect(readService(env)), id);
-    say(`${id} is cancelled, because nobody waits for it any more`);
-  }
   return 0;
 }

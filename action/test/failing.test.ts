@@ -2,9 +2,12 @@
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import http from "node:http";
+import https from "node:https";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { serve, type Trouble } from "../../sdk/test/served.ts";
 import { until } from "../../server/test/patience.ts";
@@ -74,6 +77,51 @@ test("a killed step fails, and the post step withdraws its question", async () =
   const post = await runPost(place, run.options, main).ended;
   assert.equal(post.code, 0, post.log);
   assert.equal((await run.statuses())[0]?.status, "CANCELLED");
+});
+
+test("no variable that an earlier step has set lets the job go on, or has another request withdrawn", async () => {
+  const run = await makeRun({ summary: " " });
+  const { json } = await served.service.call("POST", "/v1/requests", {
+    key: run.key,
+    body: { summary: "Of somebody else", notify: "ann@example.com" },
+  });
+  const env = { STATE_stage: "post", STATE_pending: json.id };
+  const main = await runStep(place, { ...run.options, env }).ended;
+  assert.deepEqual([main.code, main.outputs], [1, {}], main.log);
+  const post = await runPost(place, { ...run.options, env }, main).ended;
+  assert.equal(post.code, 0, post.log);
+  assert.deepEqual(await run.statuses(), [{ id: json.id, status: "PENDING" }]);
+});
+
+test("a certificate that nobody vouches for fails the step, whatever NODE_TLS_REJECT_UNAUTHORIZED says", async (t) => {
+  const certificates = join(import.meta.dirname, "..", "..", "server", "test", "certificates");
+  const cert = readFileSync(join(certificates, "localhost.pem"));
+  const key = readFileSync(join(certificates, "localhost-key.pem"));
+  const heard: (string | undefined)[] = [];
+  const server = https.createServer({ cert, key }, ({ headers }, response) => {
+    heard.push(headers.authorization);
+    response.end("{}");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close().closeAllConnections());
+  const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+  const run = await makeRun({ url });
+  const env = { NODE_TLS_REJECT_UNAUTHORIZED: "0" };
+  const { code } = await runStep(place, { ...run.options, env }).ended;
+  assert.deepEqual([code, heard], [1, []]);
+});
+
+test("the post step doesn't say of a decided request that it is cancelled", async () => {
+  const run = await makeRun();
+  const { child, ended } = runStep(place, run.options);
+  const id = await run.asked();
+  await until(() => served.calls.includes(`GET /v1/requests/${id}?wait=50`), "the wait");
+  child.kill("SIGKILL");
+  const main = await ended;
+  await served.approve(id);
+  const { log } = await runPost(place, run.options, main).ended;
+  assert.match(log, /was decided/);
+  assert.doesNotMatch(log, /cancelled/);
 });
 
 test("a step without memory fails", async () => {

@@ -92,9 +92,10 @@ function start(
   const env = {
     ...runnerVariables(options),
     ...named(inputs, (name) => `INPUT_${name.replaceAll(" ", "_").toUpperCase()}`),
-    ...named(state, (name) => `STATE_${name}`),
     ...files,
     ...options.env,
+    // Last, as in ActionRunner.cs: a variable of the job counts where the step has saved nothing of that name.
+    ...named(state, (name) => `STATE_${name}`),
   };
   const program = join(place, manifest[stage]);
   const child = spawn(process.execPath, [...(options.node ?? []), program], { env, cwd: folder });
