@@ -18,7 +18,7 @@ export type Stage = Awaited<ReturnType<typeof startStage>>;
 
 export async function startStage() {
   let wake = () => {};
-  const served = await serve({ onDue: () => wake(), webhookAllowed: loopbackCidrs });
+  const served = await serve({ onDue: () => wake(), callbackAllowed: loopbackCidrs });
   const { db, database } = served.service;
   const { worker, stop } = startWorker(database, { webhookRetryDelaysMs: [50, 50] });
   wake = () => worker.wake();

@@ -13,7 +13,7 @@ import { startWorker } from "../../server/test/test-worker.ts";
 import { folder, install, load, SmallN8n } from "./small-n8n.ts";
 
 let wake = () => {};
-const served = await serve({ onDue: () => wake(), webhookAllowed: loopbackCidrs });
+const served = await serve({ onDue: () => wake(), callbackAllowed: loopbackCidrs });
 const { db } = served.service;
 const { worker, stop } = startWorker(served.service.database, {
   webhookRetryDelaysMs: [300, 300],
