@@ -32,7 +32,7 @@ after(async () => {
 
 const exact = '{"order": 9007199254740993, "amount": 1.0}';
 
-async function open(more: object = {}) {
+async function open(more: object = {}, settings: object = {}) {
   const { id: workspaceId, key } = await makeWorkspace(db);
   const gate = {
     credential: { url: `${served.url}/`, apiKey: key },
@@ -44,6 +44,7 @@ async function open(more: object = {}) {
       options: {},
       ...more,
     },
+    settings,
   };
   const n8n = new SmallN8n(type, gate);
   instances.push(n8n);
@@ -60,8 +61,8 @@ async function open(more: object = {}) {
   return { n8n, gate, key, requests };
 }
 
-async function ask(more: object = {}) {
-  const opened = await open(more);
+async function ask(more: object = {}, settings: object = {}) {
+  const opened = await open(more, settings);
   const execution = randomUUID();
   const run = await opened.n8n.run(execution, [{ order: 1042 }]);
   assert.equal(run.data.resultData.error, undefined);
@@ -248,4 +249,33 @@ test("what can't be asked exactly is refused before anybody is asked", async () 
     assert.match(data.resultData.error?.message ?? "", expected);
     assert.deepEqual([n8n.ran, await requests()], [[], []]);
   }
+});
+
+test("what can't be asked lets no later node run, whatever the node's settings say of errors", async () => {
+  for (const settings of [
+    { onError: "continueRegularOutput" },
+    { onError: "continueErrorOutput" },
+    { continueOnFail: true },
+    { alwaysOutputData: true },
+    { alwaysOutputData: true, onError: "continueRegularOutput" },
+  ]) {
+    const { n8n } = await open({ notify: "nobody" }, settings);
+    await n8n.run(randomUUID(), [{ order: 1042 }]);
+    assert.deepEqual(n8n.ran, [], JSON.stringify(settings));
+  }
+});
+
+test("a rejection lets no later node run, whatever the node's settings say of missing items", async () => {
+  for (const onError of ["stopWorkflow", "continueRegularOutput"]) {
+    const { n8n, requests } = await open({}, { alwaysOutputData: true, onError });
+    const execution = randomUUID();
+    await n8n.run(execution, [{ order: 1042 }]);
+    for (const { id } of await requests()) await served.reject(id, "No");
+    await call(n8n.urlOf(execution));
+    assert.deepEqual(n8n.ran, [], onError);
+  }
+  const { n8n, id, finished } = await ask({}, { onError: "continueRegularOutput" });
+  await served.approve(id);
+  await finished();
+  assert.equal(n8n.ran.length, 1);
 });

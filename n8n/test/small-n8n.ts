@@ -55,7 +55,12 @@ export async function load(place: string) {
 
 type Kept = { status: "running" | "waiting" | "finished"; text: string; waitTill: string };
 
-export type Gate = { credential: { url: string; apiKey: string }; parameters: object };
+export type Gate = {
+  credential: { url: string; apiKey: string };
+  parameters: object;
+  /** As in the node's settings, such as `onError`. */
+  settings?: object;
+};
 
 const gateName = 'The "gate"';
 
@@ -231,6 +236,7 @@ export class SmallN8n {
         node(gateName, "gate", {
           parameters: this.#gate.parameters,
           credentials: { countersignApi: { id: "1", name: "Countersign" } },
+          ...this.#gate.settings,
         }),
         node("After", "after"),
       ] as never,

@@ -118,20 +118,19 @@ export class Countersign implements INodeType {
   };
 
   async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-    const items = this.getInputData();
-    if (items.length !== 1) {
-      throw new NodeOperationError(
-        this.getNode(),
-        `An execution can wait for one question at a time, and ${items.length} items came in. Put Loop Over Items before this node.`,
-      );
+    try {
+      const items = this.getInputData();
+      refuseSettings(this, items.length);
+      const request = readRequest(...(await ask(this)));
+      if (request === null) {
+        throw new NodeOperationError(this.getNode(), "The answer tells of no request.");
+      }
+      this.getContext("node")[idName] = request.id;
+      await this.putExecutionToWait(WAIT_INDEFINITELY);
+      return [items];
+    } catch (error) {
+      return end(this, error);
     }
-    const request = readRequest(...(await ask(this)));
-    if (request === null) {
-      throw new NodeOperationError(this.getNode(), "The answer tells of no request.");
-    }
-    this.getContext("node")[idName] = request.id;
-    await this.putExecutionToWait(WAIT_INDEFINITELY);
-    return [items];
   }
 
   async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
@@ -142,6 +141,32 @@ export class Countersign implements INodeType {
       return stay(this, 503, "The decision could not be looked up. The execution waits on.");
     }
   }
+}
+
+function refuseSettings(context: IExecuteFunctions, itemCount: number): void {
+  const node = context.getNode();
+  if (node.alwaysOutputData === true) {
+    throw new NodeOperationError(
+      node,
+      "With Always Output Data, later nodes would run after a rejection. Switch it off in the settings of this node.",
+    );
+  }
+  if (itemCount === 1) return;
+  throw new NodeOperationError(
+    node,
+    `An execution can wait for one question at a time, and ${itemCount} items came in. Put Loop Over Items before this node.`,
+  );
+}
+
+/** Where a node's errors are to be continued after, n8n would go on with its input, as if nothing had been asked. */
+async function end(context: IExecuteFunctions, error: unknown): Promise<INodeExecutionData[][]> {
+  if (!context.continueOnFail()) throw error;
+  context.logger.error(`Countersign: ${error instanceof Error ? error.message : error}`);
+  // n8n would make an item out of none. This wait is for nothing, and ends when somebody stops the execution.
+  if (context.getNode().alwaysOutputData === true) {
+    await context.putExecutionToWait(WAIT_INDEFINITELY);
+  }
+  return [[]];
 }
 
 /** Named by the execution, so that a retry of the node is the same question. */
