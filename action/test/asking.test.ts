@@ -248,7 +248,8 @@ describe("a run that is run again", { concurrency: 2 }, () => {
   });
 });
 
-test("the documented workflow takes the payload by a variable, and its script can't be broken into", async () => {
+test("the documented workflow keeps a stranger's text one text, and its script can't be broken into", async () => {
+  const version = '1.4.0", "force": "yes';
   const page = readFileSync(join(import.meta.dirname, "../../docs/automation.md"), "utf8");
   const [, workflow = ""] = /```yaml\n# deploy\.yml\n([\s\S]*?)```/.exec(page) ?? [];
   const [, withBlock = ""] = / {8}with:\n((?: {10}.*\n)+)/.exec(workflow) ?? [];
@@ -257,11 +258,13 @@ test("the documented workflow takes the payload by a variable, and its script ca
       name,
       value
         .replace(/^'(.*)'$/, "$1")
-        .replace(/\$\{\{ inputs\.version \}\}/, "1.4.0")
+        .replace(/\$\{\{ inputs\.version \}\}/, () => version)
+        .replace(/\$\{\{ toJSON\(inputs\.version\) \}\}/, () => JSON.stringify(version))
         .replace(/\$\{\{ vars\.COUNTERSIGN_URL \}\}/, served.url),
     ]),
   );
   assert.ok(Object.keys(inputs).length >= 5, workflow);
+  assert.deepEqual(JSON.parse(inputs.payload ?? ""), { version });
   const run = await makeRun();
   const { ended } = runStep(place, {
     with: { ...inputs, "api-key": run.key },
