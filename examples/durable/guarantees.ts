@@ -14,6 +14,8 @@ export type Engine = {
   /** Starts it, with what it kept of earlier times, and answers where it receives callbacks. */
   boot(environment: Environment): Promise<string>;
   begin(run: string, refund: Refund): Promise<void>;
+  /** Whether an id that was used before is run again. */
+  runsUsedIds: boolean;
   /** What the run answered in the end, or null while it goes on. */
   outcomeOf(run: string): Promise<string | null>;
   /** Without a warning. */
@@ -81,11 +83,31 @@ export function keepsItsGuarantees(
     });
 
     test("neither pays nor uses up an approval that it can't carry out exactly", async () => {
+      for (const edit of [
+        '{"orderId": "1042", "amount": 9007199254740993}',
+        '{"orderId": "1042", "amount": "49.00", "currency": "JPY"}',
+      ]) {
+        const { run, id } = await begin();
+        await stage.served.approve(id, edit);
+        assert.equal(await outcomeOf(run), "not paid: what was approved is no refund");
+        assert.deepEqual(stage.paymentsOf(id), []);
+        assert.ok(!(await stage.isRedeemed(id)));
+      }
+    });
+
+    test("started again under a used id, it pays nothing on the old approval", async () => {
       const { run, id } = await begin();
-      await stage.served.approve(id, '{"orderId": "1042", "amount": 9007199254740993}');
-      assert.equal(await outcomeOf(run), "not paid: what was approved is no refund");
-      assert.deepEqual(stage.paymentsOf(id), []);
-      assert.ok(!(await stage.isRedeemed(id)));
+      await stage.served.approve(id);
+      await outcomeOf(run);
+      const callback = await stage.callbackOf(id);
+      await running.begin(run, refund);
+      const outcome = await until(async () => {
+        await post(stage.receiver.url, callback);
+        return running.outcomeOf(run);
+      }, "the second end");
+      assert.match(outcome, running.runsUsedIds ? /^not paid/ : /^paid/);
+      // A provider forgets a payment's key some day.
+      assert.equal(stage.paymentsOf(id).length, 1);
     });
 
     test("believes no callback: forged, early and repeated ones pay nothing", async () => {

@@ -32,13 +32,16 @@ export async function statusOf(id: string): Promise<ApprovalStatus> {
   return status;
 }
 
-/** Pays what was approved, if this run is the one that may. Answers what became of it. */
-export async function pay(id: string, run: string): Promise<string> {
+/**
+ * Pays what was approved, if this execution is the one that may. Answers what became of it. Its name is the engine's own,
+ * and never comes again: a run that is started once more under its old id must not use the old approval.
+ */
+export async function pay(id: string, execution: string): Promise<string> {
   const { effectivePayload } = await countersign.requests.get(id);
   // Before it is redeemed, so that an edit that can't be carried out isn't used up.
   if (!isRefund(effectivePayload)) return "not paid: what was approved is no refund";
   try {
-    await countersign.requests.redeem(id, { idempotencyKey: `pay ${run}` });
+    await countersign.requests.redeem(id, { idempotencyKey: `pay ${execution}` });
   } catch (error) {
     if (error instanceof AlreadyRedeemedError) return `not paid: ${error.message}`;
     throw error;
@@ -54,8 +57,9 @@ export async function pay(id: string, run: string): Promise<string> {
   return `paid ${amount} EUR of order ${orderId}`;
 }
 
-/** An approver can write any JSON. */
+/** An approver can write any JSON. A field that isn't paid by, such as a currency, must not be passed over. */
 function isRefund(value: unknown): value is Refund {
-  const { orderId, amount } = (value ?? {}) as Partial<Refund>;
-  return typeof orderId === "string" && typeof amount === "string";
+  const { orderId, amount, ...others } = (value ?? {}) as Partial<Refund>;
+  const isAll = Object.keys(others).length === 0;
+  return isAll && typeof orderId === "string" && typeof amount === "string";
 }

@@ -35,6 +35,7 @@ function engine(): Engine {
     child = null;
   };
   return {
+    runsUsedIds: false,
     boot: async (environment) => {
       const host = join(import.meta.dirname, "host.ts");
       child = spawn(process.execPath, ["--conditions=countersign:source", host, folder], {

@@ -7,7 +7,10 @@ import { ask, lookAfter, pay, type Refund, statusOf } from "../refund.ts";
 type Env = { REFUNDS: Workflow<Refund>; CALLBACK_SECRET: string };
 
 export class Refunds extends WorkflowEntrypoint<Env, Refund> {
-  override async run({ payload, instanceId }: WorkflowEvent<Refund>, step: WorkflowStep) {
+  override async run(event: WorkflowEvent<Refund>, step: WorkflowStep) {
+    const { payload, instanceId, timestamp } = event;
+    // An id can be used again once Cloudflare has forgotten its instance.
+    const execution = `${instanceId} ${timestamp.getTime()}`;
     const id = await step.do("ask", () => ask(payload, instanceId));
     let status = "PENDING";
     for (let turn = 1; status === "PENDING"; turn += 1) {
@@ -16,7 +19,7 @@ export class Refunds extends WorkflowEntrypoint<Env, Refund> {
       await decided.catch(() => null);
       status = await step.do(`read ${turn}`, () => statusOf(id));
     }
-    return status === "APPROVED" ? step.do("pay", () => pay(id, instanceId)) : status;
+    return status === "APPROVED" ? step.do("pay", () => pay(id, execution)) : status;
   }
 }
 

@@ -1,7 +1,11 @@
 // The types that the example uses. In a project of your own, @cloudflare/workers-types has them.
 
 declare module "cloudflare:workers" {
-  export type WorkflowEvent<Params> = { payload: Params; instanceId: string };
+  export type WorkflowEvent<Params> = {
+    payload: Params;
+    instanceId: string;
+    timestamp: Date;
+  };
   export type WorkflowStep = {
     do<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
     waitForEvent(name: string, options: { type: string; timeout: "1 hour" }): Promise<unknown>;

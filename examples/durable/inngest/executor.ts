@@ -16,7 +16,7 @@ type Operation = {
   opts?: { timeout: string; if?: string };
   data?: unknown;
 };
-type Run = { event: Event; steps: Record<string, unknown>; output: string | null };
+type Run = { id: string; event: Event; steps: Record<string, unknown>; output: string | null };
 type Waiting = { run: Run; event: string; wake: (event: Event | null) => void };
 
 const functionId = "refunds-refund";
@@ -56,7 +56,7 @@ export class Executor {
 
   #take(event: Event): void {
     if (event.name === "refund/asked") {
-      const run: Run = { event, steps: {}, output: null };
+      const run: Run = { id: randomUUID(), event, steps: {}, output: null };
       this.runs.set(event.data.run, run);
       this.#execute(run);
     }
@@ -103,9 +103,9 @@ export class Executor {
   }
 
   /** One call of the function, or null when nobody answered, or with a failure that is tried again. */
-  async #call({ event, steps }: Run): Promise<{ status: number; json: unknown } | null> {
+  async #call({ id, event, steps }: Run): Promise<{ status: number; json: unknown } | null> {
     const ctx = {
-      run_id: `run-of-${event.data.run}`,
+      run_id: id,
       attempt: 0,
       disable_immediate_execution: false,
       use_api: false,

@@ -10,6 +10,7 @@ function standIn(): Engine {
   const executor = new Executor();
   let served: Started | null = null;
   return {
+    runsUsedIds: true,
     boot: async (environment) => {
       if (executor.url === "") await executor.start();
       const functionsPort = String(await freePort());

@@ -9,7 +9,7 @@ type Asked = Refund & { run: string };
 
 export const refunds = inngest.createFunction(
   { id: "refund", triggers: [{ event: "refund/asked" }] },
-  async ({ event, step }) => {
+  async ({ event, step, runId }) => {
     const { run, orderId, amount } = event.data as Asked;
     const id = await step.run("ask", () => ask({ orderId, amount }, run));
     let status: string = "PENDING";
@@ -22,6 +22,6 @@ export const refunds = inngest.createFunction(
       });
       status = await step.run(`read ${turn}`, () => statusOf(id));
     }
-    return status === "APPROVED" ? step.run("pay", () => pay(id, run)) : status;
+    return status === "APPROVED" ? step.run("pay", () => pay(id, runId)) : status;
   },
 );

@@ -58,6 +58,7 @@ function engine(): Engine {
   };
   const kill = async () => worker?.kill();
   return {
+    runsUsedIds: true,
     boot: async (environment) => {
       lookAfter = environment.LOOK_AFTER ?? "";
       if (server === null) {

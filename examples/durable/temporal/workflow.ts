@@ -16,7 +16,7 @@ const { ask, statusOf, pay } = proxyActivities<typeof steps>({
 });
 
 export async function refund(order: steps.Refund, lookAfter: "1 hour"): Promise<string> {
-  const { workflowId } = workflowInfo();
+  const { workflowId, firstExecutionRunId } = workflowInfo();
   let isTold = false;
   setHandler(decided, () => {
     isTold = true;
@@ -29,5 +29,5 @@ export async function refund(order: steps.Refund, lookAfter: "1 hour"): Promise<
     isTold = false;
     status = await statusOf(id);
   }
-  return status === "APPROVED" ? pay(id, workflowId) : status;
+  return status === "APPROVED" ? pay(id, firstExecutionRunId) : status;
 }
