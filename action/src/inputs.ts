@@ -51,6 +51,12 @@ export function readService(env: Environment): Job["service"] {
   return { baseUrl: required(env, "url"), apiKey: required(env, "api-key") };
 }
 
+/** Whether anybody on the way could read the key, and answer in the service's name. */
+export function isPlain(url: string): boolean {
+  const { protocol = "", hostname = "" } = URL.parse(url) ?? {};
+  return protocol === "http:" && !/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}
+
 /** As the runner names it: only spaces become underscores. */
 export function input(env: Environment, name: string): string {
   return (env[`INPUT_${name.replaceAll(" ", "_").toUpperCase()}`] ?? "").trim();

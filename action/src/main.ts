@@ -1,7 +1,7 @@
 // The step itself. It exits with 0 in one case alone: a person approved, this run redeemed it, and the outputs are written.
 
 import { ask, connect, type Outcome, withdraw } from "./asking.ts";
-import { readJob } from "./inputs.ts";
+import { isPlain, readJob, readService } from "./inputs.ts";
 import { runProgram } from "./program.ts";
 import { appendFields, appendSummary, assertWritable, complain, say } from "./runner.ts";
 
@@ -13,6 +13,13 @@ async function run(): Promise<0 | 1> {
   const outputs = assertWritable(env.GITHUB_OUTPUT, "GITHUB_OUTPUT");
   // Before anything can fail: the post step would believe a variable of this name that an earlier step has set.
   appendFields(state, { pending: "" });
+  const { baseUrl } = readService(env);
+  if (isPlain(baseUrl)) {
+    complain(
+      "warning",
+      `Anybody on the way to ${baseUrl} can read the key, and approve. Use https.`,
+    );
+  }
   const job = readJob(env);
   const requests = connect(job.service);
   const cancelled = new AbortController();

@@ -111,6 +111,18 @@ test("a certificate that nobody vouches for fails the step, whatever NODE_TLS_RE
   assert.deepEqual([code, heard], [1, []]);
 });
 
+test("a service over plain http is warned of, unless it is this machine", async () => {
+  const warningsOf = async (url: string) => {
+    const run = await makeRun({ url, payload: "{" });
+    const { commands } = await runStep(place, run.options).ended;
+    return commands.filter(({ name }) => name === "warning").map(({ data }) => data);
+  };
+  assert.match((await warningsOf("http://approvals.example.com"))[0] ?? "", /Use https/);
+  for (const url of ["https://approvals.example.com", "http://localhost:1", "http://[::1]:1"]) {
+    assert.deepEqual(await warningsOf(url), [], url);
+  }
+});
+
 test("the post step doesn't say of a decided request that it is cancelled", async () => {
   const run = await makeRun();
   const { child, ended } = runStep(place, run.options);
