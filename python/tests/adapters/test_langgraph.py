@@ -6,17 +6,20 @@ import asyncio
 import sqlite3
 import unittest
 from contextlib import closing
-from typing import Any
+from decimal import Decimal
+from typing import Annotated, Any
 
 from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode, tools_condition
-from langgraph.types import Command
+from langgraph.prebuilt import InjectedState, ToolNode, tools_condition
+from langgraph.types import Command, Send
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from countersign import AlreadyRedeemedError, ApprovalRequest
 from countersign.adapters.langgraph import Approvals
@@ -52,6 +55,8 @@ class Scripted(BaseChatModel):
 class OfLangGraph(Promises):
     """A graph of one's own: a model, and a ToolNode."""
 
+    schema: type[BaseModel] | None = None
+
     def graph(self, desk: Desk, approvals: Approvals, tools: list[Any], saver: Any) -> Any:
         model = Scripted(calls=desk.calls)
         builder = StateGraph(MessagesState)
@@ -65,7 +70,7 @@ class OfLangGraph(Promises):
 
     def at(self, desk: Desk, work: Any) -> str | None:
         """Opens the thread's file anew, as another process would."""
-        refund = tool("refund")(refund_of(desk))
+        refund = tool("refund", args_schema=self.schema)(refund_of(desk))
 
         @tool
         def look(order_id: int) -> str:
@@ -149,6 +154,74 @@ class LangGraphTest(OfLangGraph, unittest.TestCase):
         self.assertEqual(self.go_on(other, request), None)
         self.assertEqual(desk.paid(), [])
 
+    def test_a_call_that_the_thread_knows_by_another_name_does_not_run(self) -> None:
+        """Such as in a checkpoint that somebody changed: a tool without approval lends its call to one with."""
+        desk = Desk()
+        refund = tool("refund")(refund_of(desk))
+        approvals = Approvals(desk.blocking(), describe, tools=[refund])
+        call = {"name": "refund", "args": {**ONE}, "id": "call_0", "type": "tool_call"}
+        told = AIMessage("", tool_calls=[{"name": "look", "args": {}, "id": "call_0"}])
+        context = {"__type": "tool_call_with_context", "tool_call": call, "state": {"messages": [told]}}
+        builder = StateGraph(MessagesState)
+        builder.add_node("tools", ToolNode([refund], wrap_tool_call=approvals.wrap_tool_call))
+        builder.add_conditional_edges(START, lambda _: Send("tools", context), ["tools"])
+        graph = builder.compile(checkpointer=InMemorySaver())
+        with self.assertRaisesRegex(TypeError, "none of them runs"):
+            graph.invoke({"messages": []}, {"configurable": {"thread_id": desk.run_id}})
+        self.assertEqual(desk.paid(), [])
+
+    def test_the_validators_and_the_settings_of_a_schema_count_before_anybody_is_asked(self) -> None:
+        class InCents(BaseModel):
+            order_id: int
+            amount: Decimal
+            memo: str = "none"
+
+            @field_validator("amount")
+            @classmethod
+            def in_cents(cls, amount: Decimal) -> Decimal:
+                return amount * 100
+
+        class Limited(InCents):
+            model_config = ConfigDict(extra="forbid")
+
+            @field_validator("amount")
+            @classmethod
+            def in_cents(cls, amount: Decimal) -> Decimal:
+                if amount > 50:
+                    raise ValueError("at most 50")
+                return amount
+
+        for schema, arguments, expected in (
+            (InCents, ONE, "makes something else of it than the approver sees"),
+            (Limited, {**ONE, "amount": 51}, "at most 50"),
+            (Limited, {**ONE, "extra": 1}, "Extra inputs are not permitted"),
+        ):
+            desk = Desk(calls=[arguments])
+            self.schema = schema
+            self.assertRegex(self.go(desk) or "", f"(?s)the tool cannot take: .*{expected}")
+            self.assertEqual((desk.requests(), desk.paid()), ([], []))
+        desk = Desk()
+        heard = self.decided(desk, "approve", edit='{"order_id": 1042, "amount": 51, "memo": "none"}')
+        self.assertRegex(heard, "(?s)approved with changes .* that the tool cannot take: .*at most 50")
+        self.assertEqual(desk.paid(), [])
+        desk.blocking().requests.redeem(desk.only().id)
+
+    def test_what_langgraph_fills_in_is_neither_shown_nor_taken_from_the_model(self) -> None:
+        desk = Desk(calls=[{**ONE, "state": {"messages": ["mine"]}}])
+
+        @tool
+        def refund(order_id: int, amount: Decimal, state: Annotated[Any, InjectedState], memo: str = "none") -> str:
+            """Pays money back."""
+            return desk.pay(order_id, amount, f"{memo} after {len(state['messages'])} messages")
+
+        approvals = Approvals(desk.blocking(), describe, tools=[refund])
+        graph = self.graph(desk, approvals, [refund], InMemorySaver())
+        graph.invoke({"messages": [("user", "Refund it")]}, {"configurable": {"thread_id": desk.run_id}})
+        self.assertEqual(desk.only().payload_text, '{"order_id":1042,"amount":49.5,"memo":"none"}')
+        order("approve", id=desk.only().id)
+        approvals.resume(graph, desk.only())
+        self.assertEqual(desk.paid(), ["1042 Decimal 49.5 none after 2 messages"])
+
     def test_a_tool_that_fails_after_it_paid_does_not_pay_again(self) -> None:
         desk = Desk(fails=True)
         request = self.asked(desk)
@@ -159,8 +232,6 @@ class LangGraphTest(OfLangGraph, unittest.TestCase):
         self.assertEqual(len(desk.paid()), 1)
 
     def test_asynchronously_it_is_the_same(self) -> None:
-        from langgraph.checkpoint.memory import InMemorySaver
-
         async def go(desk: Desk) -> str:
             refund = tool("refund")(refund_of(desk))
             approvals = Approvals(desk.asyncio(), describe, tools=[refund])

@@ -14,6 +14,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command, interrupt
+from pydantic import Field, create_model
 
 from .._calls import Options, Steps
 from .._waiting import wait_for_decision
@@ -211,6 +212,9 @@ def _turn_of(request: ToolCallRequest) -> _Turn:
     ids = [each["id"] for each in calls]
     if None in ids or len(set(ids)) < len(ids):
         raise TypeError("each call of a model needs an id of its own, or nobody can approve it")
+    names = {each["name"] for each in calls if each["id"] == call["id"]} | {request.tool.name if request.tool else call["name"]}
+    if names != {call["name"]}:
+        raise TypeError(f"the call {call['id']} is one of several tools ({', '.join(sorted(names))}), so none of them runs")
     thread_id = request.runtime.config.get("configurable", {}).get("thread_id")
     if thread_id is None:
         raise TypeError("only a thread can wait for a person: compile the graph with a checkpointer, and give a thread_id")
@@ -257,11 +261,20 @@ def _config_of(data: ApprovalRequest | WebhookData) -> Any:
 
 
 def _check_of(tool: BaseTool) -> Check:
-    """The arguments that a model may give. LangGraph itself fills in the others."""
-    schema: Any = tool.tool_call_schema
-    if isinstance(schema, dict):
+    """The tool's whole schema, because the part of it that a model is shown (`tool_call_schema`) has lost its validators
+    and its configuration. A model gives none of the arguments that LangGraph itself fills in.
+    """
+    shown: Any = tool.tool_call_schema
+    if isinstance(shown, dict):
         return lambda arguments: arguments
-    return lambda arguments: schema.model_validate(arguments)
+    whole = tool.get_input_schema()
+    injected = set(whole.model_fields) - set(shown.model_fields)
+    absent: dict[str, Any] = {name: (Any, Field(default=None, exclude=True)) for name in injected}
+    schema = create_model(whole.__name__, __base__=whole, **absent) if absent else whole
+
+    return lambda arguments: schema.model_validate(
+        {name: each for name, each in arguments.items() if name not in injected}
+    )
 
 
 def _with_arguments(request: ToolCallRequest, ready: Ready) -> ToolCallRequest:
