@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import unittest
-from typing import Any
+from decimal import Decimal
+from typing import Annotated, Any
 
-from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults
+from pydantic import AfterValidator, ValidationInfo
+from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ModelRetry, RunContext, Tool
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.toolsets import FunctionToolset
@@ -38,12 +40,22 @@ def scripted(desk: Desk) -> FunctionModel:
     return FunctionModel(answer)
 
 
+def limited(amount: Decimal, info: ValidationInfo) -> Decimal:
+    if amount > info.context["limit"]:
+        raise ValueError("at most 50")
+    return amount
+
+
 @needs_service
 class PydanticAITest(Promises, unittest.TestCase):
+    tool = staticmethod(refund_of)
+
     def agent(self, desk: Desk) -> tuple[Approvals, Agent[None, Any]]:
         approvals = Approvals(desk.asyncio(), describe, validate=refuse_memo)
-        gated = approvals.require_approval(FunctionToolset([refund_of(desk)]))
-        agent = Agent(scripted(desk), toolsets=[gated], output_type=[str, DeferredToolRequests])
+        gated = approvals.require_approval(FunctionToolset([self.tool(desk)]))
+        agent = Agent(
+            scripted(desk), toolsets=[gated], output_type=[str, DeferredToolRequests], validation_context={"limit": 50}
+        )
 
         @agent.tool_plain
         def look(order_id: int) -> str:
@@ -135,6 +147,27 @@ class PydanticAITest(Promises, unittest.TestCase):
         self.assertEqual(sorted(each.summary for each in asked), ["refund order 1 (999 EUR)", "refund order 1042 (49.5 EUR)"])
         self.assertEqual({each.approver_email for each in asked}, {"ann@example.com"})
         self.assertEqual(desk.paid(), [])
+
+    def test_an_edit_meets_the_tools_own_validators_before_the_approval_is_used_up(self) -> None:
+        def refuse_much(ctx: RunContext[None], order_id: int, amount: Decimal, memo: str = "none") -> None:
+            if amount > 50:
+                raise ModelRetry("at most 50")
+
+        def with_context(desk: Desk) -> Any:
+            def refund(order_id: int, amount: Annotated[Decimal, AfterValidator(limited)], memo: str = "none") -> str:
+                return desk.pay(order_id, amount, memo)
+
+            return refund
+
+        for made in (lambda desk: Tool(refund_of(desk), args_validator=refuse_much), with_context):
+            self.tool = made
+            for amount, paid in ((51, []), (50, ["1042 Decimal 50 none"])):
+                desk = Desk()
+                heard = self.decided(desk, "approve", edit=f'{{"order_id": 1042, "amount": {amount}, "memo": "none"}}')
+                self.assertEqual(desk.paid(), paid)
+                if not paid:
+                    self.assertRegex(heard, "(?s)approved with changes .* that the tool cannot take: .*at most 50")
+                    desk.blocking().requests.redeem(desk.only().id)
 
     def test_a_tool_that_fails_after_it_paid_does_not_pay_again(self) -> None:
         desk = Desk(fails=True)

@@ -5,12 +5,13 @@ The messages travel in `agent_state`, so that any process with the agent can con
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic_ai import DeferredToolRequests, DeferredToolResults, ToolApproved, ToolDenied
-from pydantic_ai.exceptions import ApprovalRequired
+from pydantic_ai.exceptions import ApprovalRequired, ModelRetry, ToolFailed
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse, ToolCallPart
 from pydantic_ai.tools import RunContext
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
@@ -38,7 +39,7 @@ from ._approvals import (
     validated,
 )
 from ._inputs import Check, Unfit, shown_input
-from ._words import UNAPPROVED_TEXT, refusal_text, tell_with, told_of, unfit_text
+from ._words import UNAPPROVED_TEXT, refusal_text, tell_with, told_of, unfit_text, unusable_text
 
 #: In the metadata of a deferred call: what the approver will see, and later which request approved it.
 _PAYLOAD = "countersign_payload"
@@ -120,7 +121,7 @@ class Approvals:
     async def _call(
         self, toolset: _Gated, name: str, ctx: RunContext[Any], tool: ToolsetTool[Any], arguments: dict[str, Any]
     ) -> Any:
-        check = _check_of(tool)
+        check = _check_of(tool, ctx)
         try:
             payload = shown_input(arguments, check)
             validated(name, payload, self._validate)
@@ -132,6 +133,8 @@ class Approvals:
         if request_id is None:
             return UNAPPROVED_TEXT
         ready = await arun(self._client, self._prepare(request_id, name, payload, check))
+        if isinstance(ready, Ready):
+            ready = await _validated_by(tool, ctx, check, ready)
         if isinstance(ready, NotRun):
             return ready.told
         await arun_to_the_end(self._client, redeem_for(self._options, ready))
@@ -175,8 +178,21 @@ def _refuse_unclear(history: Sequence[ModelMessage], requests: dict[str, tuple[A
         raise ValueError("the messages of this run do not hold the calls that were asked about, or hold one twice")
 
 
-def _check_of(tool: ToolsetTool[Any]) -> Check:
-    return lambda arguments: tool.args_validator.validate_python(arguments)
+def _check_of(tool: ToolsetTool[Any], ctx: RunContext[Any]) -> Check:
+    return lambda arguments: tool.args_validator.validate_python(arguments, context=ctx.validation_context)
+
+
+async def _validated_by(tool: ToolsetTool[Any], ctx: RunContext[Any], check: Check, ready: Ready) -> Ready | NotRun:
+    """Pydantic AI asks a tool's own `args_validator` about the model's input alone, and an approver may have changed it."""
+    if tool.args_validator_func is None:
+        return ready
+    try:
+        answer = tool.args_validator_func(ctx, **check(ready.arguments))
+        if inspect.isawaitable(answer):
+            await answer
+    except (ModelRetry, ToolFailed, ValueError, TypeError) as problem:
+        return NotRun(unusable_text(ready.request, str(problem)))
+    return ready
 
 
 def _tell(output: Any, ready: Ready) -> Any:
