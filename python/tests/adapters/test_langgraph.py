@@ -13,7 +13,7 @@ from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.tools import tool
+from langchain_core.tools import InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, MessagesState, StateGraph
@@ -222,6 +222,24 @@ class LangGraphTest(OfLangGraph, unittest.TestCase):
         approvals.resume(graph, desk.only())
         self.assertEqual(desk.paid(), ["1042 Decimal 49.5 none after 2 messages"])
 
+    def test_the_model_hears_of_an_edit_also_if_the_tool_answers_with_a_command(self) -> None:
+        for makes_list in (False, True):
+            desk = Desk()
+
+            @tool
+            def refund(order_id: int, amount: Decimal, call_id: Annotated[str, InjectedToolCallId]) -> Any:
+                """Pays money back."""
+                told = ToolMessage(desk.pay(order_id, amount, "none"), tool_call_id=call_id)
+                command: Any = Command(update={"messages": [told]})
+                return [command] if makes_list else command
+
+            approvals = Approvals(desk.blocking(), describe, tools=[refund])
+            graph = self.graph(desk, approvals, [refund], InMemorySaver())
+            graph.invoke({"messages": [("user", "Refund it")]}, {"configurable": {"thread_id": desk.run_id}})
+            order("approve", id=desk.only().id, edit='{"order_id": 1042, "amount": 12.5}')
+            heard = approvals.resume(graph, desk.only())["messages"][-1].content
+            self.assertRegex(heard, r"(?s)changed the input.*12\.5.*paid 12\.5")
+
     def test_a_tool_that_fails_after_it_paid_does_not_pay_again(self) -> None:
         desk = Desk(fails=True)
         request = self.asked(desk)
@@ -244,8 +262,9 @@ class LangGraphTest(OfLangGraph, unittest.TestCase):
             ended = await asyncio.gather(
                 *(approvals.aresume(graph, desk.only()) for _ in range(3)), return_exceptions=True
             )
-            (result,) = [each for each in ended if isinstance(each, dict)]
-            return str(result["messages"][-1].content)
+            # One that comes when the thread has gone on gets its messages, too.
+            (heard,) = {str(each["messages"][-1].content) for each in ended if isinstance(each, dict)}
+            return heard
 
         desk = Desk()
         self.assertRegex(asyncio.run(go(desk)), r"paid 2\.50")

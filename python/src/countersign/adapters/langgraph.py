@@ -7,7 +7,7 @@ that is continued asks the service what was decided. The value that it is resume
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from langchain_core.messages import AIMessage, ToolMessage
@@ -267,10 +267,10 @@ def _check_of(tool: BaseTool) -> Check:
     shown: Any = tool.tool_call_schema
     if isinstance(shown, dict):
         return lambda arguments: arguments
-    whole = tool.get_input_schema()
+    whole: Any = tool.get_input_schema()
     injected = set(whole.model_fields) - set(shown.model_fields)
     absent: dict[str, Any] = {name: (Any, Field(default=None, exclude=True)) for name in injected}
-    schema = create_model(whole.__name__, __base__=whole, **absent) if absent else whole
+    schema: Any = create_model(whole.__name__, __base__=whole, **absent) if absent else whole
 
     return lambda arguments: schema.model_validate(
         {name: each for name, each in arguments.items() if name not in injected}
@@ -288,8 +288,18 @@ def _not_run(request: ToolCallRequest, not_run: NotRun) -> ToolMessage:
 
 
 def _tell(result: Result, ready: Ready) -> Result:
+    """A tool may answer with a message, with a command that has messages, or with several of both."""
     told = told_of(ready.request)
-    if told is None or not isinstance(result, ToolMessage):
+    heard: Result = result if told is None else _tell_in(result, told)
+    return heard
+
+
+def _tell_in(result: Any, told: str) -> Any:
+    if isinstance(result, list):
+        return [_tell_in(each, told) for each in result]
+    if isinstance(result, Command) and isinstance(result.update, dict) and "messages" in result.update:
+        return replace(result, update={**result.update, "messages": _tell_in(result.update["messages"], told)})
+    if not isinstance(result, ToolMessage):
         return result
     content: Any = result.content
     parts = tell_with(told, content) if isinstance(content, str) else [{"type": "text", "text": told}, *content]
