@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import unittest
 from collections.abc import AsyncIterator
+from decimal import Decimal
 from typing import Any
 
-from agents import Agent, Model, ModelResponse, Runner, Usage, function_tool, set_tracing_disabled
+from agents import (
+    Agent,
+    Model,
+    ModelResponse,
+    Runner,
+    ToolGuardrailFunctionOutput,
+    ToolInputGuardrailData,
+    Usage,
+    function_tool,
+    set_tracing_disabled,
+    tool_input_guardrail,
+)
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
 from countersign import AlreadyRedeemedError, ApprovalRequest
@@ -34,7 +47,7 @@ class Scripted(Model):
             return ModelResponse(output=[message], usage=Usage(), response_id=None)
         calls = [
             ResponseFunctionToolCall(
-                arguments=arguments_text({k: v for k, v in each.items() if k != "name"}),
+                arguments=each.get("text", arguments_text({k: v for k, v in each.items() if k != "name"})),
                 call_id=f"call_{at}",
                 name=each.get("name", "refund"),
                 type="function_call",
@@ -49,6 +62,8 @@ class Scripted(Model):
 
 @needs_service
 class OpenAIAgentsTest(Promises, unittest.TestCase):
+    guardrails: list[Any] = []
+
     def agent(self, desk: Desk) -> tuple[Approvals, Agent[Any]]:
         approvals = Approvals(desk.asyncio(), describe, validate=refuse_memo)
 
@@ -59,6 +74,7 @@ class OpenAIAgentsTest(Promises, unittest.TestCase):
             return "there it is"
 
         refund = function_tool(refund_of(desk), failure_error_function=None)
+        refund.tool_input_guardrails = self.guardrails
         tools = [approvals.require_approval(refund), look]
         return approvals, Agent(name="Refunds", model=Scripted(desk), tools=tools)
 
@@ -129,6 +145,42 @@ class OpenAIAgentsTest(Promises, unittest.TestCase):
         )
         self.assertEqual({each.approver_email for each in asked}, {"ann@example.com"})
         self.assertEqual(desk.paid(), [])
+
+    def test_an_edit_meets_the_tools_guardrails_before_the_approval_is_used_up(self) -> None:
+        @tool_input_guardrail
+        def at_most_50(data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
+            amount = Decimal(str(json.loads(data.context.tool_arguments)["amount"]))
+            if amount > 60:
+                return ToolGuardrailFunctionOutput.raise_exception()
+            return (ToolGuardrailFunctionOutput.reject_content if amount > 50 else ToolGuardrailFunctionOutput.allow)("at most 50")
+
+        self.guardrails = [at_most_50]
+        for amount, refusal in ((61, "at_most_50 stops it"), (51, "at most 50"), (50, "")):
+            desk = Desk()
+            heard = self.decided(desk, "approve", edit=f'{{"order_id": 1042, "amount": {amount}, "memo": "none"}}')
+            self.assertEqual(desk.paid(), [] if refusal else ["1042 Decimal 50 none"])
+            if refusal:
+                self.assertRegex(heard, f"approved with changes .* that the tool cannot take: .*{refusal}")
+                desk.blocking().requests.redeem(desk.only().id)
+
+    def test_an_input_that_is_no_json_asks_nobody_and_leaves_the_other_calls_of_the_turn_alone(self) -> None:
+        """The SDK itself waits for an approval of these, without asking whether they need one."""
+        twice = '{"order_id": 1042, "amount": 5, "amount": 500}'
+        for text in (twice, '{"order_id": 1042', '{"order_id": 1042, "amount": NaN}', "[1042, 5]", ""):
+            desk = Desk(calls=[{"text": text}])
+            with self.assertRaisesRegex(ValueError, "the tool cannot take"):
+                self.go(desk)
+            self.assertEqual(desk.requests(), [])
+            desk.calls = [{"text": text}, ONE]
+            heard = self.decided(desk, "approve")
+            self.assertRegex(heard, "(?s)the tool cannot take.*---\npaid 49.5")
+            self.assertEqual(desk.paid(), ["1042 Decimal 49.5 none"])
+
+    def test_a_decimal_that_the_model_writes_as_a_text_keeps_its_digits(self) -> None:
+        desk = Desk(calls=[{"order_id": 1042, "amount": "0.1234567890123456789012"}])
+        self.decided(desk, "approve")
+        self.assertEqual(desk.only().payload_text, '{"order_id":1042,"amount":0.1234567890123456789012,"memo":"none"}')
+        self.assertEqual(desk.paid(), ["1042 Decimal 0.1234567890123456789012 none"])
 
     def test_a_tool_that_fails_after_it_paid_does_not_pay_again(self) -> None:
         desk = Desk(fails=True)

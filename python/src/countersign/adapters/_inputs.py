@@ -16,7 +16,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from ..errors import InexactPayloadError
-from ..exact_json import JsonNumber, with_decimals
+from ..exact_json import JsonNumber, stringify, with_decimals
 
 #: The tool's own schema: gives what the tool would get of an input, and raises a ValueError or TypeError otherwise.
 Check = Callable[[dict[str, Any]], Any]
@@ -41,7 +41,7 @@ class _Dumped:
     json: Any
 
 
-def shown_input(arguments: Any, check: Check) -> dict[str, Any]:
+def shown_input(arguments: Any, check: Check, *, decimals: Decimals = "decimal") -> dict[str, Any]:
     """The input as the tool would get it, defaults included, for an approver. Raises `Unfit` before anybody is asked."""
     first, second = _checked(arguments, check), _checked(arguments, check)
     shown = _exact(first)
@@ -49,7 +49,7 @@ def shown_input(arguments: Any, check: Check) -> dict[str, Any]:
         raise Unfit("it is not an object.")
     if shown != _exact(second):
         raise Unfit("one of its defaults is another one each time, so nobody could approve it.")
-    input_to_run(shown, check)
+    input_to_run(shown, check, decimals=decimals)
     return shown
 
 
@@ -116,7 +116,9 @@ def _handed(payload: Any, kind: Any, decimals: Decimals) -> Any:
         inner = list(kind) if isinstance(kind, (list, tuple)) and len(kind) == len(payload) else [None] * len(payload)
         return [_handed(each, at, decimals) for each, at in zip(payload, inner, strict=True)]
     if isinstance(kind, Decimal) and _is_number(payload) and decimals != "float":
-        return str(payload) if decimals == "text" else Decimal(str(payload))
+        # Python writes no more than 4,300 digits of an int by itself.
+        text = stringify(payload)
+        return text if decimals == "text" else Decimal(text)
     return _float_of(payload) if isinstance(payload, Decimal) else payload
 
 

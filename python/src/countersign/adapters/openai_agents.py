@@ -16,6 +16,7 @@ from agents import Agent, AgentsException, FunctionTool, Runner, RunState
 from agents.function_schema import function_schema
 from agents.items import ToolApprovalItem
 from agents.tool_context import ToolContext
+from agents.tool_guardrails import ToolInputGuardrailData
 
 from .._calls import Options, Steps
 from ..contract import ApprovalRequest, WebhookData
@@ -30,6 +31,7 @@ from ._approvals import (
     Validate,
     arun,
     arun_to_the_end,
+    ask,
     ask_each,
     key_of,
     last_decided,
@@ -41,7 +43,7 @@ from ._approvals import (
     validated,
 )
 from ._inputs import Check, Unfit, shown_input
-from ._words import UNAPPROVED_TEXT, refusal_text, tell_with, told_of, unfit_text
+from ._words import UNAPPROVED_TEXT, is_edited, refusal_text, tell_with, told_of, unfit_text, unusable_text
 
 #: The requests that approved the calls of the run that continues here. A call that was approved otherwise isn't in it.
 _approved: ContextVar[dict[str, str]] = ContextVar("countersign_approved", default={})
@@ -84,7 +86,11 @@ class Approvals:
             "runState": result.to_state().to_string(),
         }
         refuse_large_state(state)
-        asked = [_asked(state, item) for item in result.interruptions]
+        calls = [_asked(state, item) for item in result.interruptions]
+        asked = [call for call in calls if isinstance(call, Asked)]
+        if not asked:
+            told = " ".join(call.told for call in calls if isinstance(call, NotRun))
+            raise ValueError(f"the SDK waits for an approval of what can't be approved, so begin this run again: {told}")
         return await arun(self._client, ask_each(self._options, self._describe, asked))
 
     async def resume(self, agent: Agent[Any], data: ApprovalRequest | WebhookData, **options: Any) -> Any:
@@ -100,11 +106,13 @@ class Approvals:
         state = await RunState.from_string(agent, stored["runState"])
         items = state.get_interruptions()
         requests = await arun(self._client, self._requests_of(stored, items))
-        if last_decided(requests) != data.id:
+        if last_decided([each for each in requests if not isinstance(each, NotRun)]) != data.id:
             return None
         approved = {}
         for item, request in zip(items, requests, strict=True):
-            if request.status == "APPROVED":
+            if isinstance(request, NotRun):
+                state.reject(item, rejection_message=request.told)
+            elif request.status == "APPROVED":
                 approved[str(item.call_id)] = request.id
                 state.approve(item)
             else:
@@ -118,14 +126,20 @@ class Approvals:
         finally:
             _approved.reset(token)
 
-    def _requests_of(self, stored: Any, items: Sequence[ToolApprovalItem]) -> Steps[list[ApprovalRequest]]:
+    def _requests_of(self, stored: Any, items: Sequence[ToolApprovalItem]) -> Steps[list[ApprovalRequest | NotRun]]:
         """Asked again with the same keys: nobody approved the state, and everybody with a key can write one, so it
         counts only as far as it leads to requests in our own words.
         """
-        asked = [_asked(stored, item) for item in items]
+        calls = [_asked(stored, item) for item in items]
         if len({item.call_id for item in items}) < len(items):
             raise ValueError("each call of a model needs an id of its own, or nobody can approve it")
-        return (yield from ask_each(self._options, self._describe, asked))
+        requests: list[ApprovalRequest | NotRun] = []
+        for call in calls:
+            if isinstance(call, Asked):
+                requests.append((yield from ask(self._options, self._describe, call)))
+            else:
+                requests.append(call)
+        return requests
 
 
 class _Gate:
@@ -139,7 +153,9 @@ class _Gate:
     def shown(self, arguments: Any) -> dict[str, Any] | NotRun:
         """What an approver sees of these arguments, or why nobody is asked."""
         try:
-            payload = shown_input(arguments, self._check)
+            if isinstance(arguments, JsonFlaw):
+                raise Unfit(str(arguments))
+            payload = shown_input(arguments, self._check, decimals="text")
             validated(self._tool.name, payload, self._approvals._validate)
             return payload
         except Unfit as problem:
@@ -156,20 +172,38 @@ class _Gate:
         ready = await arun(approvals._client, self._prepare(request_id, payload))
         if isinstance(ready, NotRun):
             return ready.told
+        own = _context_of(context, stringify(ready.arguments, floats="shortest"))
+        refusal = await self._refusal_of_edit(own, ready)
+        if refusal is not None:
+            return refusal
         await arun_to_the_end(approvals._client, redeem_for(approvals._options, ready))
-        approved = stringify(ready.arguments, floats="shortest")
-        # The context holds the model's own input, which doesn't count.
-        call = None if context.tool_call is None else context.tool_call.model_copy(update={"arguments": approved})
-        own = ToolContext.from_agent_context(
-            context, context.tool_call_id, call, tool_name=context.tool_name, tool_arguments=approved
-        )
-        return _tell(await self._tool.on_invoke_tool(own, approved), ready)
+        return _tell(await self._tool.on_invoke_tool(own, own.tool_arguments), ready)
+
+    async def _refusal_of_edit(self, own: ToolContext[Any], ready: Ready) -> str | None:
+        """The SDK asks a tool's guardrails about the model's input alone."""
+        guardrails = self._tool.tool_input_guardrails if is_edited(ready.request) else None
+        agent: Any = own.agent
+        for guardrail in guardrails or []:
+            behavior = (await guardrail.run(ToolInputGuardrailData(context=own, agent=agent))).behavior
+            if behavior["type"] == "reject_content":
+                return unusable_text(ready.request, behavior["message"])
+            if behavior["type"] != "allow":
+                return unusable_text(ready.request, f"the guardrail {guardrail.get_name()} stops it.")
+        return None
 
     def _prepare(self, request_id: str, payload: dict[str, Any]) -> Steps[Ready | NotRun]:
         approvals, name = self._approvals, self._tool.name
         request = yield from read(approvals._options, request_id)
         refuse_anothers(request, approvals._describe, name, payload)
         return prepare(request, name, self._check, approvals._validate, decimals="text")
+
+
+def _context_of(context: ToolContext[Any], approved: str) -> ToolContext[Any]:
+    """With the input as approved: the context that the SDK gives holds the model's own, which doesn't count."""
+    call = None if context.tool_call is None else context.tool_call.model_copy(update={"arguments": approved})
+    return ToolContext.from_agent_context(
+        context, context.tool_call_id, call, tool_name=context.tool_name, tool_arguments=approved
+    )
 
 
 def _check_of(tool: FunctionTool) -> Check:
@@ -191,15 +225,17 @@ def _through_json(arguments: Any) -> Any:
 
 
 def _arguments_in(text: str) -> Any:
-    """Exactly as the model wrote it. What is no JSON has no arguments."""
+    """Exactly as the model wrote it, in JSON with each key once."""
     try:
         return parse(text or "{}")
-    except JsonFlaw:
-        return None
+    except JsonFlaw as flaw:
+        return flaw
 
 
-def _asked(state: dict[str, Any], item: ToolApprovalItem) -> Asked:
-    """The name is that of the call itself: a state can give that call another one beside it."""
+def _asked(state: dict[str, Any], item: ToolApprovalItem) -> Asked | NotRun:
+    """The name is that of the call itself: a state can give that call another one beside it. The SDK waits for an
+    approval also of what is no JSON: then nobody is asked, and the model is told.
+    """
     raw: Any = item.raw_item
     call = raw if isinstance(raw, dict) else raw.model_dump()
     if call.get("type") != "function_call":
@@ -213,7 +249,7 @@ def _asked(state: dict[str, Any], item: ToolApprovalItem) -> Asked:
         raise TypeError(f"{call['name']} is no tool that was made with require_approval")
     payload = gates[0].shown(_arguments_in(call["arguments"]))
     if isinstance(payload, NotRun):
-        raise TypeError(payload.told)
+        return payload
     return Asked(call["name"], payload, key_of("openai-agents", state["runId"], call["call_id"]), state)
 
 
