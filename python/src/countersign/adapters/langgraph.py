@@ -19,7 +19,7 @@ from pydantic import Field, create_model
 from .._calls import Options, Steps
 from .._waiting import wait_for_decision
 from ..contract import ApprovalRequest, WebhookData
-from ..errors import AlreadyRedeemedError
+from ..errors import AlreadyRedeemedError, CountersignError
 from ._approvals import (
     Asked,
     Client,
@@ -279,7 +279,40 @@ def _check_of(tool: BaseTool) -> Check:
 
 def _with_arguments(request: ToolCallRequest, ready: Ready) -> ToolCallRequest:
     call: Any = {**request.tool_call, "args": ready.arguments}
-    return request.override(tool_call=call)
+    if request.tool is None:
+        return request.override(tool_call=call)
+    return request.override(tool_call=call, tool=_once(request.tool, ready))
+
+
+def _once(tool: BaseTool, ready: Ready) -> BaseTool:
+    """The tool for one call with the input as approved. Between us and the tool there may be other middleware, such as
+    LangChain's own `ToolRetryMiddleware`, which calls a tool that failed again.
+    """
+    calls = iter([1])
+
+    def use(call: Any) -> None:
+        given = call["args"]
+        if any(name not in given or given[name] != each for name, each in ready.arguments.items()):
+            raise CountersignError(f"{ready.request.id} approved another input, so nothing was run", code="another_action")
+        # A race of two is decided here: one of them gets the only item.
+        if next(calls, None) is None:
+            raise CountersignError(
+                f"{ready.request.id} approved one call of {tool.name}, and it was made: it may have taken effect. "
+                "Check that before you call it again.",
+                code="already_redeemed",
+            )
+
+    def invoke(input: Any, *rest: Any, **more: Any) -> Any:
+        use(input)
+        return tool.invoke(input, *rest, **more)
+
+    async def ainvoke(input: Any, *rest: Any, **more: Any) -> Any:
+        use(input)
+        return await tool.ainvoke(input, *rest, **more)
+
+    once = tool.model_copy()
+    once.__dict__.update(invoke=invoke, ainvoke=ainvoke)
+    return once
 
 
 def _not_run(request: ToolCallRequest, not_run: NotRun) -> ToolMessage:
