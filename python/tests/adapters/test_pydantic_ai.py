@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 import unittest
 from decimal import Decimal
 from typing import Annotated, Any
@@ -168,6 +171,17 @@ class PydanticAITest(Promises, unittest.TestCase):
                 if not paid:
                     self.assertRegex(heard, "(?s)approved with changes .* that the tool cannot take: .*at most 50")
                     desk.blocking().requests.redeem(desk.only().id)
+
+    def test_a_set_is_asked_about_in_the_same_order_in_every_process(self) -> None:
+        program = (
+            "from countersign.adapters._inputs import input_to_run, shown_input; from pydantic import TypeAdapter;"
+            "check = TypeAdapter(dict[str, set[str]]).validate_python;"
+            "print(shown_input({'tags': ['b', 'c', 'a', 'd']}, check), input_to_run({'tags': ['d', 'a']}, check))"
+        )
+        for seed in range(3):
+            environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
+            ended = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+            self.assertEqual(ended.stdout, "{'tags': ['a', 'b', 'c', 'd']} {'tags': ['d', 'a']}\n", ended.stderr)
 
     def test_a_tool_that_fails_after_it_paid_does_not_pay_again(self) -> None:
         desk = Desk(fails=True)

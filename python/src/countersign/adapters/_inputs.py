@@ -90,7 +90,9 @@ def _exact(dumped: _Dumped) -> Any:
         pairs = zip(value.values(), shown.items(), strict=True)
         return {name: _exact(_Dumped(inner, each)) for inner, (name, each) in pairs}
     if isinstance(shown, list):
-        return [_exact(_Dumped(inner, each)) for inner, each in zip(value, shown, strict=True)]
+        items = [_exact(_Dumped(inner, each)) for inner, each in zip(value, shown, strict=True)]
+        # A set of texts has another order in each process, and the same call must be the same request there.
+        return sorted(items, key=stringify) if isinstance(value, (set, frozenset)) else items
     try:
         return with_decimals(value if _is_number(value) else shown)
     except InexactPayloadError as error:
@@ -134,12 +136,15 @@ def _is_same(dumped: _Dumped, shown: Any) -> bool:
     if isinstance(shown, dict):
         if not isinstance(json, dict) or set(json) != set(shown):
             return False
-        pairs = zip(value.values(), json.items(), strict=True)
-        return all(_is_same(_Dumped(inner, each), shown[name]) for inner, (name, each) in pairs)
+        members = zip(value.values(), json.items(), strict=True)
+        return all(_is_same(_Dumped(inner, each), shown[name]) for inner, (name, each) in members)
     if isinstance(shown, list):
         if not isinstance(json, list) or len(json) != len(shown):
             return False
-        return all(_is_same(_Dumped(*each), at) for *each, at in zip(value, json, shown, strict=True))
+        pairs = [_Dumped(*each) for each in zip(value, json, strict=True)]
+        if isinstance(value, (set, frozenset)):
+            return all(any(_is_same(each, at) for each in pairs) for at in shown)
+        return all(_is_same(each, at) for each, at in zip(pairs, shown, strict=True))
     if _is_number(shown):
         return _is_number(value) and _number_of(value) == _number_of(shown)
     return type(json) is type(shown) and bool(json == shown)
