@@ -50,7 +50,7 @@ test("every page is answered as HTML, as guarded as the dashboard", async () => 
     assert.match(policy, /connect-src 'self'.*require-trusted-types-for 'script'/);
     assert.ok(!/unsafe/.test(policy), policy);
     assert.match(text, /^<!doctype html>\n<html lang="en"/);
-    assert.ok(!text.includes("{{"), `${address} has an unfilled place`);
+    assert.ok(!/{{\w+}}/.test(text), `${address} has an unfilled place`);
     assert.ok(
       !/<script(?![^>]* src=)|<style| style="| on[a-z]+="/.test(text),
       `${address}: inline`,
