@@ -68,11 +68,15 @@ journey(
        where id = $1`,
       [id],
     );
-    await site.db.query(
-      `update deliveries set state = 'failed' where workspace_id = $1 and reviewer_id =
-         (select id from reviewers where workspace_id = $1 and approval_id = $2)`,
-      [workspace.id, other],
-    );
+    // The mail is there before the service has recorded that.
+    await eventually(async () => {
+      const { rowCount } = await site.db.query(
+        `update deliveries set state = 'failed' where workspace_id = $1 and state = 'delivered' and reviewer_id =
+           (select id from reviewers where workspace_id = $1 and approval_id = $2)`,
+        [workspace.id, other],
+      );
+      return rowCount === 1;
+    }, "the mail's delivery");
     const { id: endpointId } = await makeEndpoint(site.db, workspace.id, "https://hook.example/in");
     await site.db.query(
       "update endpoints set failing_since = now_ms() - interval '3 hours' where id = $1",
