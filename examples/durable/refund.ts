@@ -12,13 +12,17 @@ export const lookAfter = (process.env.LOOK_AFTER ?? "1 hour") as "1 hour";
 const countersign = new Countersign();
 
 /** Asks once for each run: the same key gets the same request. */
-export async function ask({ orderId, amount }: Refund, run: string): Promise<string> {
+export async function ask(
+  { orderId, amount }: Refund,
+  run: string,
+  callbackUrl = CALLBACK_URL,
+): Promise<string> {
   const question = {
     summary: `Refund order ${orderId} (${amount} EUR)`,
     payload: { orderId, amount },
     notify: COUNTERSIGN_NOTIFY,
     agentName: "refunds",
-    callbackUrl: CALLBACK_URL ?? null,
+    callbackUrl: callbackUrl ?? null,
     // Comes back in the signed callback, and says which run to wake.
     metadata: { run },
   };

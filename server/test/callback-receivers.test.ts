@@ -19,6 +19,7 @@ import * as approvalResolution from "../src/storage/approvals/approval-resolutio
 import { until } from "./patience.ts";
 import { makeWorkspace, minimalBody, startService, testKeyring } from "./test-service.ts";
 import { startWorker } from "./test-worker.ts";
+import { startTriggerApi } from "./trigger-api.ts";
 
 let wake = () => {};
 const service = await startService({ onDue: () => wake(), callbackAllowed: loopbackCidrs });
@@ -109,20 +110,18 @@ test("n8n: a Wait node is resumed once, and the workflow redeems before it acts"
 });
 
 test("Trigger.dev: a waitpoint token is completed with the event as its output", async () => {
-  let output: unknown;
-  const url = await startStub(({ method, path, headers, body }) => {
-    const isToken = path === "/api/v1/waitpoints/tokens/waitpoint_1/callback/4f0c9a";
-    if (method !== "POST" || !isToken) return { status: 404 };
-    assert.match(String(headers["content-type"]), /json/);
-    output ??= JSON.parse(body.toString());
-    // A token that is completed already answers the same.
-    return { status: 200, body: '{"success":true}' };
-  });
-  const token = `${url}/api/v1/waitpoints/tokens/waitpoint_1/callback/4f0c9a`;
-  const asked = await askAndApprove(token);
+  const api = await startTriggerApi();
+  after(api.stop);
+  const tokens = `${api.url}/api/v1/waitpoints/tokens`;
+  const headers = { authorization: `Bearer ${api.key}` };
+  const created = await fetch(tokens, { method: "POST", headers, body: "{}" });
+  const { id: tokenId, url } = (await created.json()) as { id: string; url: string };
+  const asked = await askAndApprove(url);
   await untilDelivered(asked.workspaceId);
-  const { event, data } = output as { event: string; data: { id: string } };
-  assert.deepEqual([event, data.id], ["request.approved", asked.id]);
+  const retrieved = await fetch(`${tokens}/${tokenId}`, { headers });
+  const { status, output } = (await retrieved.json()) as { status: string; output: string };
+  const { event, data } = JSON.parse(output).json;
+  assert.deepEqual([status, event, data.id], ["COMPLETED", "request.approved", asked.id]);
   assert.equal((await redeem(asked.key, data.id)).status, 200);
 });
 
