@@ -20,7 +20,11 @@ const foldersOfTests = [
   "scripts/publishing",
 ];
 /** Large, and only for `npm run engines`. Without them their tests are skipped, visibly. */
-const foldersOfEngines = ["examples/durable/temporal", "examples/durable/trigger"];
+const foldersOfEngines = [
+  "examples/durable/temporal",
+  "examples/durable/trigger",
+  "examples/durable/restate",
+];
 
 // Against the user's settings and NODE_ENV: tools are dev dependencies, and the programs of Node and PostgreSQL are
 // optional ones, a package for each platform.

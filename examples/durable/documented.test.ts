@@ -13,7 +13,7 @@ const markdown = readFileSync(join(root, page), "utf8");
 test("every program on the page about engines is a file that runs in a test, to the letter", () => {
   const lines = markdown.split("\n");
   const blocks = codeBlocksOf(page, markdown);
-  assert.equal(blocks.length, 6);
+  assert.equal(blocks.length, 7);
   for (const { line, text } of blocks) {
     const [, path = ""] = /^\[(.+)\]\(\.\.\/\1\):$/.exec(lines[line - 3] ?? "") ?? [];
     assert.notEqual(path, "", `${page}:${line} names no file`);
