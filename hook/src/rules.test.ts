@@ -19,7 +19,7 @@ function callOf(tool: string, input: unknown): ToolCall {
     tool,
     input,
     identity,
-    cwd: "/work",
+    cwd: "/srv",
     mode: null,
   };
 }
@@ -145,7 +145,7 @@ test("a summary has what its rule says on one line, within the service's limit",
   const call = callOf("Bash", { command: "echo 1\n\u0007echo 2", n: 3 });
   assert.equal(summaryOf(call, null, "Claude Code"), "Bash: echo 1 ⏎ echo 2");
   const template = "{harness} in {cwd}: {tool} {input.command} {input.n} {input.none}";
-  const filled = "Claude Code in /work: Bash echo 1 ⏎ echo 2 3 (nothing)";
+  const filled = "Claude Code in /srv: Bash echo 1 ⏎ echo 2 3 (nothing)";
   assert.equal(summaryOf(call, template, "Claude Code"), filled);
   const long = summaryOf(callOf("Bash", { command: "😀".repeat(600) }), null, "");
   assert.equal(Array.from(long).length, 500);
@@ -165,9 +165,9 @@ test("a summary doesn't hide that there are two commands, turn their order, or s
 
 test("the default rules don't move with HOME, which the settings of a project can set", () => {
   const { HOME } = process.env;
-  process.env.HOME = "/work/project";
+  process.env.HOME = "/srv/project";
   try {
-    assert.doesNotMatch(defaultRulesPath(), /^\/work\/project/);
+    assert.doesNotMatch(defaultRulesPath(), /^\/srv\/project/);
   } finally {
     if (HOME === undefined) delete process.env.HOME;
     else process.env.HOME = HOME;

@@ -76,7 +76,7 @@ export const stubs: Record<HarnessName, Stub> = {
     input: ({ tool, input, session, id }) => ({
       session_id: session,
       transcript_path: "/tmp/transcript.jsonl",
-      cwd: "/work/project",
+      cwd: "/srv/project",
       permission_mode: "default",
       hook_event_name: "PreToolUse",
       tool_name: tool,
@@ -90,7 +90,7 @@ export const stubs: Record<HarnessName, Stub> = {
       session_id: session,
       turn_id: "turn-1",
       transcript_path: null,
-      cwd: "/work/project",
+      cwd: "/srv/project",
       hook_event_name: "PreToolUse",
       model: "gpt",
       permission_mode: "bypassPermissions",
@@ -105,7 +105,7 @@ export const stubs: Record<HarnessName, Stub> = {
     input: ({ tool, input, session, id }) => ({
       session_id: session,
       transcript_path: "/tmp/transcript.json",
-      cwd: "/work/project",
+      cwd: "/srv/project",
       hook_event_name: "BeforeTool",
       timestamp: id,
       tool_name: tool,
@@ -122,14 +122,14 @@ function cursorInput({ tool, input, session, id, event = "preToolUse" }: StubCal
     model: "default",
     hook_event_name: event,
     cursor_version: "3.9.16",
-    workspace_roots: ["/work/project"],
+    workspace_roots: ["/srv/project"],
   };
   if (event === "preToolUse") {
-    return { ...common, tool_name: tool, tool_input: input, tool_use_id: id, cwd: "/work/project" };
+    return { ...common, tool_name: tool, tool_input: input, tool_use_id: id, cwd: "/srv/project" };
   }
   if (event === "beforeShellExecution") {
     const { command } = input as { command: string };
-    return { ...common, command, cwd: "/work/project", sandbox: false };
+    return { ...common, command, cwd: "/srv/project", sandbox: false };
   }
   const url = "https://mcp.example.com";
   return { ...common, tool_name: tool, tool_input: JSON.stringify(input), url };
