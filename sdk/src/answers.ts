@@ -26,6 +26,18 @@ export function isRedeemed<Request extends RedeemedRequest>(
   return isText(answer.redeemedAt) && isText(Object(answer.redeemedBy).id);
 }
 
+/** A token in the compact form whose subject is this request. Whether its signature is good is the verifier's question. */
+export function isReceipt(answer: string, id: string): boolean {
+  const [, claims] = /^[\w-]+\.([\w-]+)\.[\w-]+$/.exec(answer) ?? [];
+  if (claims === undefined) return false;
+  try {
+    // The subject is ASCII, so nothing of the rest needs decoding.
+    return JSON.parse(atob(claims.replaceAll("-", "+").replaceAll("_", "/"))).sub === id;
+  } catch {
+    return false;
+  }
+}
+
 export function isList<List extends ApprovalRequestList>(answer: unknown): answer is List {
   const { data } = Object(answer);
   return Array.isArray(data) && data.every(isRequest);

@@ -8,7 +8,22 @@ export type EventKind =
   | "request.approved"
   | "request.rejected"
   | "request.expired"
-  | "request.cancelled";
+  | "request.cancelled"
+  | VotingEventKind;
+
+/** Sent only to endpoints that name them. Each may happen more than once. */
+export type VotingEventKind =
+  | "request.vote_recorded"
+  | "request.stage_entered"
+  | "request.escalated"
+  | "request.reassigned"
+  | "request.unreachable";
+
+/** The log's checkpoint of the day. Sent only to endpoints that name it. */
+export type CheckpointEventKind = "log.checkpoint";
+
+/** The events that an endpoint can name. */
+export type EndpointEventKind = EventKind | CheckpointEventKind;
 
 /** Sent to one endpoint on demand, to see whether it works. */
 export type TestEventKind = "webhook.test";
@@ -29,6 +44,57 @@ export type CreateRequest<Payload = Opaque, Metadata = Opaque, AgentState = Opaq
   ttlMinutes?: number | null;
   /** Where this request's outcome is POSTed, signed with the workspace's callback secret. No answer repeats it. */
   callbackUrl?: string | null;
+  /** How many different people must approve in the first stage: 1 to 20, by default 1. */
+  quorum?: number | null;
+  /** Later stages, up to 4. The people of a stage are asked once the stage before it is complete. */
+  then?: NewStage[] | null;
+  /** The person for whom the agent acts. They can never approve this request. */
+  requestedBy?: string | null;
+  /** Whom to ask too when a stage stays open, up to 5 steps. */
+  escalate?: Escalation[] | null;
+  /** The channels by which people may be asked, `mail` among them. By default all that the workspace has. */
+  channels?: AskingChannel[] | null;
+  /** For whom receipts of this request are valid, up to 5 names. By default the workspace's id. */
+  audience?: string[] | null;
+  /** `true`: nobody approves without a passkey. `false` doesn't lower what the workspace or a group asks. */
+  requireSignature?: boolean | null;
+};
+
+/** `slack_link` tells of the request in Slack, without its payload, and leads to the inbox. */
+export type AskingChannel = "mail" | "push" | "slack" | "slack_link" | "teams";
+
+/** A later stage: whom it asks, and how many of them must approve (by default 1). */
+export type NewStage = { notify: string; quorum?: number | null };
+
+/** If the current stage is still open after so many minutes, these people are asked too. */
+export type Escalation = { afterMinutes: number; notify: string };
+
+/** One person's vote. It counts for the revision of the payload that they saw. */
+export type Vote = {
+  email: string;
+  verdict: "approve" | "reject";
+  revision: number;
+  at: string;
+  note: string | null;
+  via: "link" | "inbox" | "slack" | "teams";
+  /** On whose behalf a delegate voted. */
+  for: string | null;
+};
+
+export type Stage = {
+  notify: string;
+  required: number;
+  /** All of them: those of earlier revisions no longer count. */
+  votes: Vote[];
+};
+
+/** How far several people are with a request. */
+export type Approvals = {
+  /** The open stage, counted from 1. */
+  stage: number;
+  /** 1 is the agent's payload; each edit by an approver makes the next. */
+  revision: number;
+  stages: Stage[];
 };
 
 /** One approval request as it is created, read, listed and cancelled. */
@@ -53,6 +119,16 @@ export type ApprovalRequest<Payload = Opaque, Metadata = Opaque, AgentState = Op
   resolvedByEmail: string | null;
   resolutionNote: string | null;
   expiresAt: string;
+  /** Only where it was given. */
+  requestedBy?: string;
+  /** Only where it was given. */
+  channels?: AskingChannel[];
+  /** Only where it was given. */
+  audience?: string[];
+  /** Only where it was given. */
+  requireSignature?: boolean;
+  /** Only where `quorum`, `then` or `escalate` was given. */
+  approvals?: Approvals;
   createdAt: string;
 };
 
@@ -68,7 +144,12 @@ export type RedeemedRequest<
   Payload = Opaque,
   Metadata = Opaque,
   AgentState = Opaque,
-> = ApprovalRequest<Payload, Metadata, AgentState> & RedemptionFacts & { status: "APPROVED" };
+> = ApprovalRequest<Payload, Metadata, AgentState> &
+  RedemptionFacts & {
+    status: "APPROVED";
+    /** The signed receipt; null while the service can't sign. */
+    receipt: string | null;
+  };
 
 /** The answer of `GET /v1/requests`, newest first. */
 export type ApprovalRequestList<Payload = Opaque, Metadata = Opaque, AgentState = Opaque> = {
@@ -100,24 +181,36 @@ export type WebhookEvent<Payload = Opaque, Metadata = Opaque, AgentState = Opaqu
   data: WebhookData<Payload, Metadata, AgentState>;
 };
 
+/** The body of the webhook `log.checkpoint`. */
+export type CheckpointEvent = {
+  event: CheckpointEventKind;
+  createdAt: string;
+  /** A signed note (c2sp.org/tlog-checkpoint). */
+  checkpoint: string;
+};
+
 export type ErrorCode =
   | "invalid_json"
   | "validation_error"
   | "state_too_large"
   | "empty_group"
+  | "quorum_unreachable"
   | "unauthorized"
   | "quota_exceeded"
   | "plan_required"
   | "unknown_group"
+  | "approver_not_allowed"
   | "not_found"
   | "method_not_allowed"
   | "request_timeout"
   | "already_resolved"
   | "not_approved"
+  | "nobody_to_remind"
   | "already_redeemed"
   | "body_too_large"
   | "idempotency_key_reused"
   | "rate_limited"
+  | "reminded_recently"
   | "internal_error"
   | "unavailable";
 

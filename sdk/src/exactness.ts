@@ -130,13 +130,13 @@ function survives(literal: string): boolean {
 }
 
 /** The sign, the digits without zeros around them, and the power of ten of the last one. */
-function decimalOf(literal: string): string {
+export function decimalOf(literal: string): string {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
     /^([-+]?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(literal) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, "");
   const significant = withoutTrailingZeros(digits);
   if (significant === "") return "0";
-  const power = Number(exponent) - fraction.length + digits.length - significant.length;
+  const power = BigInt(exponent) + BigInt(digits.length - significant.length - fraction.length);
   return `${sign}${significant}e${power}`;
 }
 

@@ -10,6 +10,7 @@ import {
   InvalidPayloadError,
 } from "./errors.ts";
 import { type Codec, refuseInexact } from "./exactness.ts";
+import { wordsOfQuestion, wordsOfRequest } from "./question.ts";
 import type { CreateOptions, Requests } from "./requests.ts";
 import { checkPayload, type StandardSchema } from "./standard-schema.ts";
 import { refuseFlawedWait, type WaitOptions } from "./wait.ts";
@@ -120,8 +121,8 @@ export function assertApproved(request: ApprovalRequest): void {
 }
 
 /**
- * An approval of one action is no approval of another with the same payload, and it counts only from the approver whom
- * this action asks: everybody with a key can ask anybody anything.
+ * An approval of one action is no approval of another with the same payload, and it counts only from the people whom
+ * this action asks.
  */
 function refuseAnothers<Payload>(
   request: ApprovalRequest<Payload>,
@@ -129,23 +130,14 @@ function refuseAnothers<Payload>(
 ): void {
   let expected: string | null;
   try {
-    const { summary, notify, agentName } = describe(request.payload);
-    expected = wordsOf({ summary, notify, agentName: agentName ?? null });
+    expected = wordsOfQuestion(describe(request.payload));
   } catch {
     expected = null;
   }
-  const { id, summary, approverEmail, approverGroup, agentName } = request;
-  const notify = approverGroup === null ? approverEmail : `group:${approverGroup.key}`;
-  const found = wordsOf({ summary, notify, agentName });
+  const found = wordsOfRequest(request);
   if (expected === found) return;
   throw new CountersignError(
-    `${id} was not asked for this action: it was ${found}, and this action asks ${expected ?? "otherwise"}`,
+    `${request.id} was not asked for this action: it was ${found}, and this action asks ${expected ?? "otherwise"}`,
     { code: "another_action" },
   );
-}
-
-type Question = { summary: string; notify: string | null; agentName: string | null };
-
-function wordsOf({ summary, notify, agentName }: Question): string {
-  return JSON.stringify({ summary, notify, agentName });
 }

@@ -5,10 +5,17 @@ export type {
   ApprovalRequest,
   ApprovalRequestList,
   ApprovalStatus,
+  Approvals,
+  AskingChannel,
+  CheckpointEvent,
   CreateRequest,
   ErrorCode,
+  Escalation,
   EventKind,
+  NewStage,
   RedeemedRequest,
+  Stage,
+  Vote,
   WebhookData,
   WebhookEvent,
 } from "./contract.ts";
@@ -34,13 +41,16 @@ export {
 export type {
   CallOptions,
   CreateOptions,
+  ExactPayload,
   ListFilter,
   PageOptions,
+  ReceiptOptions,
   RedeemOptions,
   Requests,
 } from "./requests.ts";
 export type { StandardSchema } from "./standard-schema.ts";
 export type { Fetch } from "./transport.ts";
+export type { OnVote, RecordedVote } from "./votes.ts";
 export type { DecidedRequest, WaitOptions } from "./wait.ts";
 export {
   constructEvent,

@@ -1,6 +1,6 @@
-// The calls about approval requests: create, read, list, cancel, wait for the decision, and redeem it.
+// The calls about approval requests: create, read, list, cancel, remind, wait for the decision, redeem it, and its receipt.
 
-import { isAbout, isDefaultApprover, isList, isRedeemed, notTold } from "./answers.ts";
+import { isAbout, isDefaultApprover, isList, isReceipt, isRedeemed, notTold } from "./answers.ts";
 import type {
   ApprovalRequest,
   ApprovalRequestList,
@@ -31,6 +31,14 @@ export type RedeemOptions = CallOptions & {
    */
   idempotencyKey?: string;
 };
+
+export type ReceiptOptions = CallOptions & {
+  /** `"payload"` puts the exact text of the effective payload into the claim `text`. */
+  embed?: "payload";
+};
+
+/** The bytes that were approved, as text, and their SHA-256 as receipts name it: base64url. */
+export type ExactPayload = { text: string; digest: string };
 
 export type ListFilter = {
   status?: ApprovalStatus;
@@ -144,6 +152,20 @@ export class Requests {
   }
 
   /**
+   * Mails everybody who can still vote again, at most once in an hour: sooner, this throws a `CountersignError`
+   * `reminded_recently`. After a lost answer that may be the reminder of this very call.
+   */
+  async remind<Payload = unknown, Metadata = unknown, AgentState = unknown>(
+    id: string,
+    { signal }: CallOptions = {},
+  ): Promise<ApprovalRequest<Payload, Metadata, AgentState>> {
+    const outgoing = { method: "POST", path: `${pathOf(id)}/remind`, signal } as const;
+    const answer = await call<Request<Payload, Metadata, AgentState>>(this.#options, outgoing);
+    if (!isAbout(answer, id)) throw notTold(this.#options, id);
+    return answer;
+  }
+
+  /**
    * Right before you run an approved action: of any number of calls one gets the request, and may run its
    * `effectivePayload`. Every other one throws an `AlreadyRedeemedError`, which says who may. Retries after lost answers.
    * A payload that `JSON.parse` would round is not redeemed: this throws an `InexactPayloadError`. The `signal` counts
@@ -169,6 +191,34 @@ export class Requests {
   }
 
   /**
+   * The signed receipt of an approved or rejected request: a compact JWS that anybody can verify with the keys at
+   * `/.well-known/jwks.json`. Before the decision this throws a `CountersignError` `not_found`.
+   */
+  async receipt(id: string, { embed, signal }: ReceiptOptions = {}): Promise<string> {
+    const path = `${pathOf(id)}/receipt${embed === undefined ? "" : "?embed=payload"}`;
+    const answer = await this.#readText(path, signal);
+    if (!isReceipt(answer, id)) throw notTold(this.#options, `the receipt of ${id}`);
+    return answer;
+  }
+
+  /**
+   * The exact text that was approved, never written anew: hash and execute this one. Unless the request is approved and
+   * has a payload, this throws a `CountersignError` `not_found`.
+   */
+  async effectivePayload(id: string, { signal }: CallOptions = {}): Promise<ExactPayload> {
+    const text = await this.#readText(`${pathOf(id)}/effective-payload`, signal);
+    return { text, digest: await sha256(text) };
+  }
+
+  /**
+   * The proof that the decision is in the log: give it to `receipts.verify` as `proof`. Until a checkpoint covers the
+   * decision, a second or two after it, this throws a `CountersignError` `not_found`.
+   */
+  async logProof(id: string, { signal }: CallOptions = {}): Promise<string> {
+    return this.#readText(`${pathOf(id)}/log-proof`, signal);
+  }
+
+  /**
    * Resolves once the request is approved, rejected, expired or cancelled: look at `status`. Survives restarts of the
    * service, and can be called again with the same id in another process.
    */
@@ -177,6 +227,11 @@ export class Requests {
     options: WaitOptions = {},
   ): Promise<DecidedRequest<Payload, Metadata, AgentState>> {
     return waitForDecision<Payload, Metadata, AgentState>(this.#options, id, options);
+  }
+
+  #readText(path: string, signal: AbortSignal | undefined): Promise<string> {
+    const asText = { ...this.#options, parse: (text: string) => text };
+    return call<string>(asText, { method: "GET", path, signal });
   }
 
   /** Reads the request before it is redeemed, so that an approval that can't run here is not used up. */
@@ -196,6 +251,12 @@ export class Requests {
       answer.status === "APPROVED" ? roundedNumberInMember(text, "effectivePayload") : null;
     if (rounded !== null) throw new InexactPayloadError(rounded, asRead(rounded));
   }
+}
+
+async function sha256(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  const characters = Array.from(new Uint8Array(digest), (byte) => String.fromCharCode(byte));
+  return btoa(characters.join("")).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 /** Together they outlast a restart of the service. */

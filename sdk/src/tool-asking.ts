@@ -2,6 +2,7 @@
 
 import type { Countersign } from "./client.ts";
 import type { ApprovalRequest, CreateRequest } from "./contract.ts";
+import { type AskedRequest, type Question, wordsOfQuestion, wordsOfRequest } from "./question.ts";
 import { changed, isShownAs } from "./standard-schema.ts";
 import type { Validate } from "./tool-redeeming.ts";
 import { isEdited, type NotRun, refusalText, unfitText, unusableText } from "./tool-results.ts";
@@ -140,23 +141,10 @@ export async function approvalOf(
   return "notRun" in allowed ? allowed : { request, input: allowed.input };
 }
 
-/**
- * Whether a request asks what this code asks: the same words, of the same person, by the same agent. Everybody with a
- * key of the workspace can ask anybody anything, with any `agentState`.
- */
-export function isAskedBy(
-  request: Pick<ApprovalRequest, "summary" | "approverEmail" | "approverGroup" | "agentName">,
-  describe: () => Pick<CreateRequest, "summary" | "notify" | "agentName">,
-): boolean {
-  const { summary, approverEmail, approverGroup, agentName } = request;
-  const notify = approverGroup === null ? approverEmail : `group:${approverGroup.key}`;
+/** Whether a request asks what this code asks. Everybody with a key can write any `agentState`. */
+export function isAskedBy(request: AskedRequest, describe: () => Question): boolean {
   try {
-    const expected = describe();
-    return (
-      expected.summary === summary &&
-      expected.notify === notify &&
-      (expected.agentName ?? null) === agentName
-    );
+    return wordsOfQuestion(describe()) === wordsOfRequest(request);
   } catch {
     // Made for other payloads than this.
     return false;

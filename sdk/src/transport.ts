@@ -1,5 +1,6 @@
 // One call to the service: sent, retried while that can help, and parsed. Every call made here is safe to repeat: reads
-// change nothing, a create and a redeem carry an idempotency key, and a request can be cancelled only once.
+// change nothing, a create and a redeem carry an idempotency key, a request can be cancelled only once, and people are
+// reminded once in an hour.
 
 import type { ApprovalRequest, ApprovalStatus, ErrorBody, ErrorCode } from "./contract.ts";
 import { AlreadyRedeemedError, CountersignError } from "./errors.ts";
@@ -72,7 +73,8 @@ export function pathOf(id: string): string {
 
 /** Whether the same call may succeed later. */
 export function isWorthAnotherTry(error: unknown): error is CountersignError {
-  if (!(error instanceof CountersignError)) return false;
+  // A reminder may be sent again in an hour, which is no pause between two tries.
+  if (!(error instanceof CountersignError) || error.code === "reminded_recently") return false;
   return error.status === 0
     ? error.code === "connection_failed"
     : statusesWorthAnotherTry.includes(error.status);
@@ -118,7 +120,23 @@ export function isRequest(answer: unknown): answer is ApprovalRequest {
 }
 
 async function callOnce(options: TransportOptions, outgoing: Outgoing): Promise<unknown> {
-  const { status, headers, text } = await exchange(options, outgoing);
+  return readAnswer(options, await exchange(options, outgoing));
+}
+
+/** One try of a read, with the answer's entity tag. Null if the answer is still the one with the known tag. */
+export async function callUnlessKnown<Answer>(
+  options: TransportOptions,
+  outgoing: Outgoing,
+  knownTag: string | null,
+): Promise<{ answer: Answer; tag: string | null } | null> {
+  const headers: Record<string, string> = knownTag === null ? {} : { "if-none-match": knownTag };
+  const exchanged = await exchange(options, { ...outgoing, headers });
+  if (knownTag !== null && exchanged.status === 304) return null;
+  const answer = readAnswer(options, exchanged) as Answer;
+  return { answer, tag: exchanged.headers.get("etag") };
+}
+
+function readAnswer(options: TransportOptions, { status, headers, text }: Exchanged): unknown {
   const requestId = headers.get("x-request-id");
   if (status >= 200 && status < 300) {
     const answer = readBody(options, text, { status, requestId });

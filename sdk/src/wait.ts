@@ -5,6 +5,7 @@ import type { ApprovalRequest, ApprovalStatus } from "./contract.ts";
 import { CountersignError, WaitTimeoutError } from "./errors.ts";
 import {
   call,
+  callUnlessKnown,
   delayMs,
   isFromService,
   isWorthAnotherTry,
@@ -12,6 +13,7 @@ import {
   sleep,
   type TransportOptions,
 } from "./transport.ts";
+import { type OnVote, tellOnce } from "./votes.ts";
 
 export type WaitOptions = {
   /**
@@ -20,6 +22,11 @@ export type WaitOptions = {
    */
   timeoutMs?: number;
   signal?: AbortSignal;
+  /**
+   * Called once for each vote of a request with `quorum`, `then` or `escalate`, oldest first, also for those that were
+   * given before this wait began. The next one, and the decision, wait until it is done; what it throws ends the wait.
+   */
+  onVote?: OnVote;
 };
 
 /** A request that won't change any more. */
@@ -39,9 +46,11 @@ const answerMsMin = 1_000;
 export async function waitForDecision<Payload, Metadata, AgentState>(
   options: TransportOptions,
   id: string,
-  { timeoutMs = Number.POSITIVE_INFINITY, signal }: WaitOptions,
+  { timeoutMs = Number.POSITIVE_INFINITY, signal, onVote }: WaitOptions,
 ): Promise<DecidedRequest<Payload, Metadata, AgentState>> {
-  refuseFlawedWait({ timeoutMs });
+  refuseFlawedWait({ timeoutMs, ...(onVote === undefined ? {} : { onVote }) });
+  const tellVotes = onVote === undefined ? null : tellOnce(onVote);
+  const sight: Sight<Payload, Metadata, AgentState> = { request: null, tag: null };
   const endsAt = performance.now() + timeoutMs;
   let failures = 0;
   let earlyAnswers = 0;
@@ -52,18 +61,14 @@ export async function waitForDecision<Payload, Metadata, AgentState>(
   for (;;) {
     let pauseMs = 0;
     let cause: unknown;
+    let seen: Look<Payload, Metadata, AgentState> | null = null;
     try {
-      const { request, isEarly } = await look<Payload, Metadata, AgentState>(options, id, {
-        remainingMs: Math.max(0, endsAt - performance.now()),
-        signal,
-      });
-      if (isDecided(request)) return request;
+      const remainingMs = Math.max(0, endsAt - performance.now());
+      const asked = { id, remainingMs, signal };
+      seen = await (tellVotes === null ? look(options, asked) : lookAgain(options, asked, sight));
       failures = 0;
       heardAt = performance.now();
-      expiresAt = Date.parse(request.expiresAt);
-      // A service with too many waiting callers answers at once; an immediate retry would add to them.
-      earlyAnswers = isEarly ? earlyAnswers + 1 : 0;
-      pauseMs = isEarly ? delayMs(earlyAnswers) : 0;
+      expiresAt = Date.parse(seen.request.expiresAt);
     } catch (error) {
       failures += 1;
       if (isFromService(error)) heardAt = performance.now();
@@ -73,6 +78,15 @@ export async function waitForDecision<Payload, Metadata, AgentState>(
       pauseMs = delayMs(failures, error);
       cause = error;
     }
+    if (seen !== null) {
+      const { request, isEarly } = seen;
+      // Outside of the try: a failure of the caller's own function is none of the service.
+      const isNews = tellVotes !== null && (await tellVotes(request));
+      if (isDecided(request)) return request;
+      // A service with too many waiting callers answers at once; an immediate retry would add to them.
+      earlyAnswers = isEarly && !isNews ? earlyAnswers + 1 : 0;
+      if (earlyAnswers > 0) pauseMs = delayMs(earlyAnswers);
+    }
     const leftMs = endsAt - performance.now();
     if (leftMs <= 0) throw new WaitTimeoutError(id, timeoutMs, cause);
     await sleep(Math.min(pauseMs, leftMs), signal);
@@ -80,7 +94,10 @@ export async function waitForDecision<Payload, Metadata, AgentState>(
 }
 
 /** Called before a person is asked, too: a wait that can't be begun must not leave a question behind. */
-export function refuseFlawedWait({ timeoutMs = 0 }: WaitOptions): void {
+export function refuseFlawedWait({ timeoutMs = 0, onVote }: WaitOptions): void {
+  if (onVote !== undefined && typeof onVote !== "function") {
+    throw new TypeError("onVote must be a function");
+  }
   if (typeof timeoutMs === "number" && !Number.isNaN(timeoutMs)) return;
   throw new TypeError("timeoutMs must be a number of milliseconds");
 }
@@ -91,26 +108,68 @@ function isPassing(error: unknown, { contact }: TransportOptions): boolean {
   return contact.isMade && error instanceof CountersignError && error.code === "not_countersign";
 }
 
+type Asked = { id: string; remainingMs: number; signal: AbortSignal | undefined };
+
+type Look<Payload, Metadata, AgentState> = {
+  request: ApprovalRequest<Payload, Metadata, AgentState>;
+  /** Answered before its time, as by a service with too many waiting callers. */
+  isEarly: boolean;
+};
+
+/** What a wait has seen last. */
+type Sight<Payload, Metadata, AgentState> = {
+  request: ApprovalRequest<Payload, Metadata, AgentState> | null;
+  tag: string | null;
+};
+
 /** One long poll, held for no longer than there is time. */
 async function look<Payload, Metadata, AgentState>(
   options: TransportOptions,
-  id: string,
-  { remainingMs, signal }: { remainingMs: number; signal: AbortSignal | undefined },
-): Promise<{ request: ApprovalRequest<Payload, Metadata, AgentState>; isEarly: boolean }> {
+  { id, remainingMs, signal }: Asked,
+): Promise<Look<Payload, Metadata, AgentState>> {
   // A client that never heard the service asks for an answer at once: a held call may be cut before one comes.
   const isFirst = !options.contact.isMade;
-  const secondsMax = isFirst ? 0 : waitSecondsMax;
-  const waitSeconds = Math.min(secondsMax, Math.floor(remainingMs / 1_000));
-  const heldMs = waitSeconds * 1_000;
-  const timeoutMs = Math.max(answerMsMin, Math.min(options.timeoutMs, remainingMs - heldMs));
-  const askedAt = performance.now();
+  const hold = holdOf(options, { remainingMs, secondsMax: isFirst ? 0 : waitSecondsMax });
   const request = await call<ApprovalRequest<Payload, Metadata, AgentState>>(
-    { ...options, retriesMax: 0, timeoutMs },
-    { method: "GET", path: `${pathOf(id)}?wait=${waitSeconds}`, heldMs, signal },
+    { ...options, retriesMax: 0, timeoutMs: hold.timeoutMs },
+    { method: "GET", path: `${pathOf(id)}?wait=${hold.seconds}`, heldMs: hold.ms, signal },
   );
   if (!isAbout(request, id)) throw notTold(options, id);
-  const wasHeld = heldMs > 0 && performance.now() - askedAt >= heldMs / 2;
-  return { request, isEarly: !isFirst && !wasHeld };
+  return { request, isEarly: !isFirst && !hold.isOver() };
+}
+
+/** The same for a caller who wants to know each vote: the service answers as soon as anything differs from the tag. */
+async function lookAgain<Payload, Metadata, AgentState>(
+  options: TransportOptions,
+  { id, remainingMs, signal }: Asked,
+  sight: Sight<Payload, Metadata, AgentState>,
+): Promise<Look<Payload, Metadata, AgentState>> {
+  const isFirst = sight.request === null;
+  const hold = holdOf(options, { remainingMs, secondsMax: isFirst ? 0 : waitSecondsMax });
+  const told = await callUnlessKnown<ApprovalRequest<Payload, Metadata, AgentState>>(
+    { ...options, timeoutMs: hold.timeoutMs },
+    { method: "GET", path: `${pathOf(id)}?wait=${hold.seconds}`, heldMs: hold.ms, signal },
+    sight.tag,
+  );
+  if (told !== null) {
+    if (!isAbout(told.answer, id)) throw notTold(options, id);
+    Object.assign(sight, { request: told.answer, tag: told.tag });
+  }
+  // Only an answer has a tag, so there was one before the first 304.
+  if (sight.request === null) throw notTold(options, id);
+  return { request: sight.request, isEarly: !isFirst && !hold.isOver() };
+}
+
+/** How long the service may hold the answer to one call, and the time limit beside that. */
+function holdOf(
+  options: TransportOptions,
+  { remainingMs, secondsMax }: { remainingMs: number; secondsMax: number },
+) {
+  const seconds = Math.min(secondsMax, Math.floor(remainingMs / 1_000));
+  const ms = seconds * 1_000;
+  const timeoutMs = Math.max(answerMsMin, Math.min(options.timeoutMs, remainingMs - ms));
+  const askedAt = performance.now();
+  return { seconds, ms, timeoutMs, isOver: () => ms > 0 && performance.now() - askedAt >= ms / 2 };
 }
 
 function isDecided<Payload, Metadata, AgentState>(

@@ -1,7 +1,7 @@
 // The reference verifier of webhooks: checks that the service sent it, just now, and unchanged. Uses only Web Crypto,
 // so that it runs wherever there is `fetch`.
 
-import type { WebhookEvent } from "./contract.ts";
+import type { CheckpointEvent, WebhookEvent } from "./contract.ts";
 import { type WebhookFlaw, WebhookVerificationError } from "./errors.ts";
 
 /** The body as it arrived: its bytes, or the text of exactly these bytes. */
@@ -22,7 +22,11 @@ export type VerifyOptions = {
   now?: number;
   /** Instead of `JSON.parse`, which rounds large numbers. */
   parse?: (text: string) => unknown;
+  /** `true`: also take the body of `log.checkpoint`, which is about no request. Only endpoints that name it get it. */
+  checkpoints?: false;
 };
+
+type WithCheckpoints = Omit<VerifyOptions, "checkpoints"> & { checkpoints: true };
 
 const signatureName = "x-service-signature";
 const eventName = "x-service-event";
@@ -35,8 +39,21 @@ export async function constructEvent<Payload = unknown, Metadata = unknown, Agen
   rawBody: RawBody,
   header: SignatureHeader,
   secret: string | readonly string[],
-  { toleranceSeconds = 300, now = Date.now() / 1_000, parse = JSON.parse }: VerifyOptions = {},
-): Promise<WebhookEvent<Payload, Metadata, AgentState>> {
+  options?: VerifyOptions,
+): Promise<WebhookEvent<Payload, Metadata, AgentState>>;
+export async function constructEvent<Payload = unknown, Metadata = unknown, AgentState = unknown>(
+  rawBody: RawBody,
+  header: SignatureHeader,
+  secret: string | readonly string[],
+  options: WithCheckpoints,
+): Promise<WebhookEvent<Payload, Metadata, AgentState> | CheckpointEvent>;
+export async function constructEvent(
+  rawBody: RawBody,
+  header: SignatureHeader,
+  secret: string | readonly string[],
+  options: VerifyOptions | WithCheckpoints = {},
+): Promise<WebhookEvent | CheckpointEvent> {
+  const { toleranceSeconds = 300, now = Date.now() / 1_000, parse = JSON.parse } = options;
   const body = bytesOf(rawBody);
   const signature = readSignature(headerOf(header, signatureName));
   refuseWrongTime(signature.timestamp, now, toleranceSeconds);
@@ -46,7 +63,11 @@ export async function constructEvent<Payload = unknown, Metadata = unknown, Agen
       "no signature matches. Either the secret is not this endpoint's, or the body is not the raw one: bytes that were parsed and written again as JSON are other bytes. Give the body as it arrived.",
     );
   }
-  return readEvent(body, headerOf(header, eventName), parse);
+  const event = readEvent(body, headerOf(header, eventName), parse);
+  if (event.event === "log.checkpoint" && !options.checkpoints) {
+    throw flaw("body_malformed", "the body is a log.checkpoint: give checkpoints: true");
+  }
+  return event;
 }
 
 export const webhooks = { constructEvent } as const;
@@ -127,18 +148,19 @@ function isSame(candidate: string, right: string): boolean {
   return difference === 0;
 }
 
-function readEvent<Event extends { event: string }>(
+function readEvent(
   body: Uint8Array,
   announced: string | null,
   parse: (text: string) => unknown,
-): Event {
-  let event: Partial<Event> | null;
+): WebhookEvent | CheckpointEvent {
+  let event: Partial<WebhookEvent | CheckpointEvent> | null;
   try {
-    event = parse(new TextDecoder("utf-8", { fatal: true }).decode(body)) as Partial<Event> | null;
+    event = parse(new TextDecoder("utf-8", { fatal: true }).decode(body)) as typeof event;
   } catch {
     event = null;
   }
-  if (typeof event?.event !== "string") {
+  const note = event?.event === "log.checkpoint" ? event.checkpoint : "";
+  if (typeof event?.event !== "string" || typeof note !== "string") {
     throw flaw("body_malformed", "the body is signed, but it is no event of Countersign");
   }
   if (announced !== null && announced !== event.event) {
@@ -147,7 +169,7 @@ function readEvent<Event extends { event: string }>(
       `the X-Service-Event header says ${announced}, and the body that was signed says ${event.event}`,
     );
   }
-  return event as Event;
+  return event as WebhookEvent | CheckpointEvent;
 }
 
 const encoder = new TextEncoder();

@@ -16,6 +16,7 @@ import {
   startWorker,
   type TestWorker,
 } from "../../server/test/test-worker.ts";
+import type { EventKind } from "../src/contract.ts";
 import { FakeService } from "../src/testing/fake-service.ts";
 
 type Sent = { key?: string | null; headers?: Record<string, string>; body?: string | object };
@@ -43,6 +44,10 @@ type Setting = {
   groups?: { key: string; name: string; members: string[] }[];
   /** Events are to be sent. */
   isHeard?: true;
+  /** Those that the endpoint names. */
+  events?: EventKind[];
+  /** The owner of the API key. */
+  keyOwner?: string;
 };
 
 type Case = { setting?: Setting; run(subject: Subject): Promise<void> };
@@ -104,7 +109,58 @@ const flawedBodies: (string | object)[] = [
   { ...minimal, callbackUrl: "http://example.com/resume" },
   { ...minimal, callbackUrl: `https://example.com/${"x".repeat(2_029)}` },
   { ...minimal, payload: "x".repeat(4 * 1024 * 1024) },
+  { ...minimal, quorum: 0 },
+  { ...minimal, quorum: 21 },
+  { ...minimal, quorum: "2" },
+  { ...minimal, then: {} },
+  { ...minimal, then: ["ann@example.com"] },
+  { ...minimal, then: [{}] },
+  { ...minimal, then: [{ notify: "a@b.c", quorom: 2 }] },
+  { ...minimal, then: [{ notify: "a@b.c", quorum: 1.5 }] },
+  { ...minimal, then: Array(5).fill({ notify: "a@b.c" }) },
+  '{"summary":"a","notify":"a@b.c","then":[{"notify":"a@b.c","notify":"b@b.c"}]}',
+  { ...minimal, requestedBy: "Ann" },
+  { ...minimal, requestedBy: 7 },
+  { ...minimal, escalate: [{ notify: "a@b.c" }] },
+  { ...minimal, escalate: [{ afterMinutes: 0, notify: "a@b.c" }] },
+  { ...minimal, escalate: Array(6).fill({ afterMinutes: 5, notify: "a@b.c" }) },
+  { ...minimal, channels: "mail" },
+  { ...minimal, channels: [] },
+  { ...minimal, channels: ["slack"] },
+  { ...minimal, channels: ["mail", "mail"] },
+  { ...minimal, channels: ["mail", "sms"] },
+  { ...minimal, channels: ["mail", "slack", "slack_link"] },
+  { ...minimal, audience: "ledger" },
+  { ...minimal, audience: [] },
+  { ...minimal, audience: ["a", "a"] },
+  { ...minimal, audience: ["a b"] },
+  { ...minimal, audience: ["a", 1] },
+  { ...minimal, audience: ["a".repeat(201)] },
+  { ...minimal, audience: ["a", "b", "c", "d", "e", "f"] },
+  { ...minimal, requireSignature: "yes" },
+  { ...minimal, requireSignature: 0 },
 ];
+
+const people = {
+  groups: [
+    {
+      key: "finance",
+      name: "Finance",
+      members: ["ann@x.example", "ben@x.example", "cat@x.example"],
+    },
+    { key: "board", name: "The board", members: ["cat@x.example", "dan@x.example"] },
+    { key: "empty", name: "Nobody", members: [] },
+  ],
+};
+
+const payment = {
+  summary: "Pay 40000",
+  payload: { amount: 40_000 },
+  notify: "group:finance",
+  quorum: 2,
+  then: [{ notify: "dan@x.example" }],
+  requestedBy: "eve@x.example",
+};
 
 const cases: Record<string, Case> = {
   "a request comes back as it was sent, to the letter": {
@@ -113,7 +169,14 @@ const cases: Record<string, Case> = {
       const callbackUrl = "https://workflows.invalid/resume/77";
       const withOwnAddress = { ...minimal, callbackUrl };
       const given = [minimal, full, { ...minimal, ...nothing }, { ...minimal, payload: 0 }];
-      for (const body of [...given, withOwnAddress]) {
+      const withChannels = { ...minimal, channels: ["slack_link", "mail"] };
+      const withProof = {
+        ...minimal,
+        audience: ["https://pay.example", "b"],
+        requireSignature: true,
+      };
+      const unsigned = { ...minimal, requireSignature: false };
+      for (const body of [...given, withOwnAddress, withChannels, withProof, unsigned]) {
         const { id } = await post(subject, body);
         await subject.call("GET", `/v1/requests/${id}`);
       }
@@ -168,11 +231,13 @@ const cases: Record<string, Case> = {
         await subject.call("GET", `/v1/requests/${other}`);
         await subject.call("POST", `/v1/requests/${other}/cancel`);
         await subject.call("POST", `/v1/requests/${other}/redeem`);
+        await subject.call("POST", `/v1/requests/${other}/remind`);
       }
       await subject.call("PUT", "/v1/requests", { body: minimal });
       await subject.call("PUT", `/v1/requests/${id}`, { body: minimal });
       await subject.call("GET", `/v1/requests/${id}/cancel`);
       await subject.call("GET", `/v1/requests/${id}/redeem`);
+      await subject.call("GET", `/v1/requests/${id}/remind`);
       await subject.call("POST", "/v1/default-approver", { body: {} });
     },
   },
@@ -280,6 +345,41 @@ const cases: Record<string, Case> = {
       await subject.call("POST", `/v1/requests/${rejected}/redeem`);
     },
   },
+  "receipts and the bytes that were approved are answered alike": {
+    setting: people,
+    run: async (subject) => {
+      const show = async (id: string, headers: Record<string, string> = {}) => {
+        for (const what of ["receipt", "receipt?embed=payload", "effective-payload"]) {
+          await subject.call("GET", `/v1/requests/${id}/${what}`, { headers });
+        }
+      };
+      const id = await ask(subject, full);
+      await show(id);
+      await subject.decide(id, { verdict: "approve", edit: '{"amount":1.50}' });
+      await show(id);
+      await show(id, { "if-none-match": "*" });
+      for (const query of ["?embed=", "?embed=all", "?embed=payload&embed=payload"]) {
+        await subject.call("GET", `/v1/requests/${id}/receipt${query}`);
+      }
+      await subject.call("POST", `/v1/requests/${id}/receipt`);
+      await subject.call("PUT", `/v1/requests/${id}/effective-payload`);
+      await subject.call("GET", `/v1/requests/${id}/receipt`, { key: null });
+      const rejected = await ask(subject, full);
+      await subject.decide(rejected, { verdict: "reject" });
+      await show(rejected);
+      const plain = await ask(subject);
+      await subject.decide(plain, { verdict: "approve" });
+      await show(plain);
+      const voted = await ask(subject, payment);
+      for (const by of ["ann@x.example", "ben@x.example", "dan@x.example"]) {
+        await subject.decide(voted, { verdict: "approve", by });
+      }
+      await show(voted);
+      for (const other of ["req_x", `req_${"0".repeat(32)}`]) await show(other);
+      await subject.call("GET", "/.well-known/jwks.json", { key: null });
+      await subject.call("POST", "/.well-known/jwks.json", { key: null });
+    },
+  },
   "lists are filtered and paged alike": {
     run: async (subject) => {
       const times: string[] = [];
@@ -329,6 +429,135 @@ const cases: Record<string, Case> = {
       for (const key of ["empty", "none"]) {
         await post(subject, { ...minimal, notify: `group:${key}` });
       }
+    },
+  },
+  "several people decide in stages, and an edit begins again": {
+    setting: people,
+    run: async (subject) => {
+      const id = await ask(subject, payment);
+      const read = () => subject.call("GET", `/v1/requests/${id}`);
+      await read();
+      await subject.decide(id, { verdict: "approve", by: "ann@x.example", note: "fine" });
+      await read();
+      await subject.decide(id, { verdict: "approve", by: "ann@x.example" });
+      await subject.decide(id, { verdict: "approve", by: "ann@x.example", edit: '{"amount":1}' });
+      const edit = '{"amount":39999.90}';
+      await subject.decide(id, { verdict: "approve", by: "ben@x.example", edit });
+      await read();
+      await subject.decide(id, { verdict: "approve", by: "ann@x.example" });
+      await read();
+      await subject.decide(id, { verdict: "reject", by: "ben@x.example" });
+      await subject.decide(id, { verdict: "approve", by: "cat@x.example" });
+      // The last one edits, so that everybody is asked again.
+      await subject.decide(id, {
+        verdict: "approve",
+        by: "dan@x.example",
+        edit: '{"amount":40000}',
+      });
+      await read();
+      for (const by of ["ann@x.example", "cat@x.example"]) {
+        await subject.decide(id, { verdict: "approve", by });
+      }
+      await read();
+      await subject.decide(id, { verdict: "approve", by: "dan@x.example" });
+      await subject.call("POST", `/v1/requests/${id}/redeem`);
+      await subject.call("GET", "/v1/requests");
+    },
+  },
+  "one rejection ends it, and time and the agent end it as ever": {
+    setting: people,
+    run: async (subject) => {
+      const rejected = await ask(subject, payment);
+      await subject.decide(rejected, { verdict: "approve", by: "ben@x.example" });
+      await subject.decide(rejected, { verdict: "reject", by: "ann@x.example", note: "no" });
+      await subject.decide(rejected, { verdict: "approve", by: "cat@x.example" });
+      const cancelled = await ask(subject, payment);
+      await subject.call("POST", `/v1/requests/${cancelled}/cancel`);
+      const expired = await ask(subject, { ...payment, quorum: 1 });
+      await subject.decide(expired, { verdict: "approve", by: "cat@x.example" });
+      await subject.expire(expired);
+      for (const id of [rejected, cancelled, expired]) {
+        await subject.call("GET", `/v1/requests/${id}`);
+      }
+    },
+  },
+  "nobody counts twice, nor the requester, nor the owner of the key": {
+    setting: { ...people, keyOwner: "Ann+agent@x.example" },
+    run: async (subject) => {
+      const two = { ...payment, quorum: 1, then: [{ notify: "group:board", quorum: 2 }] };
+      const id = await ask(subject, { ...two, requestedBy: "Ben@x.example" });
+      await subject.call("GET", `/v1/requests/${id}`);
+      await post(subject, { ...payment, notify: "ann@x.example", quorum: null, then: null });
+      await post(subject, { ...minimal, notify: "ANN@x.example" });
+      await post(subject, { ...minimal, notify: "eve+1@x.example", requestedBy: "eve@x.example" });
+      const plain = await ask(subject, { ...minimal, requestedBy: "eve@x.example" });
+      await subject.decide(plain, { verdict: "approve" });
+      await subject.call("GET", `/v1/requests/${plain}`);
+    },
+  },
+  "who is needed later can't approve now": {
+    setting: people,
+    run: async (subject) => {
+      const id = await ask(subject, { ...payment, quorum: 1, then: [{ notify: "cat@x.example" }] });
+      await subject.decide(id, { verdict: "approve", by: "cat@x.example" });
+      await subject.decide(id, { verdict: "approve", by: "ann@x.example" });
+      await subject.decide(id, { verdict: "approve", by: "cat@x.example" });
+      await subject.call("GET", `/v1/requests/${id}`);
+    },
+  },
+  "stages that can't be complete, and people who can't be asked, are refused": {
+    setting: people,
+    run: async (subject) => {
+      const escalate = [{ afterMinutes: 60, notify: "group:board" }];
+      for (const more of [
+        { quorum: 4 },
+        { quorum: 4, escalate },
+        { quorum: 4, escalate, ttlMinutes: 60 },
+        { quorum: 3, then: [{ notify: "ann+2@x.example" }] },
+        { quorum: 3, then: [], requestedBy: "cat+1@x.example" },
+        { then: [{ notify: "group:none" }] },
+        { then: [{ notify: "group:empty" }] },
+        { then: [], escalate: [{ afterMinutes: 5, notify: "group:none" }] },
+        { quorum: null, then: null, escalate: null },
+        { quorum: null, then: [], escalate: [] },
+        { quorum: 1, then: [] },
+      ]) {
+        await post(subject, { ...payment, ...more });
+      }
+    },
+  },
+  "people are reminded once in an hour": {
+    setting: people,
+    run: async (subject) => {
+      const ids = [await ask(subject, payment), await ask(subject)];
+      for (const id of [...ids, ...ids]) await subject.call("POST", `/v1/requests/${id}/remind`);
+      for (const id of ids) await subject.call("POST", `/v1/requests/${id}/cancel`);
+      for (const id of ids) await subject.call("POST", `/v1/requests/${id}/remind`);
+    },
+  },
+  "an entity tag says how far people are": {
+    setting: people,
+    run: async (subject) => {
+      const id = await ask(subject, payment);
+      for (const tag of ['"1-pending"', "*"]) {
+        const headers = { "if-none-match": tag };
+        await subject.call("GET", `/v1/requests/${id}?wait=60`, tag === "*" ? {} : { headers });
+        if (tag === '"1-pending"') await subject.decide(id, { verdict: "reject" });
+      }
+    },
+  },
+  "votes and stages are sent to an endpoint that names them": {
+    setting: {
+      ...people,
+      isHeard: true,
+      events: ["request.vote_recorded", "request.stage_entered", "request.approved"],
+    },
+    run: async (subject) => {
+      const id = await ask(subject, payment);
+      for (const by of ["ann@x.example", "ben@x.example", "dan@x.example"]) {
+        await subject.decide(id, { verdict: "approve", by });
+      }
+      await subject.webhooks(5);
     },
   },
   "a plan without groups refuses them": {
@@ -406,13 +635,27 @@ const shownHeaders = [
   "etag",
   "idempotent-replayed",
   "location",
+  "repr-digest",
+  "retry-after",
   "www-authenticate",
 ];
 
 function note(told: string[], what: string, status: number, headers: Headers, body: string): void {
   const named = shownHeaders.filter((name) => headers.has(name));
   const lines = named.map((name) => `${name}: ${headers.get(name)}`);
-  told.push([`${what} → ${status}`, ...lines, body].join("\n"));
+  told.push([`${what} → ${status}`, ...lines, withReadableTokens(body)].join("\n"));
+}
+
+/** Only claims that both sides know. The fake's key is its own, and nobody opened a page. */
+function withReadableTokens(body: string): string {
+  return body.replaceAll(/\beyJ[\w-]+\.([\w-]+)\.[\w-]{86}\b/g, (_, part: string) => {
+    const claims = JSON.parse(Buffer.from(part, "base64url").toString());
+    const { iss: _iss, aud, ws, jti, iat, nbf, exp, shown, log, ...same } = claims;
+    assert.deepEqual([aud, nbf, exp], [[ws], iat, iat + 24 * 3_600]);
+    assert.match(jti, /^evt_[0-9a-f]{32}$/);
+    const by = same.by.map(({ amr: _amr, ...each }: { amr: string[] }) => each);
+    return JSON.stringify([Object.keys(claims), { ...same, by }]);
+  });
 }
 
 /** Ids by the order in which they first appear, and times by name. */
@@ -425,6 +668,13 @@ function comparable(told: string[]): string[] {
         return ids.get(id) ?? "";
       })
       .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "<time>")
+      // A receipt's times and key are in its tag, and so is the key in the set.
+      .replaceAll(/^etag: "[\w-]{43}"$/gm, "etag: <digest>")
+      .replaceAll(/"(x|kid)":"[\w-]{43}"/g, '"$1":"<key>"')
+      .replaceAll(/"iat":\d+/g, '"iat":<time>')
+      .replaceAll(/retry-after: 3(?:600|5\d\d)\b/g, "retry-after: <hour>")
+      // Over the times of the votes.
+      .replaceAll(/(etag: "1-[a-z]+-)[0-9a-f]{16}"/g, '$1<hash>"')
       .replaceAll(/(nextCursor":|cursor=)"?[\w-]{48}"?/g, "$1<cursor>");
   return told.map(anonymous);
 }
@@ -444,7 +694,14 @@ async function openReal(setting: Setting): Promise<Subject> {
   });
   for (const group of groups) await createGroup(db, { workspaceId, ...group });
   const receiver = setting.isHeard === true ? await startReceiver() : null;
-  const endpoint = receiver && (await makeEndpoint(db, workspaceId, receiver.url));
+  const endpoint =
+    receiver && (await makeEndpoint(db, workspaceId, receiver.url, setting.events ?? null));
+  if (setting.keyOwner !== undefined) {
+    await db.query("update api_keys set owner_email = $2 where workspace_id = $1", [
+      workspaceId,
+      setting.keyOwner,
+    ]);
+  }
   const told: string[] = [];
   return {
     told,
@@ -483,7 +740,7 @@ async function openReal(setting: Setting): Promise<Subject> {
         const all = receiver?.heard ?? [];
         return all.length >= count ? all : null;
       }, `${count} webhooks`);
-      if (count === 9) await receiver?.close();
+      if (count === 9 || setting.events !== undefined) await receiver?.close();
       told.push(
         ...heard.map(({ headers, body }) => tellWebhook(headers, body.toString())).toSorted(),
       );
@@ -495,15 +752,19 @@ async function openReal(setting: Setting): Promise<Subject> {
   };
 }
 
-function openFake({ plan, monthlyLimit, defaultApprover, groups = [] }: Setting): Subject {
+function openFake(setting: Setting): Subject {
+  const { plan, monthlyLimit, defaultApprover, groups = [], events, keyOwner } = setting;
   const fake = new FakeService({
     groups,
     hasGroups: plan !== "hobby",
     onWebhook: () => new Response(null, { status: 204 }),
     ...(monthlyLimit === undefined ? {} : { monthlyLimit }),
     ...(defaultApprover === undefined ? {} : { defaultApprover }),
+    ...(events === undefined ? {} : { webhookEvents: events }),
   });
-  const { apiKey, baseUrl } = fake.options;
+  const { baseUrl } = fake.options;
+  const apiKey =
+    keyOwner === undefined ? fake.options.apiKey : fake.addKey("Test key", { owner: keyOwner });
   const told: string[] = [];
   return {
     told,
@@ -517,7 +778,8 @@ function openFake({ plan, monthlyLimit, defaultApprover, groups = [] }: Setting)
       });
       const text = await response.text();
       note(told, `${method} ${path}`, response.status, response.headers, text);
-      return text === "" ? null : JSON.parse(text);
+      const isJson = response.headers.get("content-type")?.startsWith("application/json");
+      return text === "" || isJson !== true ? null : JSON.parse(text);
     },
     decide: async (id, { verdict, edit, ...options }) => {
       try {

@@ -7,6 +7,7 @@ import {
   ApprovalRejectedError,
   Countersign,
   constructEvent,
+  type RecordedVote,
   WaitTimeoutError,
 } from "../src/index.ts";
 import { FakeService } from "../src/testing/fake-service.ts";
@@ -245,4 +246,102 @@ test("a hundred approved actions take less time than one round of a person", asy
   const orders = Array.from({ length: 100 }, (_, orderId) => ({ orderId, amount: 1 }));
   await Promise.all(orders.map((order) => refund(order)));
   assert.equal(paid.length, 100);
+});
+
+const finance = { key: "finance", name: "Finance", members: ["ann@x.example", "ben@x.example"] };
+
+test("a test lets people vote one after the other, with an edit in between, and the agent hears of each", async () => {
+  const service = new FakeService({ groups: [finance] });
+  const countersign = new Countersign(service.options);
+  const paid: number[] = [];
+  const pay = countersign.requireApproval(
+    async ({ amount }: { amount: number }) => void paid.push(amount),
+    ({ amount }) => ({
+      summary: `Pay ${amount}`,
+      notify: "group:finance",
+      quorum: 2,
+      then: [{ notify: "cfo@x.example" }],
+      requestedBy: "eve@x.example",
+    }),
+  );
+  const heard: string[] = [];
+  const onVote = ({ vote, stage }: RecordedVote) =>
+    void heard.push(`${vote.email} on ${vote.revision} in ${stage}`);
+  const done = pay({ amount: 40_000 }, { onVote });
+  const { id } = await service.nextRequest();
+  service.approve(id);
+  assert.throws(() => service.approve(id, { by: "ann@x.example" }), /You have voted/);
+  assert.throws(() => service.approve(id, { by: "cfo@x.example" }), /not asked .* just now/);
+  assert.throws(() => service.approve(id, { by: "eve@x.example" }), /was not asked/);
+  service.approve(id, { by: "BEN@x.example", edit: { amount: 39_000 } });
+  const { approvals, status } = service.request(id);
+  assert.deepEqual([status, approvals?.stage, approvals?.revision], ["PENDING", 1, 2]);
+  service.approve(id);
+  service.approve(id);
+  await done;
+  assert.deepEqual(paid, [39_000]);
+  assert.equal(service.request(id).resolvedByEmail, "cfo@x.example");
+  assert.deepEqual(heard, [
+    "ann@x.example on 1 in 1",
+    "ben@x.example on 2 in 1",
+    "ann@x.example on 2 in 1",
+    "cfo@x.example on 2 in 2",
+  ]);
+});
+
+test("time asks more people, and never fewer than before must approve", async () => {
+  const service = new FakeService({
+    now: new Date("2026-11-18T08:00:00Z"),
+    groups: [finance],
+    webhookEvents: ["request.escalated"],
+  });
+  const { requests } = new Countersign(service.options);
+  const { id } = await requests.create({
+    summary: "Pay",
+    notify: "ann@x.example",
+    quorum: 2,
+    escalate: [{ afterMinutes: 30, notify: "group:finance" }],
+  });
+  service.approve(id);
+  service.advance({ minutes: 29 });
+  assert.throws(() => service.approve(id, { by: "ben@x.example" }), /was not asked/);
+  service.advance({ minutes: 1 });
+  assert.deepEqual(
+    service.webhooks.map(({ event }) => event),
+    ["request.escalated"],
+  );
+  assert.equal(service.approve(id, { by: "ben@x.example" }).status, "APPROVED");
+});
+
+test("people are reminded once in an hour by the service's clock", async () => {
+  const service = new FakeService({ now: new Date("2026-11-18T08:00:00Z") });
+  const { requests } = new Countersign(service.options);
+  const { id } = await requests.create({ summary: "a", notify: "ann@x.example" });
+  assert.equal((await requests.remind(id)).status, "PENDING");
+  service.advance({ minutes: 59 });
+  await assert.rejects(requests.remind(id), { code: "reminded_recently", status: 429 });
+  service.advance({ minutes: 1 });
+  await requests.remind(id);
+  service.approve(id);
+  await assert.rejects(requests.remind(id), { code: "already_resolved" });
+});
+
+test("code that asks two people doesn't run what one has approved", async () => {
+  const service = new FakeService({ groups: [finance] });
+  const countersign = new Countersign(service.options);
+  const paid: unknown[] = [];
+  const question = { summary: "Pay", notify: "group:finance" };
+  const pay = countersign.requireApproval(
+    async (payload: object) => void paid.push(payload),
+    () => ({ ...question, quorum: 2 }),
+  );
+  const forged = await countersign.requests.create({ ...question, payload: { amount: 1 } });
+  service.approve(forged.id);
+  await assert.rejects(pay.resume(forged.id), { code: "another_action" });
+  assert.deepEqual(paid, []);
+  const asked = await pay.ask({ amount: 1 });
+  service.approve(asked.id);
+  service.approve(asked.id);
+  await pay.resume(asked.id);
+  assert.deepEqual(paid, [{ amount: 1 }]);
 });

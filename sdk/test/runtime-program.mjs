@@ -38,5 +38,10 @@ await countersign.requests
 const { body, header, secret, now } = JSON.parse(process.env.SIGNED);
 seen.push((await constructEvent(body, header, secret, { now })).event);
 await constructEvent(`${body} `, header, secret, { now }).catch(({ code }) => seen.push(code));
+const { receipts } = await import(process.env.PROOF_UNDER_TEST);
+for (const { receipt, ...options } of JSON.parse(process.env.RECEIPTS)) {
+  const said = await receipts.verify(receipt, options);
+  seen.push(said.ok ? said.level : said.reason);
+}
 // biome-ignore lint/suspicious/noConsole: as above
 console.log(`seen ${JSON.stringify(seen)}`);

@@ -4,7 +4,7 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { isRefusal } from "../../server/src/domain/refusal.ts";
 import { issueKey } from "../../server/src/operations/workspaces/issue-key.ts";
-import { decide, findReviewer } from "../../server/test/test-review.ts";
+import { decide, listReviewers } from "../../server/test/test-review.ts";
 import {
   makeWorkspace,
   type NodeOptions,
@@ -56,9 +56,15 @@ export async function serve(options: NodeOptions = {}): Promise<Served> {
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   const choose = async (id: string, choice: Parameters<typeof decide>[2]) => {
-    const { token } = await findReviewer(service.db, id);
-    const { status, text } = await decide(service.app, token, choice);
-    if (status !== 200) throw new Error(text);
+    let refusal = `nobody was asked about ${id}`;
+    // Of several people, the first who may vote now.
+    for (const { token } of await listReviewers(service.db, id)) {
+      const { status, text, json } = await decide(service.app, token, choice);
+      if (status === 200) return;
+      refusal = text;
+      if (!["vote_refused", "needed_later"].includes(json.error.code)) break;
+    }
+    throw new Error(refusal);
   };
   const served: Served = {
     service,

@@ -3,6 +3,7 @@ import { after, type TestContext, test } from "node:test";
 import { openDatabase } from "../../server/src/database/database.ts";
 import { makeTestDatabase } from "../../server/test/test-database.ts";
 import { environmentOn, startProgram, untilWritten } from "../../server/test/test-program.ts";
+import { decide, findReviewer } from "../../server/test/test-review.ts";
 import { makeWorkspace } from "../../server/test/test-service.ts";
 import {
   type ApprovalRequest,
@@ -66,6 +67,37 @@ test("a wait outlives lost connections, answers of a proxy, and a service that i
   await served.approve(id);
   assert.equal((await waiting).status, "APPROVED");
 });
+
+test("each vote wakes a caller who wants to know, once and in order, over lost answers", async () => {
+  const client = await served.client();
+  const stages = { then: [{ notify: "ben@example.com" }, { notify: "cat@example.com" }] };
+  const { id } = await client.requests.create({ ...refund, ...stages });
+  const heard: string[] = [];
+  const { promise: isBen, resolve: benVoted } = Promise.withResolvers<void>();
+  const waiting = client.requests.waitForDecision(id, {
+    onVote: ({ vote, stage, request }) => {
+      heard.push(`${vote.email} ${stage} ${request.approvals?.stage}`);
+      if (stage === 2) benVoted();
+    },
+  });
+  await isWaitedFor(id);
+  served.troubles.push("lose the answer", "say 503");
+  for (const email of ["ann@example.com", "ben@example.com"]) await vote(id, email);
+  // Told while nobody has decided: the answer came by the vote.
+  await isBen;
+  await vote(id, "cat@example.com");
+  assert.equal((await waiting).resolvedByEmail, "cat@example.com");
+  assert.deepEqual(
+    heard.map((each) => each.slice(0, 17)),
+    ["ann@example.com 1", "ben@example.com 2", "cat@example.com 3"],
+  );
+});
+
+async function vote(id: string, email: string): Promise<void> {
+  const { token } = await findReviewer(served.service.db, id, { email });
+  const { status, text } = await decide(served.service.app, token, { verdict: "approve" });
+  assert.equal(status, 200, text);
+}
 
 test("a wait for no number of milliseconds is refused", async () => {
   const client = await served.client();

@@ -213,6 +213,26 @@ test("numbers are exact with another parser", async () => {
   assert.equal((event.data as unknown as { amount: string }).amount, "9007199254740993");
 });
 
+test("a checkpoint of the log is an event of its own, for those who ask for these", async () => {
+  const note =
+    "approvals.example.com/log/ws_1\n3\naGFzaA==\n\n— approvals.example.com/log/ws_1 c2ln\n";
+  const sent = JSON.stringify({ event: "log.checkpoint", createdAt: "x", checkpoint: note });
+  const event = await constructEvent(sent, sign(sent), secret, { now, checkpoints: true });
+  assert.ok(event.event === "log.checkpoint");
+  assert.equal(event.checkpoint, note);
+  const approved = await constructEvent(body, sign(body), secret, { now, checkpoints: true });
+  assert.ok(approved.event !== "log.checkpoint");
+  assert.equal(approved.data.id, "req_1");
+  const unasked = await flawOf(constructEvent(sent, sign(sent), secret, { now }));
+  assert.equal(unasked.code, "body_malformed");
+  assert.match(unasked.message, /log\.checkpoint: give checkpoints: true/);
+  for (const checkpoint of [undefined, 3, null]) {
+    const odd = JSON.stringify({ event: "log.checkpoint", createdAt: "x", checkpoint });
+    const flaw = await flawOf(constructEvent(odd, sign(odd), secret, { now, checkpoints: true }));
+    assert.equal(flaw.code, "body_malformed");
+  }
+});
+
 test("the service's webhooks verify, and anything else that arrives does not", async (t) => {
   const served = await serve();
   const { database, db } = served.service;

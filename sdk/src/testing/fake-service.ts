@@ -2,29 +2,35 @@
 // rules are the service's own: bodies, queries, JSON, decisions and events go through its domain code, and one list of
 // cases runs against both.
 
+import type { Approval } from "../../../server/src/domain/approval/approval.ts";
 import {
   filterOf,
   refuseIdempotencyKey,
   toCursor,
   waitSecondsOf,
 } from "../../../server/src/domain/approval/call-parameters.ts";
+import { isVotingKind } from "../../../server/src/domain/approval/event.ts";
 import { parseNewApproval } from "../../../server/src/domain/approval/new-approval.ts";
 import { bodyBytesMax } from "../../../server/src/domain/limits.ts";
 import { isRefusal, type Refusal, refuse } from "../../../server/src/domain/refusal.ts";
 import type { ApprovalRequest, EventKind } from "../contract.ts";
 import { refuseInexact } from "../exactness.ts";
 import type { Fetch } from "../transport.ts";
-import {
-  type AskedPeople,
-  type FakeGroup,
-  findAsked,
-  Ledger,
-  type LedgerEntry,
-  unknownRequest,
-} from "./ledger.ts";
+import { type FakeGroup, findAsked } from "./asked-people.ts";
+import { Ledger, type LedgerEntry, unknownRequest } from "./ledger.ts";
 import { type Clock, makeClock } from "./movable-clock.ts";
 import { type Outbox, type OutboxOptions, openOutbox, type SentWebhook } from "./outbox.ts";
-import { answered, problem, readKeyOf, representEntry, routeOf } from "./wire.ts";
+import { FakeReceipts } from "./receipts.ts";
+import { planVoting } from "./voting.ts";
+import {
+  answered,
+  entityTagOf,
+  hasTag,
+  problem,
+  readKeyOf,
+  representEntry,
+  routeOf,
+} from "./wire.ts";
 
 export type FakeServiceOptions = OutboxOptions & {
   /** The clock stands still at this time until it is moved. By default it runs with the real one. */
@@ -44,7 +50,7 @@ export type FakeServiceOptions = OutboxOptions & {
 };
 
 export type DecideOptions = {
-  /** One of those who were asked; the first of them by default. */
+  /** One of those who were asked; by default the first of them, with several people the first who may vote now. */
   by?: string;
   note?: string;
 };
@@ -56,6 +62,8 @@ export type ApproveOptions = DecideOptions & {
   editText?: string;
 };
 
+type FakeKey = { id: string; name: string; owner: string | null };
+
 const baseUrl = "https://countersign.test";
 
 /** `const countersign = new Countersign(new FakeService().options)` */
@@ -64,8 +72,9 @@ export class FakeService {
   readonly #clock: Clock;
   readonly #ledger: Ledger;
   readonly #outbox: Outbox;
+  readonly #receipts = new FakeReceipts(baseUrl);
   /** By the text of the API key. */
-  readonly #keys = new Map<string, { id: string; name: string }>();
+  readonly #keys = new Map<string, FakeKey>();
   /** Requests that `nextRequest` has not handed out yet, and calls of it that wait for one. */
   readonly #fresh: string[] = [];
   readonly #takers: ((request: ApprovalRequest) => void)[] = [];
@@ -73,7 +82,8 @@ export class FakeService {
   constructor(options: FakeServiceOptions = {}) {
     this.#settings = options;
     this.#clock = makeClock(options.now);
-    this.#outbox = openOutbox(options);
+    const receiptOf = (approval: Approval) => this.#receipts.of(approval);
+    this.#outbox = openOutbox({ ...options, receiptOf });
     this.#ledger = new Ledger(this.#clock, (entry, kind) => this.#tell(entry, kind));
     this.addKey("Test key");
   }
@@ -92,11 +102,11 @@ export class FakeService {
     return response;
   };
 
-  /** Another API key of the workspace, as text. */
-  addKey(name: string): string {
+  /** Another API key of the workspace, as text. Its `owner`, an address, never approves what is created with it. */
+  addKey(name: string, { owner = null }: { owner?: string | null } = {}): string {
     const number = this.#keys.size + 1;
     const apiKey = `cs_test_${number}`;
-    this.#keys.set(apiKey, { id: `key_${String(number).padStart(32, "0")}`, name });
+    this.#keys.set(apiKey, { id: `key_${String(number).padStart(32, "0")}`, name, owner });
     return apiKey;
   }
 
@@ -189,6 +199,7 @@ export class FakeService {
   #tell(entry: LedgerEntry, kind: EventKind): void {
     const at = new Date(this.#clock.now());
     this.#outbox.send(kind, entry.approval, at);
+    if (isVotingKind(kind)) return;
     if (kind !== "request.created") {
       if (entry.callbackUrl !== null) {
         this.#outbox.sendCallback(entry.callbackUrl, { kind, approval: entry.approval, at });
@@ -209,20 +220,27 @@ export class FakeService {
     const headers = new Headers(init.headers);
     const route = routeOf(init.method ?? "GET", url.pathname);
     if ("refused" in route) return route.refused;
+    if (route.name === "key_set") return this.#receipts.showKeySet();
     const key = readKeyOf(headers, this.#keys);
     if (isRefusal(key)) return problem(key);
     this.#ledger.expireOverdue();
     switch (route.name) {
       case "create":
-        return this.#create(headers, bytesOf(init.body));
+        return this.#create(headers, bytesOf(init.body), key);
       case "list":
         return this.#list(url.searchParams);
       case "read":
         return this.#read(route.id, url.searchParams, { headers, signal: init.signal ?? null });
       case "cancel":
         return this.#cancel(route.id);
+      case "remind":
+        return this.#remind(route.id);
       case "redeem":
         return this.#redeem(route.id, { headers, key });
+      case "receipt":
+        return this.#receipts.show(this.#ledger.find(route.id), url.searchParams, headers);
+      case "effective-payload":
+        return this.#receipts.showPayload(this.#ledger.find(route.id), headers);
       case "default_approver":
         return this.#showDefaultApprover();
       default:
@@ -230,7 +248,7 @@ export class FakeService {
     }
   }
 
-  #create(headers: Headers, body: Uint8Array): Response {
+  #create(headers: Headers, body: Uint8Array, { owner: keyOwner }: FakeKey): Response {
     if (body.length > bodyBytesMax) {
       return problem(refuseBody(`The body may have at most ${bodyBytesMax} bytes.`));
     }
@@ -244,18 +262,18 @@ export class FakeService {
     const known = this.#ledger.findReplay(idempotencyKey, body);
     if (isRefusal(known)) return problem(known);
     if (known !== null) return answered(201, representEntry(known), createdHeaders(known, true));
-    const asked = this.#findAsked(approval.notify);
+    const { groups = [], hasGroups = true, expiryMinutes = 1_440 } = this.#settings;
+    const askable = { groups, hasGroups };
+    const asked = findAsked(approval.notify, askable);
     if (isRefusal(asked)) return problem(asked);
-    const { monthlyLimit = Number.POSITIVE_INFINITY, expiryMinutes = 1_440 } = this.#settings;
+    const minutes = approval.ttlMinutes ?? expiryMinutes;
+    const voting = planVoting(approval, { askable, keyOwner, minutes, now: this.now });
+    if (isRefusal(voting)) return problem(voting);
+    const { monthlyLimit = Number.POSITIVE_INFINITY } = this.#settings;
     if (this.#ledger.countOfMonth() >= monthlyLimit) return problem(quotaExceeded(monthlyLimit));
     const replayed = idempotencyKey === null ? null : { key: idempotencyKey, body };
-    const entry = this.#ledger.create(approval, { asked, expiryMinutes, replayed });
+    const entry = this.#ledger.create(approval, { asked, minutes, voting, replayed });
     return answered(201, representEntry(entry), createdHeaders(entry, false));
-  }
-
-  #findAsked(notify: Parameters<typeof findAsked>[0]): AskedPeople | Refusal {
-    const { groups = [], hasGroups = true } = this.#settings;
-    return findAsked(notify, { groups, hasGroups });
   }
 
   #list(query: URLSearchParams): Response {
@@ -278,12 +296,16 @@ export class FakeService {
     if (isRefusal(waitSeconds)) return problem(waitSeconds);
     const entry = this.#ledger.find(id);
     if (entry === null) return problem(unknownRequest());
-    await this.#ledger.untilResolved(entry, waitSeconds * 1_000, signal);
-    const etag = `"1-${entry.approval.state.kind.toLowerCase()}"`;
+    const named = headers.get("if-none-match");
+    const isKnown = (tag: string) => hasTag(headers, tag);
+    const { voting } = entry.approval;
+    // Only a caller who says what they have hears of votes before the outcome.
+    const isOld = named !== null && voting !== null && !isKnown(await entityTagOf(entry));
+    const hasNews = () => isOld || (named !== null && entry.approval.voting !== voting);
+    await this.#ledger.untilResolved(entry, { waitMs: waitSeconds * 1_000, signal, hasNews });
+    const etag = await entityTagOf(entry);
     const told = { etag, "cache-control": "private, no-cache" };
-    const known = (headers.get("if-none-match") ?? "").split(",").map((each) => each.trim());
-    const isKnown = known.some((each) => each === "*" || each.replace(/^W\//, "") === etag);
-    return isKnown ? answered(304, null, told) : answered(200, representEntry(entry), told);
+    return isKnown(etag) ? answered(304, null, told) : answered(200, representEntry(entry), told);
   }
 
   #cancel(id: string): Response {
@@ -291,17 +313,28 @@ export class FakeService {
     return isRefusal(cancelled) ? problem(cancelled) : answered(200, representEntry(cancelled));
   }
 
-  #redeem(
+  #remind(id: string): Response {
+    const reminded = this.#ledger.remind(id);
+    if (!isRefusal(reminded)) return answered(200, representEntry(reminded));
+    const headers: Record<string, string> =
+      "retryAfterSeconds" in reminded ? { "retry-after": String(reminded.retryAfterSeconds) } : {};
+    return problem(reminded, {}, headers);
+  }
+
+  async #redeem(
     id: string,
-    { headers, key }: { headers: Headers; key: { id: string; name: string } },
-  ): Response {
+    { headers, key: { id: keyId, name } }: { headers: Headers; key: FakeKey },
+  ): Promise<Response> {
     const idempotencyKey = headers.get("idempotency-key");
     const flaw = idempotencyKey === null ? null : refuseIdempotencyKey(idempotencyKey);
     if (flaw !== null) return problem(flaw);
-    const redeemed = this.#ledger.redeem(id, { by: key, idempotencyKey });
+    const by = { id: keyId, name };
+    const redeemed = this.#ledger.redeem(id, { by, idempotencyKey });
     if (isRefusal(redeemed)) return problem(redeemed, "facts" in redeemed ? redeemed.facts : {});
     const { entry, facts, isReplay } = redeemed;
-    const body = `${representEntry(entry).slice(0, -1)},${JSON.stringify(facts).slice(1)}`;
+    const receipt = await this.#receipts.of(entry.approval);
+    const more = JSON.stringify({ ...facts, receipt }).slice(1);
+    const body = `${representEntry(entry).slice(0, -1)},${more}`;
     return answered(200, body, isReplay ? { "idempotent-replayed": "true" } : {});
   }
 

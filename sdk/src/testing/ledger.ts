@@ -4,7 +4,6 @@
 import {
   type Approval,
   type ApprovalState,
-  type Approver,
   describeResolution,
 } from "../../../server/src/domain/approval/approval.ts";
 import type { ListQuery } from "../../../server/src/domain/approval/call-parameters.ts";
@@ -16,19 +15,19 @@ import {
 } from "../../../server/src/domain/approval/review-decision.ts";
 import { isRefusal, type Refusal, refuse } from "../../../server/src/domain/refusal.ts";
 import { scanJsonValue } from "../../../server/src/domain/shown/json-text.ts";
-import type { Notify } from "../../../server/src/domain/workspace/notify.ts";
 import type { RedemptionFacts } from "../contract.ts";
+import type { AskedPeople } from "./asked-people.ts";
 import type { Clock } from "./movable-clock.ts";
-
-export type FakeGroup = { key: string; name: string; members: readonly string[] };
-
-export type AskedPeople = { approver: Approver; emails: readonly string[] };
+import { count, escalate, type FakeVoting, voterOf, votingText } from "./voting.ts";
 
 export type LedgerEntry = {
   approval: Approval;
   /** Who may decide. */
   emails: readonly string[];
   callbackUrl: string | null;
+  /** Null where one person decides. */
+  voting: FakeVoting | null;
+  remindedAt: Date | null;
   replayed: { key: string; body: Uint8Array } | null;
   redemption: (RedemptionFacts & { idempotencyKey: string | null }) | null;
 };
@@ -40,39 +39,14 @@ export type Choice = {
   editText?: string | undefined;
 };
 
+/** Like the service. */
+const remindPauseMinutes = 60;
+
 export function unknownRequest(): Refusal<"not_found"> {
   return refuse(
     "not_found",
     "There is no request with this id in this workspace. Check the id, and that this API key belongs to the workspace that created it.",
   );
-}
-
-export function findAsked(
-  notify: Notify,
-  { groups, hasGroups }: { groups: readonly FakeGroup[]; hasGroups: boolean },
-): AskedPeople | Refusal {
-  if (notify.kind === "address") return { approver: notify, emails: [notify.email] };
-  const { key } = notify;
-  if (!hasGroups) {
-    return refuse(
-      "plan_required",
-      "notify: approver groups are not part of the hobby plan. Notify an e-mail address, or move the workspace to a plan with groups.",
-    );
-  }
-  const group = groups.find((each) => each.key === key);
-  if (group === undefined) {
-    return refuse(
-      "unknown_group",
-      `notify: this workspace has no group with the key ${key}. Check the key, or create the group first.`,
-    );
-  }
-  if (group.members.length === 0) {
-    return refuse(
-      "empty_group",
-      `notify: the group ${key} has no members to notify. Add at least one.`,
-    );
-  }
-  return { approver: { kind: "group", key, name: group.name }, emails: group.members };
 }
 
 export class Ledger {
@@ -104,21 +78,23 @@ export class Ledger {
   }
 
   create(
-    { notify: _, ttlMinutes, callbackUrl, ...submitted }: NewApproval,
-    input: { asked: AskedPeople; expiryMinutes: number; replayed: LedgerEntry["replayed"] },
+    { notify: _, ttlMinutes, callbackUrl, quorum, then, escalate: __, ...submitted }: NewApproval,
+    input: { asked: AskedPeople; minutes: number } & Pick<LedgerEntry, "voting" | "replayed">,
   ): LedgerEntry {
-    const { asked, expiryMinutes, replayed } = input;
+    const { asked, minutes, voting, replayed } = input;
     const createdAt = new Date(this.#clock.now());
     const approval: Approval = {
       ...submitted,
       id: this.#newId(createdAt),
       approver: asked.approver,
       createdAt,
-      expiresAt: new Date(createdAt.getTime() + (ttlMinutes ?? expiryMinutes) * 60_000),
+      expiresAt: new Date(createdAt.getTime() + minutes * 60_000),
       state: { kind: "PENDING" },
+      voting: voting === null ? null : votingText(voting),
     };
     const { emails } = asked;
-    const entry = { approval, emails, callbackUrl, replayed, redemption: null };
+    const nothingYet = { remindedAt: null, redemption: null };
+    const entry = { approval, emails, callbackUrl, voting, replayed, ...nothingYet };
     this.#entries.set(approval.id, entry);
     this.#onEvent(entry, "request.created");
     return entry;
@@ -166,7 +142,7 @@ export class Ledger {
   decide(id: string, { verdict, by, note, editText }: Choice): LedgerEntry {
     const entry = this.get(id);
     const { approval } = entry;
-    const byEmail = deciderOf(entry, by);
+    const byEmail = deciderOf(entry, by, verdict);
     const decision = parseReviewDecision(bodyOf({ verdict, note, editText }));
     if (isRefusal(decision)) throw new Error(decision.message);
     if (approval.state.kind !== "PENDING") {
@@ -176,12 +152,34 @@ export class Ledger {
     }
     const at = new Date(this.#clock.now());
     const { note: kept, edit } = decision;
+    if (entry.voting !== null) {
+      const ballot = { email: byEmail, verdict, note: kept, edit, payload: approval.payload, at };
+      return this.#vote(entry, entry.voting, ballot);
+    }
     return this.#resolve(
       entry,
       verdict === "reject"
         ? { kind: "REJECTED", at, byEmail, note: kept }
         : { kind: "APPROVED", at, byEmail, note: kept, edit: realEdit(approval.payload, edit) },
     );
+  }
+
+  #vote(entry: LedgerEntry, voting: FakeVoting, ballot: Parameters<typeof count>[1]): LedgerEntry {
+    const { verdict, at, email: byEmail, note } = ballot;
+    const { entered, approved } = count(voting, ballot);
+    this.#publish(entry, voting, "request.vote_recorded");
+    if (verdict === "reject") return this.#resolve(entry, { kind: "REJECTED", at, byEmail, note });
+    if (approved !== null) {
+      return this.#resolve(entry, { kind: "APPROVED", at, byEmail, note, ...approved });
+    }
+    if (entered !== null) this.#onEvent(entry, "request.stage_entered");
+    this.#wake();
+    return entry;
+  }
+
+  #publish(entry: LedgerEntry, voting: FakeVoting, kind: EventKind): void {
+    entry.approval.voting = votingText(voting);
+    this.#onEvent(entry, kind);
   }
 
   expire(id: string): LedgerEntry {
@@ -197,9 +195,12 @@ export class Ledger {
   expireOverdue(): void {
     const now = this.#clock.now();
     for (const entry of this.#entries.values()) {
+      const { voting } = entry;
       const { state, expiresAt } = entry.approval;
-      if (state.kind === "PENDING" && expiresAt.getTime() <= now) {
-        this.#resolve(entry, { kind: "EXPIRED", at: expiresAt });
+      if (state.kind !== "PENDING") continue;
+      if (expiresAt.getTime() <= now) this.#resolve(entry, { kind: "EXPIRED", at: expiresAt });
+      else if (voting !== null && escalate(voting, new Date(now))) {
+        this.#publish(entry, voting, "request.escalated");
       }
     }
     this.#wake();
@@ -216,6 +217,23 @@ export class Ledger {
       "already_resolved",
       `This request ${describeResolution(state)} and cannot be cancelled any more. Read it to learn its outcome.`,
     );
+  }
+
+  remind(id: string): LedgerEntry | RemindRefusal {
+    const entry = this.find(id);
+    if (entry === null) return unknownRequest();
+    const { state } = entry.approval;
+    if (state.kind !== "PENDING") {
+      return refuse(
+        "already_resolved",
+        `This request ${describeResolution(state)}, so nobody is asked any more. Read it to learn its outcome.`,
+      );
+    }
+    const now = this.#clock.now();
+    const againAt = (entry.remindedAt?.getTime() ?? -Infinity) + remindPauseMinutes * 60_000;
+    if (againAt > now) return remindedRecently(Math.ceil((againAt - now) / 1_000));
+    entry.remindedAt = new Date(now);
+    return entry;
   }
 
   redeem(
@@ -237,14 +255,14 @@ export class Ledger {
     return isReplay ? { entry, facts, isReplay } : alreadyRedeemed(facts);
   }
 
-  /** Until it is resolved, the seconds are over by either clock, or the caller leaves. */
+  /** Until it is resolved, it has news for the caller, the seconds are over by either clock, or the caller leaves. */
   async untilResolved(
     entry: LedgerEntry,
-    waitMs: number,
-    signal: AbortSignal | null,
+    { waitMs, signal, hasNews }: { waitMs: number; signal: AbortSignal | null; hasNews(): boolean },
   ): Promise<void> {
     const endsAt = this.#clock.now() + waitMs;
-    const isOver = () => entry.approval.state.kind !== "PENDING" || this.#clock.now() >= endsAt;
+    const isOver = () =>
+      entry.approval.state.kind !== "PENDING" || hasNews() || this.#clock.now() >= endsAt;
     if (isOver()) return;
     await new Promise<void>((resolve) => {
       const end = () => {
@@ -274,6 +292,15 @@ export class Ledger {
   }
 }
 
+export type RemindRefusal =
+  | Refusal
+  | (Refusal<"reminded_recently"> & { retryAfterSeconds: number });
+
+function remindedRecently(retryAfterSeconds: number): RemindRefusal {
+  const message = `Everybody was reminded within the last ${remindPauseMinutes} minutes. Try again in ${Math.ceil(retryAfterSeconds / 60)} minutes.`;
+  return { ...refuse("reminded_recently", message), retryAfterSeconds };
+}
+
 export type RedeemRefusal = Refusal | (Refusal<"already_redeemed"> & { facts: RedemptionFacts });
 
 function notApproved(state: Exclude<ApprovalState, { kind: "APPROVED" }>): Refusal {
@@ -291,10 +318,17 @@ function alreadyRedeemed(facts: RedemptionFacts): RedeemRefusal {
   return { ...refuse("already_redeemed", message), facts };
 }
 
-function deciderOf({ approval, emails }: LedgerEntry, by: string | undefined): string {
+function deciderOf(
+  { approval, emails, voting }: LedgerEntry,
+  by: string | undefined,
+  verdict: Choice["verdict"],
+): string {
   const [first = ""] = emails;
-  if (by === undefined) return first;
-  const found = emails.find((email) => email.toLowerCase() === by.toLowerCase());
+  if (by === undefined && voting === null) return first;
+  const found =
+    voting === null
+      ? emails.find((email) => email.toLowerCase() === by?.toLowerCase())
+      : voterOf(voting, by, verdict);
   if (found === undefined) throw new Error(`${by} was not asked about ${approval.id}`);
   return found;
 }

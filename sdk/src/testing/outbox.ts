@@ -1,6 +1,7 @@
 // The webhooks of a fake service: signed as the service signs them, handed to a test's own handler, and kept.
 
 import type { Approval } from "../../../server/src/domain/approval/approval.ts";
+import { isDecision, onceKinds } from "../../../server/src/domain/approval/event.ts";
 import { eventText, testEventText } from "../../../server/src/domain/approval/event-text.ts";
 import type { EventKind, TestEventKind } from "../contract.ts";
 
@@ -10,6 +11,8 @@ export type OutboxOptions = {
    * answers 2xx in time.
    */
   onWebhook?: (request: Request) => Response | Promise<Response>;
+  /** The events that the endpoint names; by default those that an endpoint gets which names none. */
+  webhookEvents?: readonly EventKind[];
   /** Each webhook comes twice at the same time, as it rarely may: what your handler then does twice, it does wrong. */
   deliversTwice?: boolean;
   /** How long `onWebhook` may take by the real clock before it is tried again; 10 seconds, like the service. */
@@ -45,6 +48,9 @@ export type Outbox = {
   settled(): Promise<void>;
 };
 
+/** The receipt of a decision. */
+type ReceiptOf = (approval: Approval) => Promise<string | null>;
+
 type Handler = OutboxOptions["onWebhook"];
 type Receiver = { url: string; secret: string; handler: Handler };
 type Sent = SentWebhook & { attempts: number[]; handler: Handler };
@@ -55,12 +61,14 @@ const hookUrl = "https://your-server.test/hook";
 
 export function openOutbox({
   onWebhook,
+  webhookEvents = onceKinds,
   deliversTwice = false,
   webhookTimeoutMs: timeoutMs = timeoutDefaultMs,
   webhookSecret: secret = "whsec_dGVzdGluZyBzZWNyZXQgb2YgYSBmYWtl",
   onCallback,
   callbackSecret = "whsec_c2VjcmV0IG9mIGEgZmFrZSdzIGNhbGxiYWNrcyE=",
-}: OutboxOptions): Outbox {
+  receiptOf,
+}: OutboxOptions & { receiptOf: ReceiptOf }): Outbox {
   const sent: Sent[] = [];
   const callbacks: Sent[] = [];
   let underWay: Promise<unknown> = Promise.resolve();
@@ -76,13 +84,17 @@ export function openOutbox({
   };
   const deliver = (webhook: Sent) =>
     Promise.all(Array.from({ length: deliversTwice ? 2 : 1 }, () => deliverOnce(webhook)));
-  const addTo = (list: Sent[], to: Receiver) => (event: SentWebhook["event"], body: string) => {
-    const id = `dlv_${String(sent.length + callbacks.length + 1).padStart(32, "0")}`;
-    const toRequest = () => signed({ id, event, body, ...to });
-    const webhook = { id, event, body, attempts: [], toRequest, handler: to.handler };
-    list.push(webhook);
-    underWay = Promise.all([underWay, deliver(webhook)]);
-  };
+  type Told = [event: SentWebhook["event"], body: string, approval?: Approval];
+  const addTo =
+    (list: Sent[], to: Receiver) =>
+    (...[event, body, approval]: Told) => {
+      const id = `dlv_${String(sent.length + callbacks.length + 1).padStart(32, "0")}`;
+      const receipt = async () => (approval && isDecision(event) ? receiptOf(approval) : null);
+      const toRequest = async () => signed({ id, event, body, receipt: await receipt(), ...to });
+      const webhook = { id, event, body, attempts: [], toRequest, handler: to.handler };
+      list.push(webhook);
+      underWay = Promise.all([underWay, deliver(webhook)]);
+    };
   const add = addTo(sent, { url: hookUrl, secret, handler: onWebhook });
   return {
     secret,
@@ -90,11 +102,15 @@ export function openOutbox({
     callbackSecret,
     callbacks,
     // Made at once: the approval may change before it is delivered.
-    send: (kind, approval, at) => add(kind, eventText(kind, at, approval)),
+    send: (kind, approval, at) => {
+      if (!webhookEvents.includes(kind)) return;
+      add(kind, eventText(kind, at, approval, approval.voting), approval);
+    },
     sendCallback: (url, { kind, approval, at }) =>
       addTo(callbacks, { url, secret: callbackSecret, handler: onCallback })(
         kind,
         eventText(kind, at, approval),
+        approval,
       ),
     sendTest: (now) => add("webhook.test", testEventText(new Date(now))),
     resend: async (webhook) => {
@@ -133,10 +149,17 @@ async function withinTime(answered: Promise<number>, timeoutMs: number): Promise
   }
 }
 
-type Unsigned = { id: string; event: string; body: string; url: string; secret: string };
+type Unsigned = {
+  id: string;
+  event: string;
+  body: string;
+  receipt: string | null;
+  url: string;
+  secret: string;
+};
 
 /** By the real clock, so that a verifier accepts it wherever the test has moved its own. */
-async function signed({ id, event, body, url, secret }: Unsigned): Promise<Request> {
+async function signed({ id, event, body, receipt, url, secret }: Unsigned): Promise<Request> {
   const timestamp = String(Math.floor(Date.now() / 1_000));
   const v1 = await hmac(encoder.encode(secret), `${timestamp}.${body}`);
   const standard = await hmac(bytesOfSecret(secret), `${id}.${timestamp}.${body}`);
@@ -149,6 +172,7 @@ async function signed({ id, event, body, url, secret }: Unsigned): Promise<Reque
     "webhook-id": id,
     "webhook-timestamp": timestamp,
     "webhook-signature": `v1,${btoa(String.fromCharCode(...standard))}`,
+    ...(receipt === null ? {} : { "x-service-receipt": receipt }),
   };
   return new Request(url, { method: "POST", headers, body });
 }

@@ -18,17 +18,21 @@ const statusOfCode: Record<FakeCode, number> = {
   validation_error: 400,
   state_too_large: 400,
   empty_group: 400,
+  quorum_unreachable: 400,
   unauthorized: 401,
   quota_exceeded: 402,
   plan_required: 403,
+  approver_not_allowed: 403,
   unknown_group: 404,
   not_found: 404,
   method_not_allowed: 405,
   already_resolved: 409,
   not_approved: 409,
+  nobody_to_remind: 409,
   already_redeemed: 409,
   body_too_large: 413,
   idempotency_key_reused: 422,
+  reminded_recently: 429,
 };
 
 export function answered(
@@ -62,9 +66,27 @@ export function representEntry({ approval }: LedgerEntry): string {
   });
 }
 
+/** Whether the caller has the answer with this entity tag. */
+export function hasTag(headers: Headers, tag: string): boolean {
+  const known = (headers.get("if-none-match") ?? "").split(",");
+  const tags = known.map((each) => each.trim().replace(/^W\//, ""));
+  return tags.includes("*") || tags.includes(tag);
+}
+
+/** Like the service's: the status, and where several people decide also how far they are. */
+export async function entityTagOf({ approval }: LedgerEntry): Promise<string> {
+  const status = approval.state.kind.toLowerCase();
+  if (approval.voting === null) return `"1-${status}"`;
+  const bytes = new TextEncoder().encode(approval.voting);
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return `"1-${status}-${hex.slice(0, 16)}"`;
+}
+
 export type FakeRoute =
   | { name: "create" | "list" | "default_approver" }
-  | { name: "read" | "cancel" | "redeem"; id: string };
+  | { name: "key_set" }
+  | { name: "read" | "cancel" | "remind" | "redeem" | "receipt" | "effective-payload"; id: string };
 
 /** A malformed id is looked up as one that nothing has. */
 export function routeOf(method: string, path: string): FakeRoute | { refused: Response } {
@@ -75,17 +97,23 @@ export function routeOf(method: string, path: string): FakeRoute | { refused: Re
     if (method === "POST") return { name: "create" };
     return method === "GET" ? { name: "list" } : wrongMethod("POST, GET, HEAD");
   }
-  const found = /^\/v1\/requests\/([^/]*)(?:\/(cancel|redeem))?$/.exec(path);
+  if (path === "/.well-known/jwks.json") {
+    return method === "GET" ? { name: "key_set" } : wrongMethod("GET, HEAD");
+  }
+  const actions =
+    /^\/v1\/requests\/([^/]*)(?:\/(cancel|remind|redeem|receipt|effective-payload))?$/;
+  const found = actions.exec(path);
   if (found === null) {
     const message = "There is nothing at this address. See /v1/openapi.json for every call.";
     return { refused: problem(refuse("not_found", message)) };
   }
   const [, text = "", action] = found;
   const id = approvalIdPattern.test(text) ? text : "";
-  if (action === "cancel" || action === "redeem") {
+  if (action === "cancel" || action === "remind" || action === "redeem") {
     return method === "POST" ? { name: action, id } : wrongMethod("POST");
   }
-  return method === "GET" ? { name: "read", id } : wrongMethod("GET, HEAD");
+  const name = action === "receipt" || action === "effective-payload" ? action : "read";
+  return method === "GET" ? { name, id } : wrongMethod("GET, HEAD");
 }
 
 function wrongMethod(allow: string): { refused: Response } {
