@@ -1,5 +1,299 @@
 -- The schema that all migrations together make. Written by `npm run schema`; a test holds it to the truth.
 
+CREATE OR REPLACE FUNCTION public.base64url(bytes bytea)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE STRICT
+AS $function$ select translate(encode(bytes, 'base64'), E'+/=\n', '-_') $function$
+;
+
+CREATE OR REPLACE FUNCTION public.delete_old_requests(workspace text, most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  cutoff timestamptz;
+  chosen text[];
+  waiting text[];
+  their_events text[];
+  their_deliveries text[];
+begin
+  select now() - w.retention_days * interval '1 day' into cutoff from workspaces w where w.id = workspace;
+  -- The log comes first: where very much waits for it, nothing is deleted yet.
+  if cutoff is null or exists (
+    select from log_pending p where p.workspace_id = workspace offset 10000
+  ) then
+    return 0;
+  end if;
+
+  -- Ids begin with the millisecond of the request, and none ends before it begins.
+  chosen := array(
+    select a.id from approvals a
+    where a.workspace_id = workspace and a.status <> 'PENDING' and a.resolved_at < cutoff
+      and a.id < 'req_' || lpad(to_hex(ceil(extract(epoch from cutoff) * 1000)::bigint), 12, '0')
+    order by a.id limit least(greatest(most, 0), 1000)
+    for update skip locked
+  );
+  perform from reviewers r where r.workspace_id = workspace and r.approval_id = any (chosen) for update;
+
+  -- A fact that isn't in the log yet is still needed to write its entry.
+  waiting := array(
+    select coalesce(e.approval_id, r.approval_id, p.subject)
+    from log_pending p
+    left join events e on p.source = 'e' and e.workspace_id = p.workspace_id and e.id = p.subject
+    left join reviewers r on p.source = 'o' and r.workspace_id = p.workspace_id and r.id = p.subject
+    where p.workspace_id = workspace
+  );
+  chosen := array(select id from unnest(chosen) as id where id <> all (waiting));
+
+  their_events := array(
+    select e.id from events e where e.workspace_id = workspace and e.approval_id = any (chosen)
+  );
+  their_deliveries := array(
+    select d.id from deliveries d where d.workspace_id = workspace and d.event_id = any (their_events) for update
+  );
+  delete from attempts where workspace_id = workspace and delivery_id = any (their_deliveries);
+  delete from deliveries where workspace_id = workspace and id = any (their_deliveries);
+  delete from channel_messages where workspace_id = workspace and approval_id = any (chosen);
+  delete from channel_news where workspace_id = workspace and approval_id = any (chosen);
+  delete from search_queue where workspace_id = workspace and approval_id = any (chosen);
+  delete from approval_words where workspace_id = workspace and approval_id = any (chosen);
+  delete from voting_checks where workspace_id = workspace and approval_id = any (chosen);
+  delete from votes where workspace_id = workspace and approval_id = any (chosen);
+  delete from seats where workspace_id = workspace and approval_id = any (chosen);
+  delete from steps where workspace_id = workspace and approval_id = any (chosen);
+  delete from stages where workspace_id = workspace and approval_id = any (chosen);
+  delete from revisions where workspace_id = workspace and approval_id = any (chosen);
+  delete from votings where workspace_id = workspace and approval_id = any (chosen);
+  delete from evidence where workspace_id = workspace and approval_id = any (chosen);
+  delete from receipts where workspace_id = workspace and approval_id = any (chosen);
+  delete from redemptions where workspace_id = workspace and approval_id = any (chosen);
+  delete from events where workspace_id = workspace and approval_id = any (chosen);
+  delete from reviewers where workspace_id = workspace and approval_id = any (chosen);
+  -- With the salts: from here on the entries of these requests say nothing.
+  delete from log_openings o using log_trees t
+  where t.id = o.tree_id and t.workspace_id = workspace and o.approval_id = any (chosen);
+  delete from approvals where workspace_id = workspace and id = any (chosen);
+
+  insert into log_pending (workspace_id, source, subject, detail)
+  select workspace, 'd', id, jsonb_build_object('kind', 'request.deleted', 'request', id)
+  from unnest(chosen) as id;
+  return cardinality(chosen);
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.is_asked_with_care(in_workspace text, key_owner text, has_absences boolean, rule text, domains text[], row_numbers integer[], addresses text[], row_number integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  -- One statement each: only those are set up that this workspace needs.
+  if rule = 'members' and exists (
+    select from unnest(row_numbers, addresses) as asked (n, email)
+    where asked.n = row_number and not exists (
+      select from members m
+      where m.workspace_id = in_workspace and lower(m.email) = lower(asked.email) and m.joined_at is not null
+    ) and not exists (
+      select from group_members m where m.workspace_id = in_workspace and lower(m.email) = lower(asked.email)
+    )
+  ) then
+    return true;
+  end if;
+  if rule = 'domains' and exists (
+    select from unnest(row_numbers, addresses) as asked (n, email)
+    where asked.n = row_number and lower(substring(asked.email from '[^@]*$')) <> all (domains)
+  ) then
+    return true;
+  end if;
+  if key_owner is not null and exists (
+    select from unnest(row_numbers, addresses) as asked (n, email)
+    where asked.n = row_number and person_of(asked.email) = person_of(key_owner)
+  ) then
+    return true;
+  end if;
+  return has_absences and exists (
+    select from unnest(row_numbers, addresses) as asked (n, email)
+    join absences b on b.person = person_of(asked.email) and b.workspace_id = in_workspace
+      and b.starts_at <= clock_timestamp() and b.ends_at > clock_timestamp()
+    where asked.n = row_number
+  );
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.is_push_used()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (EXISTS (SELECT FROM push_subscriptions))
+;
+
+CREATE OR REPLACE FUNCTION public.is_pushed_to(row_numbers integer[], addresses text[], row_number integer)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (EXISTS (SELECT FROM (UNNEST(is_pushed_to.row_numbers, is_pushed_to.addresses) asked(n, address) JOIN push_subscriptions p ON ((p.email = lower(asked.address)))) WHERE (asked.n = is_pushed_to.row_number)))
+;
+
+CREATE OR REPLACE FUNCTION public.is_quiet(settings person_settings)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN COALESCE(CASE WHEN ((settings).quiet_from < (settings).quiet_until) THEN ((((now() AT TIME ZONE (settings).time_zone))::time without time zone >= (settings).quiet_from) AND (((now() AT TIME ZONE (settings).time_zone))::time without time zone < (settings).quiet_until)) ELSE ((((now() AT TIME ZONE (settings).time_zone))::time without time zone >= (settings).quiet_from) OR (((now() AT TIME ZONE (settings).time_zone))::time without time zone < (settings).quiet_until)) END, false)
+;
+
+CREATE OR REPLACE FUNCTION public.keep_former_owner()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.former_owners := old.former_owners || jsonb_build_object(person_of(old.owner_email), clock_timestamp());
+  return new;
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.log_activity()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into log_pending (workspace_id, source, subject) values (new.workspace_id, 'a', new.id);
+  return null;
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.log_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into log_pending (workspace_id, source, subject)
+  select workspace_id, 'e', id from added
+  where approval_id is not null and kind not in ('mail.failed', 'callback.failed', 'request.expiring', 'request.reminded');
+  return null;
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.log_home()
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  cluster text;
+  timeline text;
+begin
+  if has_function_privilege('pg_control_system()', 'execute') then
+    cluster := (select system_identifier from pg_control_system());
+  end if;
+  if has_function_privilege('pg_current_wal_lsn()', 'execute')
+    and has_function_privilege('pg_walfile_name(pg_lsn)', 'execute') then
+    timeline := left(pg_walfile_name(pg_current_wal_lsn()), 8);
+  end if;
+  return concat_ws('/', coalesce(cluster, '-'), (
+    select oid from pg_database where datname = current_database()
+  ), coalesce(timeline, '-'));
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.log_opening()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into log_pending (workspace_id, source, subject) values (new.workspace_id, 'o', new.id);
+  return null;
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.log_passkey()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  key passkeys;
+  holder text;
+begin
+  if tg_op = 'DELETE' then key := old; else key := new; end if;
+  select p.email into holder from people p where p.id = key.person_id;
+  insert into log_pending (workspace_id, source, subject, detail)
+  select knowing.workspace_id, 'd', key.id, jsonb_build_object(
+    'kind', case tg_op when 'DELETE' then 'passkey.removed' else 'passkey.added' end, 'email', holder,
+    'credentialId', key.credential_id, 'publicKey', base64url(key.public_key), 'name', key.name
+  )
+  from (
+    select workspace_id from members where lower(email) = lower(holder)
+    union
+    select workspace_id from group_members where lower(email) = lower(holder)
+    union
+    select workspace_id from reviewers where lower(email) = lower(holder)
+    order by workspace_id
+  ) as knowing;
+  return null;
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.log_redemption()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into log_pending (workspace_id, source, subject) values (new.workspace_id, 'r', new.approval_id);
+  return null;
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.log_signing_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  former text;
+  fact jsonb := jsonb_build_object('kid', new.id, 'x', base64url(new.public_key));
+begin
+  if tg_op = 'UPDATE' then
+    fact := fact || '{"kind":"signing_key.revoked"}';
+  else
+    select k.id into former from signing_keys k where k.id <> new.id order by k.retired_at desc nulls first limit 1;
+    fact := fact || case
+      when former is null then '{"kind":"signing_key.made"}'::jsonb
+      else jsonb_build_object('kind', 'signing_key.rotated', 'retired', former)
+    end;
+  end if;
+  insert into log_pending (workspace_id, source, subject, detail) select id, 'd', new.id, fact from workspaces;
+  return null;
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.look_for_push()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update workspaces set looks_for_push = true where not looks_for_push;
+  return null;
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.mail_wait(workspace text, address text, asked_group text, allowed text[])
+ RETURNS interval
+ LANGUAGE sql
+ STABLE
+RETURN make_interval(mins => COALESCE((CASE WHEN (EXISTS (SELECT FROM person_settings s WHERE (s.email = lower(mail_wait.address)))) THEN (SELECT s.mail_after_minutes FROM person_settings s WHERE ((s.email = lower(mail_wait.address)) AND (NOT is_quiet(s.*)) AND ((((mail_wait.allowed IS NULL) OR ('push'::text = ANY (mail_wait.allowed))) AND (EXISTS (SELECT FROM push_subscriptions p WHERE (p.email = lower(mail_wait.address))))) OR (s.uses_slack AND ((mail_wait.allowed IS NULL) OR (mail_wait.allowed && ARRAY['slack'::text, 'slack_link'::text])) AND (EXISTS (SELECT FROM (slack_connections c JOIN slack_accounts a ON (((a.team_id = c.team_id) AND (a.app_id = c.app_id) AND (a.email = lower(mail_wait.address))))) WHERE ((c.workspace_id = mail_wait.workspace) AND (c.broken_at IS NULL) AND ((a.source = 'linked'::text) OR c.matches_email)))))))) ELSE (SELECT g.mail_after_minutes FROM group_channels g WHERE ((g.workspace_id = mail_wait.workspace) AND (g.group_id = mail_wait.asked_group) AND (((g.teams_sealed IS NOT NULL) AND ((mail_wait.allowed IS NULL) OR ('teams'::text = ANY (mail_wait.allowed)))) OR ((g.slack_channel IS NOT NULL) AND ((mail_wait.allowed IS NULL) OR (mail_wait.allowed && ARRAY['slack'::text, 'slack_link'::text])) AND (EXISTS (SELECT FROM slack_connections c WHERE ((c.workspace_id = mail_wait.workspace) AND (c.broken_at IS NULL)))))))) END)::integer, 0))
+;
+
 CREATE OR REPLACE FUNCTION public.name_delivery_channel()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -24,6 +318,74 @@ CREATE OR REPLACE FUNCTION public.now_ms()
 RETURN date_trunc('milliseconds'::text, now())
 ;
 
+CREATE OR REPLACE FUNCTION public.person_of(email text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN regexp_replace(lower(email), '^([^+@]+)[+][^@]*@'::text, '\1@'::text)
+;
+
+CREATE OR REPLACE FUNCTION public.queue_channel_news()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into channel_news (workspace_id, approval_id, asks) values (new.workspace_id, new.id, tg_op = 'INSERT');
+  return null;
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.queue_checks_of_group_members()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into voting_checks (workspace_id, approval_id)
+  select a.workspace_id, a.id
+  from approvals a
+  where a.status = 'PENDING' and a.has_seats and a.workspace_id in (select c.workspace_id from changed c) and (
+    exists (
+      select from stages s
+      where s.workspace_id = a.workspace_id and s.approval_id = a.id and s.group_id in (select c.group_id from changed c)
+    ) or exists (
+      select from steps s
+      where s.workspace_id = a.workspace_id and s.approval_id = a.id and s.group_id in (select c.group_id from changed c)
+    ) or exists (
+      -- They hold a place, or stand in for somebody and are a colleague no longer, or again.
+      select from seats s
+      where s.workspace_id = a.workspace_id and s.approval_id = a.id
+        and s.voter in (select person_of(c.email) from changed c)
+    )
+  )
+  -- In one order, so that two changes never wait for each other.
+  order by 1, 2
+  on conflict do nothing;
+  return null;
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.queue_checks_of_members()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into voting_checks (workspace_id, approval_id)
+  select a.workspace_id, a.id
+  from approvals a
+  where a.status = 'PENDING' and a.has_seats and a.workspace_id in (select c.workspace_id from changed c) and exists (
+    select from seats s
+    where s.workspace_id = a.workspace_id and s.approval_id = a.id
+      and s.voter in (select person_of(c.email) from changed c)
+  )
+  order by 1, 2
+  on conflict do nothing;
+  return null;
+end;
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.queue_created_for_search()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -42,6 +404,42 @@ AS $function$
 begin
   insert into search_queue (workspace_id, approval_id) values (new.workspace_id, new.id);
   return null;
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.refuse_approval_without_signatures()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (
+    select from evidence e
+    where e.workspace_id = new.workspace_id and e.approval_id = new.id and e.verdict = 'approve'
+      and e.signature is not null and person_of(e.email) = person_of(new.resolved_by_email)
+  ) and not exists (
+    select from votes v
+    join votings g on g.workspace_id = v.workspace_id and g.approval_id = v.approval_id and g.revision = v.revision
+    where v.workspace_id = new.workspace_id and v.approval_id = new.id and v.verdict = 'approve'
+      and not exists (
+        select from evidence e
+        where e.workspace_id = v.workspace_id and e.approval_id = v.approval_id and e.revision = v.revision
+          and e.voter = v.voter and e.signature is not null
+      )
+  ) then
+    return new;
+  end if;
+  raise exception 'approval % needs signatures', new.id using errcode = 'integrity_constraint_violation';
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.refuse_change_of_evidence()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'the evidence of approval % never changes', old.approval_id using errcode = 'integrity_constraint_violation';
 end;
 $function$
 ;
@@ -68,6 +466,88 @@ end;
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.refuse_decision_without_votes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  voting votings%rowtype;
+  excluded text[];
+begin
+  select * into voting from votings v where v.workspace_id = new.workspace_id and v.approval_id = new.id;
+  excluded := array_remove(voting.later_owners || array[voting.requester, voting.key_owner, (
+    select person_of(k.owner_email) from api_keys k where k.workspace_id = new.workspace_id and k.id = new.key_id
+  )] || array(
+    select former.person
+    from api_keys k
+    cross join jsonb_each_text(k.former_owners) as former (person, until)
+    where k.workspace_id = new.workspace_id and k.id = new.key_id and former.until::timestamptz > new.created_at
+  ), null);
+  if new.status = 'REJECTED' then
+    if exists (
+      select from votes v
+      where v.workspace_id = new.workspace_id and v.approval_id = new.id and v.verdict = 'reject'
+    ) then
+      return new;
+    end if;
+  elsif not exists (
+    select from stages s
+    where s.workspace_id = new.workspace_id and s.approval_id = new.id and s.required > (
+      select count(*) from votes v
+      where v.workspace_id = s.workspace_id and v.approval_id = s.approval_id and v.revision = voting.revision
+        and v.stage = s.number and v.verdict = 'approve' and v.voter <> all (excluded) and v.person <> all (excluded)
+    )
+  ) and coalesce(new.edit, new.payload) is not distinct from (
+    case when voting.revision = 1 then new.payload else (
+      select r.payload from revisions r
+      where r.workspace_id = new.workspace_id and r.approval_id = new.id and r.number = voting.revision
+    ) end
+  ) then
+    return new;
+  end if;
+  raise exception 'approval % has not the votes for %', new.id, new.status
+    using errcode = 'integrity_constraint_violation';
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.refuse_other_outcome()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  state text;
+begin
+  select a.status into state from approvals a where a.workspace_id = new.workspace_id and a.id = new.approval_id;
+  if new.kind is distinct from 'request.' || lower(state) then
+    raise exception 'approval % is %, and has no event %', new.approval_id, state, new.kind
+      using errcode = 'integrity_constraint_violation';
+  end if;
+  return null;
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.refuse_other_passkey()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'passkey % never becomes another', old.id using errcode = 'integrity_constraint_violation';
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.refuse_other_person()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'person % never becomes another', old.id using errcode = 'integrity_constraint_violation';
+end;
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.refuse_redemption_without_approval()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -84,6 +564,81 @@ end;
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.refuse_revived_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'signing key % was retired or revoked for good', old.id
+    using errcode = 'integrity_constraint_violation';
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.refuse_shrinking_tree()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'the log % only grows', old.origin using errcode = 'integrity_constraint_violation';
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.refuse_untrue_fact()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.detail->>'kind' = 'request.deleted' and not exists (
+    select from approvals a where a.workspace_id = new.workspace_id and a.id = new.subject
+  ) then
+    return null;
+  end if;
+  raise exception 'the log of % is not told %', new.workspace_id, new.detail->>'kind'
+    using errcode = 'integrity_constraint_violation';
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.refuse_vote_of_somebody_used()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (
+    select from votes v
+    where v.workspace_id = new.workspace_id and v.approval_id = new.approval_id and v.revision = new.revision
+      and (v.person = new.voter or v.voter = new.person)
+  ) then
+    raise exception 'one person counts once: % for %', new.voter, new.person
+      using errcode = 'integrity_constraint_violation';
+  end if;
+  return new;
+end;
+$function$
+;
+
+create table absences (
+  workspace_id text collate "C" not null,
+  id text collate "C" not null default new_id('abs_'::text),
+  person text not null,
+  email text not null,
+  delegate_email text not null,
+  starts_at timestamp(3) with time zone not null,
+  ends_at timestamp(3) with time zone not null,
+  begun_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  begun_up_to text collate "C",
+  ended_at timestamp(3) with time zone,
+  constraint absences_pkey PRIMARY KEY (workspace_id, id),
+  constraint absences_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint absences_end_after_start CHECK ((ends_at > starts_at))
+);
+CREATE INDEX absences_of_person ON public.absences USING btree (person, workspace_id, ends_at);
+CREATE INDEX absences_to_begin ON public.absences USING btree (starts_at) WHERE (begun_at IS NULL);
+CREATE INDEX absences_to_end ON public.absences USING btree (ends_at) WHERE (ended_at IS NULL);
+
 create table activity (
   workspace_id text collate "C" not null,
   id text collate "C" not null default new_id('act_'::text),
@@ -95,6 +650,7 @@ create table activity (
   constraint activity_pkey PRIMARY KEY (workspace_id, id),
   constraint activity_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
+CREATE TRIGGER activity_is_logged AFTER INSERT ON public.activity FOR EACH ROW EXECUTE FUNCTION log_activity();
 
 create table api_keys (
   workspace_id text collate "C" not null,
@@ -106,13 +662,17 @@ create table api_keys (
   revoked_at timestamp(3) with time zone,
   last_used_at timestamp(3) with time zone,
   default_approver text,
+  owner_email text,
+  former_owners jsonb not null default '{}'::jsonb,
   constraint api_keys_pkey PRIMARY KEY (workspace_id, id),
   constraint api_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint api_keys_default_approver_check CHECK ((default_approver <> ''::text)),
   constraint api_keys_digest_check CHECK ((octet_length(digest) = 32)),
-  constraint api_keys_name_check CHECK ((name <> ''::text))
+  constraint api_keys_name_check CHECK ((name <> ''::text)),
+  constraint api_keys_owner_email_check CHECK ((owner_email <> ''::text))
 );
 CREATE UNIQUE INDEX api_keys_digest_key ON public.api_keys USING btree (digest);
+CREATE TRIGGER api_keys_keep_former_owners BEFORE UPDATE OF owner_email ON public.api_keys FOR EACH ROW WHEN (((old.owner_email IS NOT NULL) AND (person_of(old.owner_email) IS DISTINCT FROM person_of(new.owner_email)))) EXECUTE FUNCTION keep_former_owner();
 
 create table approval_words (
   workspace_id text collate "C" not null,
@@ -148,10 +708,22 @@ create table approvals (
   resolution_note text,
   remind_at timestamp(3) with time zone,
   callback_url text,
+  key_id text collate "C",
+  requested_by text,
+  has_seats boolean not null default false,
+  voting text,
+  channels text[],
+  has_channels boolean not null default false,
+  audience text[],
+  require_signature boolean,
+  needs_signature boolean not null default false,
+  approver_limit text,
   constraint approvals_pkey PRIMARY KEY (workspace_id, id),
   constraint approvals_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint approvals_workspace_id_group_id_fkey FOREIGN KEY (workspace_id, group_id) REFERENCES groups(workspace_id, id),
+  constraint approvals_audience_named CHECK (((cardinality(audience) >= 1) AND (cardinality(audience) <= 5))) NOT VALID,
   constraint approvals_callback_has_host CHECK (((callback_url ~ '^https?://'::text) AND ((octet_length(split_part(callback_url, '/'::text, 3)) >= 1) AND (octet_length(split_part(callback_url, '/'::text, 3)) <= 261)))) NOT VALID,
+  constraint approvals_channels_known CHECK (((channels <@ ARRAY['mail'::text, 'push'::text, 'slack'::text, 'slack_link'::text, 'teams'::text]) AND ('mail'::text = ANY (channels)))) NOT VALID,
   constraint approvals_edit_of_approval CHECK (((edit IS NULL) OR (status = 'APPROVED'::text))),
   constraint approvals_expire_on_time CHECK (((status <> 'EXPIRED'::text) OR (resolved_at = expires_at))),
   constraint approvals_final_has_time CHECK (((status = 'PENDING'::text) = (resolved_at IS NULL))),
@@ -168,9 +740,13 @@ CREATE INDEX approvals_expiring_in_workspace ON public.approvals USING btree (wo
 CREATE UNIQUE INDEX approvals_idempotency_key ON public.approvals USING btree (workspace_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX approvals_reminding ON public.approvals USING btree (remind_at) WHERE ((status = 'PENDING'::text) AND (remind_at IS NOT NULL));
 CREATE INDEX approvals_status ON public.approvals USING btree (status, workspace_id, id);
+CREATE TRIGGER approvals_created_are_news AFTER INSERT ON public.approvals FOR EACH ROW WHEN (new.has_channels) EXECUTE FUNCTION queue_channel_news();
 CREATE TRIGGER approvals_created_are_searchable AFTER INSERT ON public.approvals REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION queue_created_for_search();
+CREATE TRIGGER approvals_decided_by_votes BEFORE UPDATE ON public.approvals FOR EACH ROW WHEN ((new.has_seats AND (old.status = 'PENDING'::text) AND (new.status = ANY (ARRAY['APPROVED'::text, 'REJECTED'::text])))) EXECUTE FUNCTION refuse_decision_without_votes();
 CREATE TRIGGER approvals_final_is_final BEFORE UPDATE ON public.approvals FOR EACH ROW WHEN ((old.status <> 'PENDING'::text)) EXECUTE FUNCTION refuse_change_of_final_approval();
+CREATE TRIGGER approvals_resolved_are_news AFTER UPDATE ON public.approvals FOR EACH ROW WHEN ((new.has_channels AND (new.status <> old.status))) EXECUTE FUNCTION queue_channel_news();
 CREATE TRIGGER approvals_resolved_are_searchable AFTER UPDATE ON public.approvals FOR EACH ROW WHEN ((new.status <> old.status)) EXECUTE FUNCTION queue_resolved_for_search();
+CREATE CONSTRAINT TRIGGER approvals_signed_where_needed AFTER UPDATE ON public.approvals DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.needs_signature AND (old.status = 'PENDING'::text) AND (new.status = 'APPROVED'::text))) EXECUTE FUNCTION refuse_approval_without_signatures();
 
 create table attempts (
   workspace_id text collate "C" not null,
@@ -208,6 +784,50 @@ create table callback_secrets (
   constraint callback_secrets_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 CREATE UNIQUE INDEX callback_secrets_current ON public.callback_secrets USING btree (workspace_id) WHERE (expires_at IS NULL);
+
+create table channel_messages (
+  workspace_id text collate "C" not null,
+  id text collate "C" not null default new_id('msg_'::text),
+  approval_id text collate "C" not null,
+  channel text not null,
+  target text not null,
+  group_id text collate "C",
+  state text not null default 'due'::text,
+  wanted integer not null default 1,
+  drawn integer not null default 0,
+  due_at timestamp(3) with time zone not null default now_ms(),
+  attempts integer not null default 0,
+  lease_token uuid,
+  leased_until timestamp(3) with time zone,
+  slack_channel text,
+  slack_ts text,
+  digest bytea,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  arrived_at timestamp(3) with time zone,
+  sent_at timestamp(3) with time zone,
+  failed_at timestamp(3) with time zone,
+  failure text,
+  constraint channel_messages_pkey PRIMARY KEY (workspace_id, id),
+  constraint channel_messages_workspace_id_approval_id_fkey FOREIGN KEY (workspace_id, approval_id) REFERENCES approvals(workspace_id, id),
+  constraint channel_messages_attempts_check CHECK ((attempts >= 0)),
+  constraint channel_messages_channel_check CHECK ((channel = ANY (ARRAY['push'::text, 'slack'::text, 'teams'::text]))),
+  constraint channel_messages_drawn_of_wanted CHECK (((drawn >= 0) AND (drawn <= wanted))),
+  constraint channel_messages_failed_with_reason CHECK (((failed_at IS NULL) = (failure IS NULL))),
+  constraint channel_messages_lease_whole CHECK (((lease_token IS NULL) = (leased_until IS NULL))),
+  constraint channel_messages_slack_place CHECK (((slack_channel IS NULL) = (slack_ts IS NULL))),
+  constraint channel_messages_state_check CHECK ((state = ANY (ARRAY['due'::text, 'sent'::text, 'failed'::text, 'skipped'::text]))),
+  constraint channel_messages_wanted_check CHECK ((wanted >= 1))
+);
+CREATE INDEX channel_messages_due ON public.channel_messages USING btree (channel, workspace_id, due_at, id) WHERE (state = 'due'::text);
+CREATE UNIQUE INDEX channel_messages_target_key ON public.channel_messages USING btree (approval_id, channel, target, workspace_id);
+
+create table channel_news (
+  id bigint not null,
+  workspace_id text collate "C" not null,
+  approval_id text collate "C" not null,
+  asks boolean not null default false,
+  constraint channel_news_pkey PRIMARY KEY (id)
+);
 
 create table connection_codes (
   workspace_id text collate "C" not null,
@@ -317,6 +937,7 @@ CREATE INDEX deliveries_failed_mails ON public.deliveries USING btree (workspace
 CREATE INDEX deliveries_held ON public.deliveries USING btree (mailbox, workspace_id, id) WHERE ((state = 'due'::text) AND (mailbox IS NOT NULL) AND (digest_id IS NULL));
 CREATE INDEX deliveries_of_digest ON public.deliveries USING btree (digest_id, workspace_id, id) WHERE (digest_id IS NOT NULL);
 CREATE INDEX deliveries_of_endpoint ON public.deliveries USING btree (endpoint_id, id) WHERE (endpoint_id IS NOT NULL);
+CREATE INDEX deliveries_of_reviewer ON public.deliveries USING btree (reviewer_id) WHERE (reviewer_id IS NOT NULL);
 CREATE INDEX deliveries_unsuccessful ON public.deliveries USING btree (workspace_id, id) WHERE (state = ANY (ARRAY['failed'::text, 'skipped'::text]));
 CREATE INDEX deliveries_unsuccessful_of_endpoint ON public.deliveries USING btree (endpoint_id, id) WHERE ((state = ANY (ARRAY['failed'::text, 'skipped'::text])) AND (endpoint_id IS NOT NULL));
 CREATE TRIGGER deliveries_channel_named BEFORE INSERT ON public.deliveries FOR EACH ROW WHEN ((new.channel IS NULL)) EXECUTE FUNCTION name_delivery_channel();
@@ -366,22 +987,77 @@ create table events (
   endpoint_id text collate "C",
   reviewer_id text collate "C",
   detail jsonb,
+  voting text,
   constraint events_pkey PRIMARY KEY (workspace_id, id),
   constraint events_workspace_id_approval_id_fkey FOREIGN KEY (workspace_id, approval_id) REFERENCES approvals(workspace_id, id),
   constraint events_workspace_id_endpoint_id_fkey FOREIGN KEY (workspace_id, endpoint_id) REFERENCES endpoints(workspace_id, id),
   constraint events_workspace_id_reviewer_id_fkey FOREIGN KEY (workspace_id, reviewer_id) REFERENCES reviewers(workspace_id, id),
   constraint events_subject_of_kind CHECK (
 CASE
-    WHEN (kind = ANY (ARRAY['request.created'::text, 'request.approved'::text, 'request.rejected'::text, 'request.expired'::text, 'request.cancelled'::text, 'request.expiring'::text])) THEN ((approval_id IS NOT NULL) AND (endpoint_id IS NULL) AND (reviewer_id IS NULL))
+    WHEN (kind = ANY (ARRAY['request.created'::text, 'request.approved'::text, 'request.rejected'::text, 'request.expired'::text, 'request.cancelled'::text, 'request.expiring'::text, 'request.vote_recorded'::text, 'request.stage_entered'::text, 'request.changed'::text, 'request.escalated'::text, 'request.reassigned'::text, 'request.reminded'::text, 'request.unreachable'::text, 'request.stuck'::text])) THEN ((approval_id IS NOT NULL) AND (endpoint_id IS NULL) AND (reviewer_id IS NULL))
     WHEN (kind = ANY (ARRAY['webhook.test'::text, 'endpoint.delivery_failed'::text, 'endpoint.failing'::text, 'endpoint.disabled'::text])) THEN ((approval_id IS NULL) AND (endpoint_id IS NOT NULL) AND (reviewer_id IS NULL))
     WHEN (kind = 'mail.failed'::text) THEN ((approval_id IS NOT NULL) AND (endpoint_id IS NULL) AND (reviewer_id IS NOT NULL))
     WHEN (kind = 'callback.failed'::text) THEN ((approval_id IS NOT NULL) AND (endpoint_id IS NULL) AND (reviewer_id IS NULL) AND (detail IS NOT NULL))
-    WHEN (kind = ANY (ARRAY['person.signing_in'::text, 'person.passkey_added'::text, 'person.passkey_removed'::text, 'member.invited'::text])) THEN ((approval_id IS NULL) AND (endpoint_id IS NULL) AND (reviewer_id IS NULL) AND (detail IS NOT NULL))
+    WHEN (kind = ANY (ARRAY['person.signing_in'::text, 'person.passkey_added'::text, 'person.passkey_removed'::text, 'member.invited'::text, 'owner.passkey_added'::text, 'log.checkpoint'::text, 'log.contradicted'::text])) THEN ((approval_id IS NULL) AND (endpoint_id IS NULL) AND (reviewer_id IS NULL) AND (detail IS NOT NULL))
     ELSE false
 END) NOT VALID
 );
 CREATE INDEX events_mail_failed ON public.events USING btree (workspace_id, created_at) WHERE (kind = 'mail.failed'::text);
-CREATE UNIQUE INDEX events_once_per_approval ON public.events USING btree (approval_id, kind, COALESCE(reviewer_id, ''::text), workspace_id) WHERE (approval_id IS NOT NULL);
+CREATE INDEX events_of_reviewer ON public.events USING btree (reviewer_id) WHERE (reviewer_id IS NOT NULL);
+CREATE UNIQUE INDEX events_once_per_approval ON public.events USING btree (approval_id, kind, (
+CASE
+    WHEN (kind = ANY (ARRAY['request.vote_recorded'::text, 'request.stage_entered'::text, 'request.changed'::text, 'request.escalated'::text, 'request.reassigned'::text, 'request.reminded'::text, 'request.unreachable'::text, 'request.stuck'::text])) THEN id
+    ELSE COALESCE(reviewer_id, ''::text)
+END), workspace_id) WHERE (approval_id IS NOT NULL);
+CREATE INDEX events_owner_notices ON public.events USING btree (workspace_id, created_at) WHERE (kind = ANY (ARRAY['request.unreachable'::text, 'request.stuck'::text]));
+CREATE TRIGGER events_are_logged AFTER INSERT ON public.events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION log_events();
+CREATE TRIGGER events_tell_the_outcome AFTER INSERT ON public.events FOR EACH ROW WHEN ((new.kind = ANY (ARRAY['request.approved'::text, 'request.rejected'::text, 'request.expired'::text, 'request.cancelled'::text]))) EXECUTE FUNCTION refuse_other_outcome();
+
+create table evidence (
+  workspace_id text collate "C" not null,
+  approval_id text collate "C" not null,
+  revision integer not null,
+  voter text not null,
+  email text not null,
+  for_email text,
+  verdict text not null,
+  voted_at timestamp(3) with time zone not null,
+  shown_version smallint not null,
+  shown_digest bytea not null,
+  opened_at timestamp(3) with time zone,
+  open_ms bigint,
+  amr text[] not null,
+  address text,
+  user_agent text,
+  page text,
+  credential_id text collate "C",
+  statement text,
+  authenticator_data bytea,
+  client_data bytea,
+  signature bytea,
+  constraint evidence_pkey PRIMARY KEY (workspace_id, approval_id, revision, voter),
+  constraint evidence_workspace_id_approval_id_fkey FOREIGN KEY (workspace_id, approval_id) REFERENCES approvals(workspace_id, id),
+  constraint evidence_whole CHECK (((revision >= 1) AND (verdict = ANY ('{approve,reject}'::text[])) AND (octet_length(shown_digest) = 32) AND (open_ms >= 0) AND (cardinality(amr) > 0) AND (num_nonnulls(credential_id, statement, authenticator_data, client_data, signature) = ANY ('{0,5}'::integer[]))))
+);
+CREATE TRIGGER evidence_never_changes BEFORE UPDATE ON public.evidence FOR EACH ROW EXECUTE FUNCTION refuse_change_of_evidence();
+
+create table group_channels (
+  workspace_id text collate "C" not null,
+  group_id text collate "C" not null,
+  slack_channel text,
+  slack_channel_name text,
+  teams_host text,
+  teams_secret_key_id text,
+  teams_sealed bytea,
+  mail_after_minutes smallint,
+  updated_at timestamp(3) with time zone not null default now_ms(),
+  constraint group_channels_pkey PRIMARY KEY (workspace_id, group_id),
+  constraint group_channels_workspace_id_group_id_fkey FOREIGN KEY (workspace_id, group_id) REFERENCES groups(workspace_id, id),
+  constraint group_channels_mail_after_minutes_check CHECK (((mail_after_minutes >= 1) AND (mail_after_minutes <= 1440))),
+  constraint group_channels_slack_channel_check CHECK ((slack_channel <> ''::text)),
+  constraint group_channels_slack_named CHECK (((slack_channel IS NULL) = (slack_channel_name IS NULL))),
+  constraint group_channels_teams_whole CHECK ((num_nonnulls(teams_host, teams_secret_key_id, teams_sealed) = ANY (ARRAY[0, 3])))
+);
 
 create table group_members (
   workspace_id text collate "C" not null,
@@ -391,6 +1067,8 @@ create table group_members (
   constraint group_members_workspace_id_group_id_fkey FOREIGN KEY (workspace_id, group_id) REFERENCES groups(workspace_id, id)
 );
 CREATE UNIQUE INDEX group_members_key ON public.group_members USING btree (workspace_id, group_id, lower(email));
+CREATE TRIGGER group_members_added_are_checked AFTER INSERT ON public.group_members REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION queue_checks_of_group_members();
+CREATE TRIGGER group_members_removed_are_checked AFTER DELETE ON public.group_members REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION queue_checks_of_group_members();
 
 create table groups (
   workspace_id text collate "C" not null,
@@ -400,6 +1078,7 @@ create table groups (
   created_at timestamp(3) with time zone not null default now_ms(),
   deleted_at timestamp(3) with time zone,
   last_deleted_at timestamp(3) with time zone,
+  requires_signature boolean not null default false,
   constraint groups_key_key UNIQUE (workspace_id, key),
   constraint groups_pkey PRIMARY KEY (workspace_id, id),
   constraint groups_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
@@ -408,6 +1087,111 @@ create table groups (
   constraint groups_name_check CHECK ((name <> ''::text))
 );
 CREATE INDEX groups_deleted_lately ON public.groups USING btree (last_deleted_at) WHERE (last_deleted_at IS NOT NULL);
+
+create table log_checkpoints (
+  tree_id integer not null,
+  size bigint not null,
+  note text not null,
+  signing_key_id text collate "C" not null,
+  signed_at timestamp(3) with time zone not null default now_ms(),
+  constraint log_checkpoints_pkey PRIMARY KEY (tree_id, size),
+  constraint log_checkpoints_signing_key_id_fkey FOREIGN KEY (signing_key_id) REFERENCES signing_keys(id),
+  constraint log_checkpoints_tree_id_fkey FOREIGN KEY (tree_id) REFERENCES log_trees(id)
+);
+
+create table log_contradictions (
+  tree_id integer not null,
+  witness text not null,
+  witnessed_size bigint not null,
+  size bigint not null,
+  told_at timestamp(3) with time zone not null default now_ms(),
+  constraint log_contradictions_pkey PRIMARY KEY (tree_id, witness),
+  constraint log_contradictions_tree_id_fkey FOREIGN KEY (tree_id) REFERENCES log_trees(id)
+);
+
+create table log_cosignatures (
+  tree_id integer not null,
+  size bigint not null,
+  witness text not null,
+  line text not null,
+  cosigned_at timestamp(3) with time zone not null default now_ms(),
+  constraint log_cosignatures_pkey PRIMARY KEY (tree_id, size, witness),
+  constraint log_cosignatures_tree_id_size_fkey FOREIGN KEY (tree_id, size) REFERENCES log_checkpoints(tree_id, size)
+);
+CREATE INDEX log_cosignatures_of_witness ON public.log_cosignatures USING btree (tree_id, witness, size);
+
+create table log_entries (
+  tree_id integer not null,
+  index bigint not null,
+  entry text not null,
+  leaf_hash bytea not null,
+  constraint log_entries_pkey PRIMARY KEY (tree_id, index),
+  constraint log_entries_tree_id_fkey FOREIGN KEY (tree_id) REFERENCES log_trees(id),
+  constraint log_entries_index_check CHECK ((index >= 0)),
+  constraint log_entries_leaf_hash_check CHECK ((octet_length(leaf_hash) = 32))
+);
+
+create table log_nodes (
+  tree_id integer not null,
+  level smallint not null,
+  index bigint not null,
+  hash bytea not null,
+  constraint log_nodes_pkey PRIMARY KEY (tree_id, level, index),
+  constraint log_nodes_tree_id_fkey FOREIGN KEY (tree_id) REFERENCES log_trees(id),
+  constraint log_nodes_hash_check CHECK ((octet_length(hash) = 32)),
+  constraint log_nodes_index_check CHECK ((index >= 0)),
+  constraint log_nodes_level_check CHECK (((level >= 1) AND (level <= 7)))
+);
+
+create table log_openings (
+  tree_id integer not null,
+  index bigint not null,
+  subject text collate "C" not null,
+  approval_id text collate "C",
+  salt bytea not null,
+  fact text not null,
+  constraint log_openings_pkey PRIMARY KEY (tree_id, index),
+  constraint log_openings_tree_id_index_fkey FOREIGN KEY (tree_id, index) REFERENCES log_entries(tree_id, index),
+  constraint log_openings_salt_check CHECK ((octet_length(salt) = 32))
+);
+CREATE INDEX log_openings_of_approval ON public.log_openings USING btree (approval_id, tree_id) WHERE (approval_id IS NOT NULL);
+CREATE INDEX log_openings_of_others ON public.log_openings USING btree (subject, tree_id, index) WHERE (approval_id IS NULL);
+
+create table log_pending (
+  workspace_id text collate "C" not null,
+  id bigint not null,
+  source "char" not null,
+  subject text collate "C" not null,
+  detail jsonb,
+  constraint log_pending_pkey PRIMARY KEY (workspace_id, id)
+);
+CREATE TRIGGER log_pending_tells_no_request AFTER INSERT ON public.log_pending FOR EACH ROW WHEN (((new.source = 'd'::"char") AND ((new.detail ->> 'kind'::text) ~ '^(request|activity|log|fact)\.|^checkpoint$'::text))) EXECUTE FUNCTION refuse_untrue_fact();
+
+create table log_tellings (
+  tree_id integer not null,
+  size bigint not null,
+  told_at timestamp(3) with time zone not null default now_ms(),
+  constraint log_tellings_pkey PRIMARY KEY (tree_id),
+  constraint log_tellings_tree_id_fkey FOREIGN KEY (tree_id) REFERENCES log_trees(id)
+);
+
+create table log_trees (
+  id integer not null,
+  workspace_id text collate "C",
+  origin text not null,
+  home text not null,
+  size bigint not null default 0,
+  root bytea not null,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  closed_at timestamp(3) with time zone,
+  constraint log_trees_origin_key UNIQUE (origin),
+  constraint log_trees_pkey PRIMARY KEY (id),
+  constraint log_trees_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint log_trees_root_check CHECK ((octet_length(root) = 32)),
+  constraint log_trees_size_check CHECK ((size >= 0))
+);
+CREATE UNIQUE INDEX log_trees_open ON public.log_trees USING btree (COALESCE(workspace_id, ''::text)) WHERE (closed_at IS NULL);
+CREATE TRIGGER log_trees_only_grow BEFORE UPDATE ON public.log_trees FOR EACH ROW WHEN (((new.size < old.size) OR (new.origin <> old.origin) OR (new.workspace_id IS DISTINCT FROM old.workspace_id) OR (old.closed_at IS NOT NULL) OR ((new.size = old.size) AND (new.root <> old.root)))) EXECUTE FUNCTION refuse_shrinking_tree();
 
 create table mailboxes (
   workspace_id text collate "C" not null,
@@ -431,6 +1215,9 @@ create table members (
 );
 CREATE INDEX members_email ON public.members USING btree (lower(email));
 CREATE UNIQUE INDEX members_email_key ON public.members USING btree (workspace_id, lower(email));
+CREATE TRIGGER members_added_are_checked AFTER INSERT ON public.members REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION queue_checks_of_members();
+CREATE TRIGGER members_changed_are_checked AFTER UPDATE ON public.members REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION queue_checks_of_members();
+CREATE TRIGGER members_removed_are_checked AFTER DELETE ON public.members REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION queue_checks_of_members();
 
 create table migrations (
   name text not null,
@@ -467,6 +1254,8 @@ create table passkeys (
 );
 CREATE UNIQUE INDEX passkeys_credential_key ON public.passkeys USING btree (credential_id);
 CREATE INDEX passkeys_person ON public.passkeys USING btree (person_id);
+CREATE TRIGGER passkeys_are_logged AFTER INSERT OR DELETE ON public.passkeys FOR EACH ROW EXECUTE FUNCTION log_passkey();
+CREATE TRIGGER passkeys_stay_the_same BEFORE UPDATE ON public.passkeys FOR EACH ROW WHEN (((new.id <> old.id) OR (new.person_id <> old.person_id) OR (new.credential_id <> old.credential_id) OR (new.public_key <> old.public_key))) EXECUTE FUNCTION refuse_other_passkey();
 
 create table people (
   id text collate "C" not null default new_id('per_'::text),
@@ -475,6 +1264,23 @@ create table people (
   constraint people_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX people_email_key ON public.people USING btree (lower(email));
+CREATE TRIGGER people_stay_the_same BEFORE UPDATE ON public.people FOR EACH ROW WHEN (((new.id <> old.id) OR (new.email <> old.email))) EXECUTE FUNCTION refuse_other_person();
+
+create table person_settings (
+  email text not null,
+  mail_after_minutes smallint,
+  uses_slack boolean not null default true,
+  quiet_from time without time zone,
+  quiet_until time without time zone,
+  time_zone text,
+  updated_at timestamp(3) with time zone not null default now_ms(),
+  constraint person_settings_pkey PRIMARY KEY (email),
+  constraint person_settings_email_check CHECK ((email = lower(email))),
+  constraint person_settings_mail_after_minutes_check CHECK (((mail_after_minutes >= 1) AND (mail_after_minutes <= 1440))),
+  constraint person_settings_place_known CHECK (((time_zone IS NULL) OR (('2000-01-01 00:00:00+00'::timestamp with time zone AT TIME ZONE time_zone) IS NOT NULL))),
+  constraint person_settings_quiet_span CHECK ((quiet_from <> quiet_until)),
+  constraint person_settings_quiet_whole CHECK ((num_nonnulls(quiet_from, quiet_until, time_zone) = ANY (ARRAY[0, 3])))
+);
 
 create table plans (
   name text not null,
@@ -485,6 +1291,48 @@ create table plans (
   constraint plans_pkey PRIMARY KEY (name),
   constraint plans_cap_check CHECK ((cap >= 0)),
   constraint plans_included_check CHECK ((included >= 0))
+);
+
+create table push_identity (
+  id boolean not null default true,
+  public_key bytea not null,
+  secret_key_id text not null,
+  sealed bytea not null,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  constraint push_identity_pkey PRIMARY KEY (id),
+  constraint push_identity_id_check CHECK (id),
+  constraint push_identity_public_key_check CHECK ((octet_length(public_key) = 65))
+);
+
+create table push_subscriptions (
+  id text collate "C" not null default new_id('psh_'::text),
+  session_id text collate "C" not null,
+  email text not null,
+  endpoint text not null,
+  public_key bytea not null,
+  auth bytea not null,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  sent_at timestamp(3) with time zone,
+  constraint push_subscriptions_pkey PRIMARY KEY (id),
+  constraint push_subscriptions_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE,
+  constraint push_subscriptions_auth_check CHECK ((octet_length(auth) = 16)),
+  constraint push_subscriptions_email_check CHECK ((email = lower(email))),
+  constraint push_subscriptions_public_key_check CHECK ((octet_length(public_key) = 65))
+);
+CREATE INDEX push_subscriptions_email ON public.push_subscriptions USING btree (email);
+CREATE UNIQUE INDEX push_subscriptions_endpoint_key ON public.push_subscriptions USING btree (endpoint);
+CREATE INDEX push_subscriptions_session ON public.push_subscriptions USING btree (session_id);
+CREATE TRIGGER push_subscriptions_are_looked_for AFTER INSERT ON public.push_subscriptions FOR EACH STATEMENT EXECUTE FUNCTION look_for_push();
+
+create table receipts (
+  workspace_id text collate "C" not null,
+  approval_id text collate "C" not null,
+  signing_key_id text collate "C" not null,
+  jws text not null,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  constraint receipts_pkey PRIMARY KEY (workspace_id, approval_id, signing_key_id),
+  constraint receipts_signing_key_id_fkey FOREIGN KEY (signing_key_id) REFERENCES signing_keys(id),
+  constraint receipts_workspace_id_approval_id_fkey FOREIGN KEY (workspace_id, approval_id) REFERENCES approvals(workspace_id, id)
 );
 
 create table redemptions (
@@ -498,6 +1346,7 @@ create table redemptions (
   constraint redemptions_workspace_id_approval_id_fkey FOREIGN KEY (workspace_id, approval_id) REFERENCES approvals(workspace_id, id)
 );
 CREATE TRIGGER redemptions_are_final BEFORE UPDATE ON public.redemptions FOR EACH ROW EXECUTE FUNCTION refuse_change_of_redemption();
+CREATE TRIGGER redemptions_are_logged AFTER INSERT ON public.redemptions FOR EACH ROW EXECUTE FUNCTION log_redemption();
 CREATE TRIGGER redemptions_of_approved BEFORE INSERT ON public.redemptions FOR EACH ROW EXECUTE FUNCTION refuse_redemption_without_approval();
 
 create table reviewers (
@@ -518,7 +1367,21 @@ create table reviewers (
   constraint reviewers_token_digest_check CHECK ((octet_length(token_digest) = 32))
 );
 CREATE UNIQUE INDEX reviewers_email_key ON public.reviewers USING btree (approval_id, lower(email), workspace_id);
+CREATE INDEX reviewers_of_person ON public.reviewers USING btree (lower(email), id);
 CREATE UNIQUE INDEX reviewers_token_digest_key ON public.reviewers USING btree (token_digest);
+CREATE TRIGGER reviewers_opening_is_logged AFTER UPDATE OF opened_at ON public.reviewers FOR EACH ROW WHEN (((old.opened_at IS NULL) AND (new.opened_at IS NOT NULL))) EXECUTE FUNCTION log_opening();
+
+create table revisions (
+  workspace_id text collate "C" not null,
+  approval_id text collate "C" not null,
+  number integer not null,
+  payload text not null storage e,
+  by_email text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint revisions_pkey PRIMARY KEY (workspace_id, approval_id, number),
+  constraint revisions_workspace_id_approval_id_fkey FOREIGN KEY (workspace_id, approval_id) REFERENCES votings(workspace_id, approval_id),
+  constraint revisions_number_check CHECK ((number >= 2))
+);
 
 create table search_backlog (
   workspace_id text collate "C" not null,
@@ -543,6 +1406,27 @@ create table search_seasons (
   constraint search_seasons_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 CREATE UNIQUE INDEX search_seasons_number_key ON public.search_seasons USING btree (number);
+
+create table seats (
+  workspace_id text collate "C" not null,
+  approval_id text collate "C" not null,
+  stage smallint not null,
+  person text not null,
+  voter text not null,
+  person_email text not null,
+  reviewer_id text collate "C" not null,
+  group_id text collate "C",
+  reason text not null,
+  given_to text,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  absence_ids text[],
+  constraint seats_pkey PRIMARY KEY (workspace_id, approval_id, stage, person, voter),
+  constraint seats_workspace_id_approval_id_stage_fkey FOREIGN KEY (workspace_id, approval_id, stage) REFERENCES stages(workspace_id, approval_id, number),
+  constraint seats_workspace_id_reviewer_id_fkey FOREIGN KEY (workspace_id, reviewer_id) REFERENCES reviewers(workspace_id, id),
+  constraint seats_reason_check CHECK ((reason = ANY (ARRAY['asked'::text, 'escalated'::text, 'away'::text, 'handed_over'::text])))
+);
+CREATE INDEX seats_of_reviewer ON public.seats USING btree (reviewer_id);
+CREATE INDEX seats_of_voter ON public.seats USING btree (voter, workspace_id, approval_id);
 
 create table sessions (
   id text collate "C" not null default new_id('ses_'::text),
@@ -596,6 +1480,167 @@ CREATE INDEX sign_in_secrets_email ON public.sign_in_secrets USING btree (lower(
 CREATE INDEX sign_in_secrets_expiring ON public.sign_in_secrets USING btree (expires_at);
 CREATE UNIQUE INDEX sign_in_secrets_link_key ON public.sign_in_secrets USING btree (digest) WHERE (kind = 'link'::text);
 
+create table signing_keys (
+  id text collate "C" not null,
+  public_key bytea not null,
+  secret_key_id text not null,
+  sealed bytea not null,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  retired_at timestamp(3) with time zone,
+  revoked_at timestamp(3) with time zone,
+  constraint signing_keys_pkey PRIMARY KEY (id),
+  constraint signing_keys_public_key_check CHECK ((octet_length(public_key) = 32)),
+  constraint signing_keys_revoked_is_retired CHECK (((revoked_at IS NULL) OR (retired_at IS NOT NULL)))
+);
+CREATE UNIQUE INDEX signing_keys_current ON public.signing_keys USING btree ((true)) WHERE (retired_at IS NULL);
+CREATE TRIGGER signing_keys_are_logged AFTER INSERT ON public.signing_keys FOR EACH ROW EXECUTE FUNCTION log_signing_key();
+CREATE TRIGGER signing_keys_revoking_is_logged AFTER UPDATE OF revoked_at ON public.signing_keys FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION log_signing_key();
+CREATE TRIGGER signing_keys_stay_retired BEFORE UPDATE ON public.signing_keys FOR EACH ROW WHEN ((((old.retired_at IS NOT NULL) AND (new.retired_at IS DISTINCT FROM old.retired_at)) OR ((old.revoked_at IS NOT NULL) AND (new.revoked_at IS DISTINCT FROM old.revoked_at)) OR (new.id <> old.id) OR (new.public_key <> old.public_key))) EXECUTE FUNCTION refuse_revived_key();
+
+create table slack_accounts (
+  team_id text not null,
+  slack_user_id text not null,
+  email text not null,
+  source text not null,
+  created_at timestamp(3) with time zone not null default now_ms(),
+  app_id text not null,
+  constraint slack_accounts_pkey PRIMARY KEY (team_id, app_id, slack_user_id),
+  constraint slack_accounts_email_check CHECK ((email = lower(email))),
+  constraint slack_accounts_source_check CHECK ((source = ANY (ARRAY['linked'::text, 'email'::text])))
+);
+CREATE UNIQUE INDEX slack_accounts_email_key ON public.slack_accounts USING btree (email, team_id, app_id);
+
+create table slack_connections (
+  workspace_id text collate "C" not null,
+  team_id text not null,
+  team_name text not null,
+  app_id text not null,
+  bot_user_id text not null,
+  mode text not null,
+  secret_key_id text not null,
+  sealed_bot_token bytea not null,
+  sealed_app_token bytea,
+  sealed_signing_secret bytea,
+  matches_email boolean not null default false,
+  shows_payload boolean not null default true,
+  connected_by text,
+  connected_at timestamp(3) with time zone not null default now_ms(),
+  broken_at timestamp(3) with time zone,
+  broken_reason text,
+  constraint slack_connections_pkey PRIMARY KEY (workspace_id),
+  constraint slack_connections_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint slack_connections_broken_with_reason CHECK (((broken_at IS NULL) = (broken_reason IS NULL))),
+  constraint slack_connections_mode_check CHECK ((mode = ANY (ARRAY['socket'::text, 'http'::text]))),
+  constraint slack_connections_proof_of_mode CHECK (
+CASE mode
+    WHEN 'socket'::text THEN (sealed_app_token IS NOT NULL)
+    ELSE (sealed_signing_secret IS NOT NULL)
+END)
+);
+CREATE INDEX slack_connections_team ON public.slack_connections USING btree (team_id, app_id);
+
+create table slack_link_codes (
+  digest bytea not null,
+  person_id text collate "C" not null,
+  email text not null,
+  expires_at timestamp(3) with time zone not null,
+  constraint slack_link_codes_pkey PRIMARY KEY (digest),
+  constraint slack_link_codes_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(id),
+  constraint slack_link_codes_digest_check CHECK ((octet_length(digest) = 32)),
+  constraint slack_link_codes_email_check CHECK ((email = lower(email)))
+);
+CREATE INDEX slack_link_codes_expiring ON public.slack_link_codes USING btree (expires_at);
+CREATE INDEX slack_link_codes_person ON public.slack_link_codes USING btree (person_id);
+
+create table stages (
+  workspace_id text collate "C" not null,
+  approval_id text collate "C" not null,
+  number smallint not null,
+  notify text not null,
+  group_id text collate "C",
+  group_name text,
+  required smallint not null,
+  entered_at timestamp(3) with time zone,
+  completed_at timestamp(3) with time zone,
+  constraint stages_pkey PRIMARY KEY (workspace_id, approval_id, number),
+  constraint stages_workspace_id_approval_id_fkey FOREIGN KEY (workspace_id, approval_id) REFERENCES votings(workspace_id, approval_id),
+  constraint stages_complete_once_entered CHECK (((completed_at IS NULL) OR (entered_at IS NOT NULL))),
+  constraint stages_named_group CHECK (((group_id IS NULL) = (group_name IS NULL))),
+  constraint stages_number_check CHECK (((number >= 1) AND (number <= 5))),
+  constraint stages_required_check CHECK (((required >= 1) AND (required <= 20)))
+);
+
+create table steps (
+  workspace_id text collate "C" not null,
+  approval_id text collate "C" not null,
+  stage smallint not null,
+  number smallint not null,
+  after_minutes integer not null,
+  notify text not null,
+  group_id text collate "C",
+  due_at timestamp(3) with time zone,
+  done_at timestamp(3) with time zone,
+  outcome text,
+  constraint steps_pkey PRIMARY KEY (workspace_id, approval_id, stage, number),
+  constraint steps_workspace_id_approval_id_stage_fkey FOREIGN KEY (workspace_id, approval_id, stage) REFERENCES stages(workspace_id, approval_id, number),
+  constraint steps_after_minutes_check CHECK ((after_minutes >= 1)),
+  constraint steps_done_with_outcome CHECK (((done_at IS NULL) = (outcome IS NULL))),
+  constraint steps_number_check CHECK (((number >= 1) AND (number <= 5))),
+  constraint steps_outcome_check CHECK ((outcome = ANY (ARRAY['asked'::text, 'nobody_new'::text, 'moot'::text])))
+);
+CREATE INDEX steps_due ON public.steps USING btree (due_at) WHERE ((done_at IS NULL) AND (due_at IS NOT NULL));
+
+create table votes (
+  workspace_id text collate "C" not null,
+  approval_id text collate "C" not null,
+  revision integer not null,
+  stage smallint not null,
+  person text not null,
+  voter text not null,
+  voter_email text not null,
+  for_email text,
+  verdict text not null,
+  note text,
+  via text not null,
+  created_at timestamp(3) with time zone not null,
+  constraint votes_pkey PRIMARY KEY (workspace_id, approval_id, revision, person),
+  constraint votes_workspace_id_approval_id_stage_person_voter_fkey FOREIGN KEY (workspace_id, approval_id, stage, person, voter) REFERENCES seats(workspace_id, approval_id, stage, person, voter),
+  constraint votes_for_another CHECK (((for_email IS NULL) = (person = voter))),
+  constraint votes_revision_check CHECK ((revision >= 1)),
+  constraint votes_verdict_check CHECK ((verdict = ANY (ARRAY['approve'::text, 'reject'::text]))),
+  constraint votes_via_check CHECK ((via = ANY (ARRAY['link'::text, 'inbox'::text, 'slack'::text, 'teams'::text])))
+);
+CREATE UNIQUE INDEX votes_voter_key ON public.votes USING btree (approval_id, revision, voter, workspace_id);
+CREATE TRIGGER votes_use_nobody_twice BEFORE INSERT ON public.votes FOR EACH ROW EXECUTE FUNCTION refuse_vote_of_somebody_used();
+
+create table voting_checks (
+  workspace_id text collate "C" not null,
+  approval_id text collate "C" not null,
+  constraint voting_checks_pkey PRIMARY KEY (workspace_id, approval_id),
+  constraint voting_checks_workspace_id_approval_id_fkey FOREIGN KEY (workspace_id, approval_id) REFERENCES votings(workspace_id, approval_id)
+);
+
+create table votings (
+  workspace_id text collate "C" not null,
+  approval_id text collate "C" not null,
+  requester text,
+  key_owner text,
+  later_owners text[] not null default '{}'::text[],
+  approver_limit text not null,
+  revision integer not null default 1,
+  stage smallint not null default 1,
+  escalated_at timestamp(3) with time zone,
+  stuck_at timestamp(3) with time zone,
+  unreachable_at timestamp(3) with time zone,
+  constraint votings_pkey PRIMARY KEY (workspace_id, approval_id),
+  constraint votings_workspace_id_approval_id_fkey FOREIGN KEY (workspace_id, approval_id) REFERENCES approvals(workspace_id, id),
+  constraint votings_approver_limit_check CHECK ((approver_limit = ANY (ARRAY['anybody'::text, 'members'::text, 'domains'::text]))),
+  constraint votings_revision_check CHECK ((revision >= 1)),
+  constraint votings_stage_check CHECK ((stage >= 1))
+);
+CREATE INDEX votings_escalated ON public.votings USING btree (workspace_id, approval_id) WHERE (escalated_at IS NOT NULL);
+CREATE INDEX votings_in_trouble ON public.votings USING btree (workspace_id, approval_id) WHERE ((stuck_at IS NOT NULL) OR (unreachable_at IS NOT NULL));
+
 create table workspaces (
   id text collate "C" not null default new_id('ws_'::text),
   name text not null,
@@ -608,12 +1653,26 @@ create table workspaces (
   review_code boolean not null default false,
   default_approver text,
   is_trial boolean not null default false,
+  approver_limit text not null default 'anybody'::text,
+  approver_limit_chosen boolean not null default false,
+  approver_domains text[] not null default '{}'::text[],
+  hand_over text not null default 'workspace'::text,
+  absences_until timestamp(3) with time zone,
+  has_channels boolean not null default false,
+  looks_for_push boolean not null default is_push_used(),
+  requires_signature boolean not null default false,
+  receipt_hours integer not null default 24,
+  retention_days integer,
   constraint workspaces_pkey PRIMARY KEY (id),
   constraint workspaces_plan_fkey FOREIGN KEY (plan) REFERENCES plans(name),
+  constraint workspaces_approver_limit_check CHECK ((approver_limit = ANY (ARRAY['anybody'::text, 'members'::text, 'domains'::text]))),
   constraint workspaces_cap_check CHECK ((cap >= 0)),
   constraint workspaces_default_approver_check CHECK ((default_approver <> ''::text)),
   constraint workspaces_expiry_minutes_check CHECK (((expiry_minutes >= 5) AND (expiry_minutes <= 10080))),
+  constraint workspaces_hand_over_check CHECK ((hand_over = ANY (ARRAY['off'::text, 'group'::text, 'workspace'::text]))),
   constraint workspaces_included_check CHECK ((included >= 0)),
   constraint workspaces_name_check CHECK ((name <> ''::text)),
-  constraint workspaces_reminder_percent_check CHECK (((reminder_percent >= 1) AND (reminder_percent <= 50)))
+  constraint workspaces_receipt_hours_check CHECK (((receipt_hours >= 1) AND (receipt_hours <= 8760))),
+  constraint workspaces_reminder_percent_check CHECK (((reminder_percent >= 1) AND (reminder_percent <= 50))),
+  constraint workspaces_retention_days_check CHECK (((retention_days >= 30) AND (retention_days <= 3650)))
 );
