@@ -10,6 +10,10 @@ if (process.argv[2] === "hook") {
   // A command of its own, which chooses its Node itself.
   process.argv.splice(2, 1);
   await import("../../hook/bin/countersign-hook.mjs");
+} else if (Number(process.versions.node.split(".")[0]) >= 24 && process.argv[2] === "verify") {
+  // It needs neither settings nor a database, and is also handed out as a file of its own.
+  process.argv.splice(2, 1);
+  await import("../../verify/src/main.ts");
 } else if (Number(process.versions.node.split(".")[0]) >= 24) {
   const { keepCompiled } = await import("./compile-cache.mjs");
   keepCompiled();

@@ -25,6 +25,7 @@ test("an empty environment gives the documented defaults", () => {
       port: 3000,
       publicUrl: "http://localhost:3000",
       databaseUrl: null,
+      databaseOwnerUrl: null,
       databaseConnectionsMax: 10,
       dataDir: true,
       keyring: null,
@@ -32,12 +33,15 @@ test("an empty environment gives the documented defaults", () => {
       rateLimit: { perSecond: 100, burst: 200 },
       trustedProxies: [true, true, true, false, false],
       role: "all",
+      drainMs: 0,
       smtpUrl: null,
       mailFrom: { name: "Countersign", address: "countersign@localhost" },
       oidc: null,
       webhookAllowed: [true, true, false],
       callbackAllowed: true,
       webhookRetryDelaysMs: [30_000, 300_000],
+      slackApiUrl: "https://slack.com/api/",
+      witnesses: [],
       logLevel: "info",
       logFormat: "json",
     },
@@ -200,4 +204,16 @@ test("an external database needs a secret key of 32 bytes", () => {
     SECRET_KEY: `${secretKey},${randomBytes(32).toString("base64")}`,
   });
   assert.equal(rotated.keyring?.all.length, 2);
+});
+
+test("tokens of Slack are sent over TLS, or to this machine", () => {
+  const { slackApiUrl } = readConfig({ SLACK_API_URL: "https://proxy.example/slack" });
+  assert.equal(slackApiUrl, "https://proxy.example/slack/");
+  assert.equal(
+    readConfig({ SLACK_API_URL: "http://127.0.0.1:9/api/" }).slackApiUrl,
+    "http://127.0.0.1:9/api/",
+  );
+  for (const text of ["http://proxy.example/", "slack.com", "ftp://slack.com/"]) {
+    assert.throws(() => readConfig({ SLACK_API_URL: text }), /SLACK_API_URL/, text);
+  }
 });

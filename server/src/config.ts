@@ -18,6 +18,7 @@ import type { RateLimit } from "./domain/access/rate-limit.ts";
 import { webhookAttemptsMax } from "./domain/limits.ts";
 import { flawOfSmtpUrl } from "./domain/mail/smtp-url.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
+import { parseWitnesses, type WitnessSetting } from "./domain/proof/witness-settings.ts";
 import { parseDurationsMs } from "./domain/workspace/duration.ts";
 import { type Mailbox, parseMailbox } from "./domain/workspace/mailbox.ts";
 import { flawOfName } from "./domain/workspace/name.ts";
@@ -28,6 +29,8 @@ export type Config = {
   publicUrl: string;
   /** Null means the embedded PostgreSQL under dataDir. */
   databaseUrl: string | null;
+  /** Null means that the service's role owns its tables, or that somebody else migrates them. */
+  databaseOwnerUrl: string | null;
   databaseConnectionsMax: number;
   dataDir: string;
   /** Null means the one kept under dataDir; always there when databaseUrl is. */
@@ -38,6 +41,8 @@ export type Config = {
   /** Proxies whose X-Forwarded-For we trust. */
   trustedProxies: readonly Cidr[];
   role: Role;
+  /** How long a process that was told to stop still serves, so that load balancers hear of it. */
+  drainMs: number;
   /** Null means that mails are kept and shown at /dev/mail. */
   smtpUrl: string | null;
   mailFrom: Mailbox;
@@ -49,6 +54,10 @@ export type Config = {
   callbackAllowed: readonly AllowedCidr[];
   /** The waits before the second attempt and the third. */
   webhookRetryDelaysMs: readonly number[];
+  /** Where Slack's web API is called; ends with a slash. */
+  slackApiUrl: string;
+  /** Who cosigns the installation's log. */
+  witnesses: readonly WitnessSetting[];
   logLevel: LogLevel;
   logFormat: "json" | "text";
 };
@@ -64,6 +73,10 @@ export const variables: readonly (readonly [name: string, meaning: string])[] = 
   ["HOST, PORT", "where it listens (127.0.0.1, 3000)"],
   ["PUBLIC_URL", "what links in mails start with (http://localhost:$PORT)"],
   ["DATABASE_URL", "an external PostgreSQL, 14 or newer (none: an embedded one under DATA_DIR)"],
+  [
+    "DATABASE_OWNER_URL",
+    "the same database as the role that owns its tables, for migrating alone; the role of DATABASE_URL then cannot change what is final (none: the role of DATABASE_URL owns them)",
+  ],
   [
     "DATABASE_CONNECTIONS",
     "how many connections calls may take; a worker takes up to 6 more, and one listens (10)",
@@ -103,11 +116,20 @@ export const variables: readonly (readonly [name: string, meaning: string])[] = 
     "private ranges that callbacks may reach, for every API key can name them; plain http goes nowhere else (none; loopback with the embedded PostgreSQL while HOST and PUBLIC_URL are this machine)",
   ],
   ["WEBHOOK_RETRY_DELAYS", "waits before the second and the third attempt (30s,5m)"],
+  ["SLACK_API_URL", "where Slack's web API is called, such as a proxy (https://slack.com/api/)"],
+  [
+    "WITNESSES",
+    "who cosigns the log's checkpoints: the verifier key that countersign witness prints, a space, its address; several with commas (none)",
+  ],
   [
     "TRUSTED_PROXIES",
     "addresses and ranges of the proxies in front whose X-Forwarded-For is believed, such as 10.0.0.5,fd00::/8; none believes nobody's (this machine and private networks)",
   ],
   ["ROLE", "what this process does: all, api or worker (all)"],
+  [
+    "DRAIN_SECONDS",
+    "how long a process that was told to stop still serves while /readyz says 503, so that load balancers send nobody else (5; 0 with the embedded PostgreSQL)",
+  ],
   ["RATE_LIMIT", "calls a second per API key, with a burst of twice that; 0 turns it off (100)"],
   ["LOG_LEVEL", `${logLevels.join(", ")} (info)`],
   ["LOG_FORMAT", "json, or text for people (text on a terminal, else json)"],
@@ -129,15 +151,17 @@ const allowedCidrs = z
   .transform(parseAllowedCidrs)
   .refine(isThere, "must be a list of ranges, such as 10.0.0.0/8,::1/128");
 
+const connectionString = z
+  .string()
+  .regex(/^postgres(ql)?:\/\//, "must begin with postgres:// or postgresql://")
+  .refine(isConnectionString, "is not a connection string");
+
 const schema = z.object({
   HOST: z.string().min(1).default("127.0.0.1"),
   PORT: wholeNumber(0, 65_535).default(3000),
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
-  DATABASE_URL: z
-    .string()
-    .regex(/^postgres(ql)?:\/\//, "must begin with postgres:// or postgresql://")
-    .refine(isConnectionString, "is not a connection string")
-    .optional(),
+  DATABASE_URL: connectionString.optional(),
+  DATABASE_OWNER_URL: connectionString.optional(),
   DATABASE_CONNECTIONS: wholeNumber(2, 1000).default(10),
   DATA_DIR: z.string().min(1).default("./data"),
   SECRET_KEY: z.string().optional(),
@@ -155,6 +179,7 @@ const schema = z.object({
       "must be a list of addresses and ranges, such as 10.0.0.5,fd00::/8, or the word none",
     )
     .optional(),
+  DRAIN_SECONDS: wholeNumber(0, 300).optional(),
   ROLE: z.enum(roles, "must be all, api or worker").default("all"),
   SMTP_URL: z.string().superRefine(refuseFlawedSmtpUrl).optional(),
   MAIL_FROM: z
@@ -177,6 +202,14 @@ const schema = z.object({
       (delays) => isThere(delays) && delays.length < webhookAttemptsMax,
       `must be at most ${webhookAttemptsMax - 1} durations, such as 30s,5m`,
     ),
+  SLACK_API_URL: z
+    .url({ protocol: /^https?$/, abort: true })
+    .refine(
+      (text) => text.startsWith("https://") || isLoopbackUrl(text),
+      "must begin with https://, because tokens are sent there",
+    )
+    .default("https://slack.com/api/"),
+  WITNESSES: z.string().transform(toWitnesses).optional(),
   LOG_LEVEL: z.enum(logLevels).default("info"),
   LOG_FORMAT: z.enum(["json", "text"]).optional(),
 });
@@ -198,6 +231,7 @@ export function readConfig(
     port: values.PORT,
     publicUrl,
     databaseUrl: values.DATABASE_URL ?? null,
+    databaseOwnerUrl: readOwnerUrl(values),
     databaseConnectionsMax: values.DATABASE_CONNECTIONS,
     dataDir: resolve(values.DATA_DIR),
     keyring: readKeyring(values.SECRET_KEY, values.DATABASE_URL),
@@ -208,6 +242,7 @@ export function readConfig(
         : { perSecond: values.RATE_LIMIT, burst: values.RATE_LIMIT * burstSeconds },
     trustedProxies: values.TRUSTED_PROXIES ?? nearbyCidrs,
     role: values.ROLE,
+    drainMs: (values.DRAIN_SECONDS ?? (values.DATABASE_URL === undefined ? 0 : 5)) * 1_000,
     smtpUrl: values.SMTP_URL ?? null,
     mailFrom: values.MAIL_FROM ?? {
       name: "Countersign",
@@ -220,6 +255,8 @@ export function readConfig(
       values.CALLBACK_ALLOW_CIDRS ??
       (isTriedOut && isLoopbackHost(values.HOST) ? loopbackCidrs : []),
     webhookRetryDelaysMs: values.WEBHOOK_RETRY_DELAYS ?? [],
+    slackApiUrl: values.SLACK_API_URL.replace(/\/*$/, "/"),
+    witnesses: values.WITNESSES ?? [],
     logLevel: values.LOG_LEVEL,
     logFormat: values.LOG_FORMAT ?? (isTerminal ? "text" : "json"),
   };
@@ -236,6 +273,20 @@ function readKeyring(text: string | undefined, databaseUrl: string | undefined):
     throw new OperatorFault(`SECRET_KEY must be 32 bytes in base64, or a list of such; ${howTo}`);
   }
   return keyring;
+}
+
+function readOwnerUrl({
+  DATABASE_URL: url,
+  DATABASE_OWNER_URL: ownerUrl,
+}: {
+  DATABASE_URL?: string | undefined;
+  DATABASE_OWNER_URL?: string | undefined;
+}): string | null {
+  if (ownerUrl === undefined) return null;
+  if (url !== undefined) return ownerUrl;
+  throw new OperatorFault(
+    "DATABASE_OWNER_URL goes with DATABASE_URL, which is missing; the embedded PostgreSQL has both roles by itself.",
+  );
 }
 
 const oidcNameDefault = "your company";
@@ -274,6 +325,13 @@ function withoutEmpty(environment: Record<string, string | undefined>) {
 
 function isThere<Value>(value: Value | null): value is Value {
   return value !== null;
+}
+
+function toWitnesses(text: string, context: z.RefinementCtx): WitnessSetting[] {
+  const witnesses = parseWitnesses(text);
+  if (typeof witnesses !== "string") return witnesses;
+  context.addIssue({ code: "custom", message: witnesses });
+  return z.NEVER;
 }
 
 function refuseFlawedSmtpUrl(text: string, context: z.RefinementCtx): void {

@@ -1,13 +1,13 @@
-// The work before the first call: the schema, the secret keys, the end of a trial. It waits for a database that is out
+// The work before the first call: the schema, the secret keys, a look at the role, the end of a trial. It waits for a database that is out
 // of reach; any other failure ends the start.
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import { isOutOfReach } from "./database/database.ts";
-import { migrate } from "./database/migrations.ts";
 import { isLoopbackUrl } from "./domain/access/public-url.ts";
 import { endTrial, firstOwnerEmail, unmarkTrial } from "./operations/workspaces/first-run.ts";
 import { requireSecretKeys } from "./storage/secret-keys.ts";
+import { examineRole, flawOfRole } from "./storage/service-rights.ts";
 import type { Store } from "./storage/store.ts";
 
 const retryMs = 1_000;
@@ -26,6 +26,7 @@ export async function prepare(
 ): Promise<void> {
   await patiently(() => prepareSchema(store, patience.log), patience);
   await patiently(() => requireSecretKeys(store), patience);
+  await patiently(() => warnOfRole(store, patience.log), patience);
   const isForOthers = store.kind === "external" || smtpUrl !== null || !isLoopbackUrl(publicUrl);
   if (isForOthers) await patiently(() => unmarkTrial(store.db), patience);
   if (!isLoopbackUrl(publicUrl)) await patiently(() => leaveTrial(store, patience.log), patience);
@@ -48,9 +49,15 @@ export async function patiently<Result>(
   }
 }
 
-async function prepareSchema({ connection }: Store, log: Logger): Promise<void> {
-  const applied = await migrate(connection);
+async function prepareSchema(store: Store, log: Logger): Promise<void> {
+  const applied = await store.migrate();
   if (applied.length > 0) log.info({ applied: applied.join(", ") }, "migrated the database");
+}
+
+/** Said at the start, because nothing else would ever show it. */
+async function warnOfRole({ db }: Store, log: Logger): Promise<void> {
+  const flaw = flawOfRole(await examineRole(db));
+  if (flaw !== null) log.warn(flaw);
 }
 
 async function leaveTrial({ db }: Store, log: Logger): Promise<void> {

@@ -2,6 +2,7 @@
 // before everything that can fail is done, and nothing ends a process that has begun to serve.
 
 import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { FastifyInstance } from "fastify";
@@ -12,30 +13,34 @@ import { makeAddressPolicy, makeCallbackPolicies } from "./domain/access/network
 import type { OidcClient } from "./domain/access/openid.ts";
 import { flawOfPublicUrl, isLoopbackUrl } from "./domain/access/public-url.ts";
 import { signInUrlOf } from "./domain/access/sign-in.ts";
+import { vapidSubject } from "./domain/channels/vapid.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
 import type { DevMail } from "./http/dev-mail/dev-mail.ts";
 import { type Assets, loadAssets } from "./http/frame/assets.ts";
 import { openLog } from "./log.ts";
 import { makeAnnounceDue } from "./operations/approvals/announce-due.ts";
-import { composeMail, type MailOrigin } from "./operations/deliveries/compose-mail.ts";
+import { composeMail } from "./operations/deliveries/compose-mail.ts";
+import type { MailOrigin } from "./operations/deliveries/composed-mail.ts";
 import { makeSignInLink } from "./operations/people/sign-in.ts";
 import { runFirst } from "./operations/workspaces/first-run.ts";
 import { newKey } from "./operations/workspaces/issue-key.ts";
+import { CheckpointSender } from "./outbound/add-checkpoint.ts";
 import type { MailSender } from "./outbound/send-mail.ts";
+import { PushSender } from "./outbound/send-push.ts";
+import { TeamsSender } from "./outbound/send-teams.ts";
 import { WebhookSender } from "./outbound/send-webhook.ts";
 import { patiently, prepare } from "./prepare.ts";
-import { assembleService } from "./service.ts";
+import { assembleService, assembleSockets } from "./service.ts";
+import { closeApp, stopOnSignal } from "./stopping.ts";
 import * as people from "./storage/people/people.ts";
 import { openStore, type Store } from "./storage/store.ts";
 import * as workspaces from "./storage/workspaces/workspaces.ts";
 import { makeTerminalMail } from "./terminal-mail.ts";
 import { firstSteps, type WelcomeFacts, welcome } from "./welcome.ts";
+import { pushChannel } from "./worker/push-messages.ts";
+import { slackMessages } from "./worker/slack-messages.ts";
+import { teamsChannel } from "./worker/teams-messages.ts";
 import { Worker } from "./worker/worker.ts";
-
-/** How long connections get to end by themselves when the service stops. */
-const connectionGraceMs = 3_000;
-/** A stop that takes longer than this is cut short. */
-const stopTimeoutMs = 15_000;
 
 export async function serve(config: Config): Promise<void> {
   const log = openLog({ level: config.logLevel, format: config.logFormat });
@@ -45,13 +50,14 @@ export async function serve(config: Config): Promise<void> {
   const stopping = new AbortController();
   const opening = openStore({ ...config, purpose: "serve", log });
   let node: Node | null = null;
-  const stop = async () => {
+  const stop = async (isAwaited = false) => {
     stopping.abort();
+    if (!isAwaited) await node?.drain();
     await node?.stop();
     const opened = await opening;
     if (!("inUseBy" in opened)) await opened.close();
   };
-  stopOnSignal(log, stop);
+  stopOnSignal(log, { stop, drainMs: config.drainMs });
   const store = await opening;
   if (stopping.signal.aborted) return;
   if ("inUseBy" in store) throw new OperatorFault(alreadyServed(config, store.inUseBy));
@@ -114,6 +120,8 @@ type Node = {
   listensAt: (address: string) => void;
   /** Serves calls and does due work. Can't fail. */
   begin: () => void;
+  /** Tells load balancers that it stops, and gives them time to hear it. */
+  drain: () => Promise<void>;
   stop: () => Promise<void>;
 };
 
@@ -134,8 +142,8 @@ function assembleNode({ config, store, assets, partners, log }: NodeParts): Node
       ? null
       : assembleWorker({ config, store, listener, origin, mails: partners.mails, log });
   const worker = outgoing?.worker ?? null;
-  let isStarted = false;
-  const app =
+  let [isStarted, isDraining] = [false, false];
+  const service =
     assets === null
       ? null
       : assembleService({
@@ -154,14 +162,22 @@ function assembleNode({ config, store, assets, partners, log }: NodeParts): Node
           isMailKept: config.smtpUrl === null,
           webhookAllowed: config.webhookAllowed,
           callbackAllowed: config.callbackAllowed,
+          slackApiUrl: config.slackApiUrl,
           oidc: partners.oidc,
           isStarted: () => isStarted,
+          isDraining: () => isDraining,
           log,
-        }).app;
+        });
+  const app = service?.app ?? null;
   listener.start();
   const stop = async () => {
-    await Promise.all([app === null ? null : closeApp(app), outgoing?.stop()]);
+    await Promise.all([service === null ? null : closeApp(service), outgoing?.stop()]);
     await listener.stop();
+  };
+  const drain = async () => {
+    isDraining = true;
+    // A process that has not begun serves nobody, and a worker has no callers.
+    if (isStarted && app !== null) await pause(config.drainMs);
   };
   const listensAt = (address: string) => {
     origin.publicUrl = publicUrlAt(config, address);
@@ -169,20 +185,14 @@ function assembleNode({ config, store, assets, partners, log }: NodeParts): Node
   const begin = () => {
     isStarted = true;
     worker?.start();
+    outgoing?.sockets.start();
   };
-  return { app, listensAt, begin, stop };
+  return { app, listensAt, begin, drain, stop };
 }
 
 /** If the system chooses the port, links are right only once it has. */
 function publicUrlAt({ port, publicUrl }: Config, address: string): string {
   return port === 0 && publicUrl.endsWith(":0") ? address : publicUrl;
-}
-
-async function closeApp(app: FastifyInstance): Promise<void> {
-  // A request that never arrives whole would delay the stop for as long as its sender likes.
-  const impatience = setTimeout(() => app.server.closeAllConnections(), connectionGraceMs);
-  await app.close();
-  clearTimeout(impatience);
 }
 
 type WorkerParts = {
@@ -200,9 +210,21 @@ function assembleWorker({ config, store, listener, origin, mails, log }: WorkerP
     policy: makeAddressPolicy(config.webhookAllowed),
     callbacks: makeCallbackPolicies(config.callbackAllowed),
   });
+  // A browser names any address it likes, and push services are on the internet.
+  const pushes = new PushSender({ policy: makeAddressPolicy([]) });
+  const push = pushChannel({
+    db,
+    keyring: store.keyring,
+    send: (message) => pushes.send(message),
+    subject: () => vapidSubject(origin.publicUrl, config.mailFrom.address),
+  });
+  const teams = new TeamsSender({ policy: makeAddressPolicy(config.webhookAllowed) });
+  const checkpoints = new CheckpointSender({ policy: makeAddressPolicy(config.webhookAllowed) });
   // Only for a person who tries it out on this machine: any other output is a log.
   const isTriedOut = process.stdout.isTTY === true && isLoopbackUrl(config.publicUrl);
   const tell = makeTerminalMail((text) => process.stdout.write(text));
+  const { slackApiUrl } = config;
+  const slack = slackMessages({ db, keyring: store.keyring, origin, apiUrl: slackApiUrl });
   const worker = new Worker({
     db,
     listener,
@@ -214,15 +236,26 @@ function assembleWorker({ config, store, listener, origin, mails, log }: WorkerP
       origin,
       onKept: isTriedOut ? tell : () => {},
     },
+    witnessing: {
+      witnesses: config.witnesses,
+      addCheckpoint: (witness, submission) => checkpoints.send(witness, submission),
+    },
+    messageChannels: [push, slack, teamsChannel({ ...store, db, origin, sender: teams })],
     log,
   });
+  const onDue = () => worker.wake();
+  const sockets = assembleSockets({ ...store, origin, slackApiUrl, onDue, log });
   const stop = async () => {
-    await worker.stop();
+    // A cosignature that is lost now comes after the next start. Nothing waits for a witness.
+    checkpoints.close();
+    await Promise.all([worker.stop(), sockets.stop()]);
     webhooks.close();
+    pushes.close();
+    teams.close();
     mails?.close();
     await db.end();
   };
-  return { worker, stop };
+  return { worker, sockets, stop };
 }
 
 function devMailOf({ mailFrom }: Config, origin: MailOrigin): DevMail {
@@ -342,26 +375,4 @@ function warnOfPublicUrl({ publicUrl }: Config, log: Logger): void {
 function alreadyServed(config: Config, pid: number | null): string {
   const who = pid === null ? "Another process" : `The process ${pid}`;
   return `${who} already serves ${config.dataDir}. Stop it first, or start this one with another DATA_DIR and PORT.`;
-}
-
-/** npm passes on a Ctrl-C that the terminal has sent already, so the same signal may come twice. */
-function stopOnSignal(log: Logger, stop: () => Promise<void>): void {
-  let isStopping = false;
-  const onSignal = (signal: string) => {
-    if (isStopping) return;
-    isStopping = true;
-    log.info(`stopping (${signal})`);
-    setTimeout(() => {
-      log.error("stopping took too long and was cut short");
-      process.exit(1);
-    }, stopTimeoutMs).unref();
-    stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ err: error }, "stopping failed");
-        process.exit(1);
-      },
-    );
-  };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, onSignal);
 }

@@ -2,6 +2,9 @@
 
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import type { ChatParts } from "./chat/chat-parts.ts";
+import { makeInteractions } from "./chat/interactions.ts";
+import { SlackSockets } from "./chat/sockets.ts";
 import type { Database } from "./database/database.ts";
 import { asHolder } from "./database/holder.ts";
 import type { Listener } from "./database/listener.ts";
@@ -16,6 +19,7 @@ import {
 } from "./domain/access/network-address.ts";
 import type { OidcClient } from "./domain/access/openid.ts";
 import type { RateLimit } from "./domain/access/rate-limit.ts";
+import { statusWaitsMax, statusWaitsPerWorkspaceMax } from "./domain/channels/inbox-limits.ts";
 import {
   heavyReadsAtOnceMax,
   heavyReadsPerHolderMax,
@@ -33,13 +37,17 @@ import type { DevMail } from "./http/dev-mail/dev-mail.ts";
 import { buildApp } from "./http/frame/app.ts";
 import type { Assets } from "./http/frame/assets.ts";
 import { FairBudget } from "./http/frame/fair-budget.ts";
-import { onceStarted } from "./http/frame/once-started.ts";
+import { CallsUnderWay, onceStarted } from "./http/frame/once-started.ts";
 import { routesOf } from "./http/routes.ts";
 import { makeCreateApproval } from "./operations/approvals/create-approval.ts";
 import { makeDecideApproval } from "./operations/approvals/decide-approval.ts";
 import { makeReadApproval } from "./operations/approvals/read-approval.ts";
+import { pushPublicKey } from "./operations/channels/push-identity.ts";
+import { makeReadReceipt } from "./operations/proof/receipts.ts";
 import { makeKeyUse } from "./operations/workspaces/note-key-use.ts";
 import { examineCallbackUrl, examineMembersWebhookUrl } from "./outbound/resolve-host.ts";
+import { callSlack } from "./outbound/slack-api.ts";
+import { InboxWatch } from "./storage/approvals/inbox-watch.ts";
 import { ResolutionWatch } from "./storage/approvals/resolution-watch.ts";
 
 export type ServiceOptions = {
@@ -65,48 +73,74 @@ export type ServiceOptions = {
   webhookAllowed?: readonly AllowedCidr[];
   /** Private ranges that callbacks may reach, which every API key can name. */
   callbackAllowed?: readonly AllowedCidr[];
+  /** Where Slack's web API is called; ends with a slash. */
+  slackApiUrl: string;
+  /** How long clicks in Slack may take; Slack's own limit by default. */
+  slackPatience?: ChatParts["patience"];
   /** Calls get 503 until it says yes. */
   isStarted?: () => boolean;
+  /** The process is about to stop: load balancers are told, and calls are served meanwhile. */
+  isDraining?: () => boolean;
   log: Logger;
   clock?: () => number;
   requestTimeoutMs?: number;
   answerStallMs?: number;
 };
 
-export type Service = { app: FastifyInstance; resolutions: ResolutionWatch };
+export type Service = {
+  app: FastifyInstance;
+  resolutions: ResolutionWatch;
+  inboxWatch: InboxWatch;
+  callsUnderWay: () => number;
+};
 
 export function assembleService(options: ServiceOptions): Service {
   const { db, listener, keyring, origin, assets, devMail } = options;
   // The worker's own work counts for everybody.
   const onDue = () => asHolder(null, options.onDue);
   const { clock = () => performance.now(), isStarted = () => true } = options;
+  const { isDraining = () => false } = options;
   const resolutions = new ResolutionWatch(db, listener);
+  const inboxWatch = new InboxWatch(db, listener);
   const background = makeBackground(options.log);
   const policy = makeAddressPolicy(options.webhookAllowed ?? []);
   const callbacks = makeCallbackPolicies(options.callbackAllowed ?? []);
   const stopping = new AbortController();
+  const decideApproval = makeDecideApproval({ db, keyring, origin }, onDue);
+  const interactions = makeInteractions({
+    ...{ db, keyring, origin, decideApproval, onDue, log: options.log },
+    slackApiUrl: options.slackApiUrl,
+    patience: options.slackPatience,
+  });
   const routes = routesOf({
     db,
     createApproval: makeCreateApproval(db, keyring, onDue),
     examineCallback: (url) => examineCallbackUrl(url, callbacks),
     readApproval: makeReadApproval(db),
+    readReceipt: makeReadReceipt({ db, keyring, origin }),
     largeCreates: new Turnstile({
       placesMax: largeStatementsMax,
       perHolderMax: largeStatementsPerHolderMax,
       keptFree: 0,
     }),
     resolutions,
+    inboxWatch,
     ...makeTurns(),
     keyring,
-    decideApproval: makeDecideApproval(db, keyring, onDue),
+    decideApproval,
+    onSlackInteraction: interactions.handle,
+    wallClock: () => Date.now(),
+    pushPublicKey: () => pushPublicKey(db, keyring),
     assets,
     origin,
     devMail,
+    isDraining,
     onDue,
     isMailKept: options.isMailKept,
     inBackground: background.begin,
     oidc: options.oidc,
     examineAddress: (url) => examineMembersWebhookUrl(url, policy),
+    callSlack: (call) => callSlack({ ...call, apiUrl: options.slackApiUrl }),
     clock,
     dispatch: (call) => app.inject(call),
     stopping: stopping.signal,
@@ -114,17 +148,20 @@ export function assembleService(options: ServiceOptions): Service {
     noteFault: (error) => options.log.debug({ err: error }, "a message to the tools was refused"),
   });
   const keyUse = makeKeyUse(db);
+  const underWay = new CallsUnderWay();
   const app: FastifyInstance = buildApp({
     ...options,
     clock,
     trustedProxies: options.trustedProxies ?? nearbyCidrs,
-    routes: onceStarted(
-      noteKeyUse(routes, (digest) => keyUse.note(digest)),
-      isStarted,
+    routes: underWay.counted(
+      onceStarted(
+        noteKeyUse(routes, (digest) => keyUse.note(digest)),
+        isStarted,
+      ),
     ),
   });
   app.addHook("onClose", async () => {
-    await background.ended();
+    await Promise.all([background.ended(), interactions.ended()]);
     await keyUse.stop();
   });
   resolutions.start();
@@ -132,8 +169,20 @@ export function assembleService(options: ServiceOptions): Service {
   app.addHook("preClose", async () => {
     stopping.abort();
     resolutions.stop();
+    inboxWatch.stop();
   });
-  return { app, resolutions };
+  return { app, resolutions, inboxWatch, callsUnderWay: () => underWay.count };
+}
+
+type SocketOptions = Omit<ChatParts, "decideApproval"> & { lookEveryMs?: number };
+
+/** Clicks in Slack that come by socket. They need no address of ours, so they live where the worker does. */
+export function assembleSockets(options: SocketOptions): SlackSockets {
+  const decideApproval = makeDecideApproval(options, options.onDue);
+  return new SlackSockets({
+    ...options,
+    interactions: makeInteractions({ ...options, decideApproval }),
+  });
 }
 
 /** Heavy work takes turns, so that one caller gets no more than a share of the process. */
@@ -150,6 +199,10 @@ function makeTurns() {
       perHolder: largeReviewsAtOnceMax,
       waitingMax: largeReviewsWaitingMax,
       waitingPerHolderMax: largeReviewsPerWorkspaceMax,
+    }),
+    statusWaits: new FairBudget({
+      total: statusWaitsMax,
+      perHolder: statusWaitsPerWorkspaceMax,
     }),
     largeReviewsOfLink: new FairBudget({
       total: largeReviewsWaitingMax + largeReviewsAtOnceMax,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ComposedMail } from "./operations/deliveries/compose-mail.ts";
+import type { ComposedMail } from "./operations/deliveries/composed-mail.ts";
 import { makeTerminalMail } from "./terminal-mail.ts";
 import { welcome } from "./welcome.ts";
 

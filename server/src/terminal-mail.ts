@@ -3,7 +3,7 @@
 
 import { formatReviewCode } from "./domain/access/review-code.ts";
 import { toTerminalText } from "./domain/shown/text/visible-text.ts";
-import type { ComposedMail } from "./operations/deliveries/compose-mail.ts";
+import type { ComposedMail } from "./operations/deliveries/composed-mail.ts";
 
 /** More than this within a period are counted and not shown, and so are all in the period after. */
 const shownMax = 5;

@@ -52,6 +52,8 @@ test("imports go down the layers, never up nor to a neighbour", () => {
   breaks(keepsLayers, source("operations/a.ts", `const x = await import("../http/x.ts");`));
   breaks(keepsLayers, source("http/a.ts", `import { x } from "../worker/x.ts";`));
   breaks(keepsLayers, source("http/a.ts", `import { x } from "../outbound/x.ts";`));
+  breaks(keepsLayers, source("http/a.ts", `import { x } from "../chat/x.ts";`));
+  breaks(keepsLayers, source("chat/a.ts", `import { x } from "../worker/x.ts";`));
   breaks(keepsLayers, source("cli/a.ts", `import { x } from "../http/x.ts";`));
   breaks(keepsLayers, source("worker/a.ts", `import type { Config } from "../config.ts";`));
   breaks(keepsLayers, source("storage/a.ts", `import { openLog } from "../log.ts";`));

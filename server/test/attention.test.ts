@@ -12,9 +12,10 @@ import {
 import { noteEndpointGone } from "../src/operations/deliveries/note-endpoint-health.ts";
 import { resendDelivery } from "../src/operations/deliveries/resend-delivery.ts";
 import { createGroup, removeGroupMember } from "../src/operations/people/manage-group.ts";
-import { type Resolution, resolve } from "../src/storage/approvals/approval-resolution.ts";
+import type { DecidedResolution } from "../src/storage/approvals/approval-resolution.ts";
 import type { Attention } from "../src/wire/dashboard-attention.ts";
 import { callDashboard, makeMember, signIn } from "./test-dashboard.ts";
+import { resolveNow } from "./test-evidence.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 import { makeEndpoint } from "./test-worker.ts";
 
@@ -106,7 +107,7 @@ test("callbacks that were given up are told by host, until they are resent or th
     const id = await create({ callbackUrl });
     await endDeliveries(id, "mail", "delivered");
     const decision = { status: "APPROVED", byEmail: "ann@example.com", note: null, edit: null };
-    await resolve(inOneStatement(db), { workspaceId, id }, decision as Resolution);
+    await resolveNow(inOneStatement(db), { workspaceId, id }, decision as DecidedResolution);
     const [deliveryId = ""] = await endDeliveries(id, "callback");
     return { id, deliveryId };
   };

@@ -15,8 +15,8 @@ import { loopbackCidrs } from "../src/domain/access/network-address.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { showCallbackSecret } from "../src/operations/deliveries/callback-secret.ts";
 import { resendDelivery } from "../src/operations/deliveries/resend-delivery.ts";
-import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
 import { until } from "./patience.ts";
+import { resolveNow } from "./test-evidence.ts";
 import { makeWorkspace, minimalBody, startService, testKeyring } from "./test-service.ts";
 import { startWorker } from "./test-worker.ts";
 import { startTriggerApi } from "./trigger-api.ts";
@@ -57,7 +57,7 @@ async function askAndApprove(callbackUrl: string, more: object = {}) {
   const { status, json } = await service.call("POST", "/v1/requests", { key, body });
   assert.equal(status, 201, JSON.stringify(json));
   const decision = { byEmail: "ann@example.com", note: null, edit: null };
-  await approvalResolution.resolve(
+  await resolveNow(
     inOneStatement(db),
     { workspaceId, id: json.id },
     { status: "APPROVED", ...decision },

@@ -23,10 +23,10 @@ import {
   resendDelivery,
   resendUnsuccessful,
 } from "../src/operations/deliveries/resend-delivery.ts";
-import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
 import * as deliveries from "../src/storage/deliveries/deliveries.ts";
 import { until } from "./patience.ts";
 import { callDashboard, makeMember, signIn } from "./test-dashboard.ts";
+import { resolveNow } from "./test-evidence.ts";
 import { findReviewer, getReview } from "./test-review.ts";
 import {
   makeWorkspace,
@@ -114,17 +114,13 @@ test("each outcome is POSTed to the request's own address, with an endpoint's bo
   const tx = inOneStatement(db);
   const decided = { byEmail: "ann@example.com", note: "fine" };
   const approved = await ask();
-  await approvalResolution.resolve(
+  await resolveNow(
     tx,
     { workspaceId, id: approved },
     { status: "APPROVED", ...decided, edit: null },
   );
   const rejected = await ask();
-  await approvalResolution.resolve(
-    tx,
-    { workspaceId, id: rejected },
-    { status: "REJECTED", ...decided },
-  );
+  await resolveNow(tx, { workspaceId, id: rejected }, { status: "REJECTED", ...decided });
   const expired = await ask();
   await db.query(
     "update approvals set expires_at = now_ms(), created_at = now_ms() - interval '1 hour' where id = $1",
@@ -181,7 +177,7 @@ test("a request answers the same with and without an address, and nothing tells 
     note: null,
     edit: null,
   } as const;
-  await approvalResolution.resolve(tx, { workspaceId, id }, decision);
+  await resolveNow(tx, { workspaceId, id }, decision);
   const redeemed = await service.call("POST", `/v1/requests/${id}/redeem`, { key });
   assert.equal(redeemed.status, 200);
   worker.wake();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { inOneStatement } from "../src/database/database.ts";
-import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
+import { resolveNow } from "./test-evidence.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
 const service = await startService();
@@ -41,7 +41,7 @@ test("a body on a cancel is ignored", async () => {
 
 test("a final request cannot be cancelled; the refusal says who decided what and when, and nothing changes", async () => {
   const { workspaceId, key, id } = await created();
-  await approvalResolution.resolve(
+  await resolveNow(
     inOneStatement(service.db),
     { workspaceId, id },
     { status: "REJECTED", byEmail: "ann@example.com", note: null },

@@ -17,7 +17,12 @@ import { secretRecordOf } from "../src/operations/deliveries/manage-endpoint.ts"
 import * as endpoints from "../src/storage/deliveries/endpoints.ts";
 import { hangMs, until } from "./patience.ts";
 import { postmasterPid } from "./postmaster.ts";
-import { makeTestDatabase, type TestDatabase, withDatabase } from "./test-database.ts";
+import {
+  asServiceUrl,
+  makeTestDatabase,
+  type TestDatabase,
+  withDatabase,
+} from "./test-database.ts";
 import { type Environment, type Outcome, runCommand, runProcess } from "./test-program.ts";
 import { makeWorkspace, minimalBody } from "./test-service.ts";
 
@@ -36,7 +41,7 @@ let external: Environment;
 before(async () => {
   chmodSync(folder, 0o755); // PostgreSQL is another user's when this is root's
   database = await makeTestDatabase();
-  external = externalOn(database.url);
+  external = externalOn(asServiceUrl(database.url));
   db = openDatabase({
     connection: database.connection,
     connectionsMax: 4,
@@ -84,11 +89,14 @@ describe("on an external database", { concurrency: 3 }, () => {
     const table = textOf(await run("workspace", "list"));
     assert.match(
       table,
-      /^ID +NAME +PLAN +INCLUDED +CAP +EXPIRY +REMINDER +REVIEW CODE +DEFAULT APPROVER +THIS MONTH$/m,
+      /^ID +NAME +PLAN +INCLUDED +CAP +EXPIRY +REMINDER +REVIEW CODE +DEFAULT APPROVER +WHO CAN BE ASKED +HAND-OVER +SIGNATURES +RECEIPTS +KEPT +THIS MONTH$/m,
     );
     assert.match(
       table,
-      new RegExp(`^${created.id} +Acme 2 +hobby +5 +9 +5 min +10 % +off +none +0$`, "m"),
+      new RegExp(
+        `^${created.id} +Acme 2 +hobby +5 +9 +5 min +10 % +off +none +anybody +workspace +as asked +24 h +for ever +0$`,
+        "m",
+      ),
     );
   });
 
@@ -100,7 +108,13 @@ describe("on an external database", { concurrency: 3 }, () => {
     const update = ["workspace", "update", id, "--json"];
     assert.equal(jsonOf(await run(...update, "--name", "Careful 2")).reviewCode, true);
     const table = textOf(await run("workspace", "list"));
-    assert.match(table, new RegExp(`^${id} +Careful 2 .* 10 % +on +none +0$`, "m"));
+    assert.match(
+      table,
+      new RegExp(
+        `^${id} +Careful 2 .* 10 % +on +none +anybody +workspace +as asked +24 h +for ever +0$`,
+        "m",
+      ),
+    );
     const listed: { id: string }[] = jsonOf(await run("workspace", "list", "--json"));
     assert.deepEqual(
       listed.filter((each) => each.id === id).map((each) => pick(each, ["reviewCode"])),
@@ -143,12 +157,12 @@ describe("on an external database", { concurrency: 3 }, () => {
     const table = textOf(await run("key", "list", "--workspace", workspace));
     assert.match(
       table,
-      /^ID +WORKSPACE +NAME +KEY +DEFAULT APPROVER +CREATED +LAST USED +REVOKED$/m,
+      /^ID +WORKSPACE +NAME +KEY +DEFAULT APPROVER +OWNER +CREATED +LAST USED +REVOKED$/m,
     );
     assert.match(
       table,
       new RegExp(
-        `^${issued.id} +${workspace} +Refund agent +cs_…${revoked.lastFour} +as workspace +\\S+Z +never +\\S+Z$`,
+        `^${issued.id} +${workspace} +Refund agent +cs_…${revoked.lastFour} +as workspace +nobody +\\S+Z +never +\\S+Z$`,
         "m",
       ),
     );
@@ -283,8 +297,8 @@ describe("on an external database", { concurrency: 3 }, () => {
     const listed: { key: string }[] = jsonOf(await run(...list, "--json"));
     assert.deepEqual(listed.map(({ key }) => key).sort(), ["empty", "finance"]);
     const table = textOf(await run(...list));
-    assert.match(table, /^ID +WORKSPACE +KEY +NAME +MEMBERS$/m);
-    assert.match(table, / finance +Finance +cid@example\.com, dan@example\.com$/m);
+    assert.match(table, /^ID +WORKSPACE +KEY +NAME +SIGNATURES +MEMBERS$/m);
+    assert.match(table, / finance +Finance +as asked +cid@example\.com, dan@example\.com$/m);
     const deleted = textOf(await run("group", "delete", created.id));
     assert.match(deleted, /^Deleted Finance\. 0 pending request\(s\) were cancelled\.$/m);
     assert.equal(jsonOf(await run(...list, "--json")).length, 1);
@@ -376,14 +390,18 @@ describe("on an external database", { concurrency: 3 }, () => {
 
   test("doctor passes, even without a server, and says what it looked at", async () => {
     const text = textOf(await run("doctor"));
-    for (const check of ["database", "schema", "clock"]) {
+    for (const check of ["database", "schema", "clock", "role"]) {
       assert.match(text, new RegExp(`^ok +${check}: `, "m"));
     }
     assert.match(text, /^warning +public URL: /m);
     const findings: Finding[] = jsonOf(await run("doctor", "--json"));
     assert.deepEqual(
       findings.map(({ check, state }) => `${check} ${state}`),
-      ["database ok", "schema ok", "clock ok", "public URL warning", "mail warning"],
+      ["database ok", "schema ok", "clock ok", "role ok", "public URL warning", "mail warning"],
+    );
+    assert.match(
+      textOf(await runOn(externalOn(database.url), "doctor")),
+      /^warning +role: the service runs as \w+, which owns its tables: .* DATABASE_OWNER_URL /m,
     );
     const open = { ...external, CALLBACK_ALLOW_CIDRS: "10.0.0.0/8,fd00::/8" };
     assert.match(

@@ -16,6 +16,7 @@ import { openLog } from "../src/log.ts";
 import { MailSender } from "../src/outbound/send-mail.ts";
 import { WebhookSender } from "../src/outbound/send-webhook.ts";
 import { Worker } from "../src/worker/worker.ts";
+import { asServiceUrl } from "./test-database.ts";
 
 export type CrashPoint =
   /** The claim is committed, with the attempt's row, and its answer has just come. */
@@ -61,7 +62,8 @@ export async function startCrashingWorker({
   ...rest
 }: CrashingWorkerOptions): Promise<CrashingWorker> {
   const secretKey = keyring.current.keyObject.export().toString("base64");
-  const settings: Settings = { ...rest, secretKey };
+  const databaseUrl = asServiceUrl(rest.databaseUrl);
+  const settings: Settings = { ...rest, databaseUrl, secretKey };
   const child = spawn(process.execPath, [import.meta.filename, JSON.stringify(settings)], {
     stdio: ["pipe", "pipe", "inherit"],
   });

@@ -208,7 +208,7 @@ test("a create and a read are one statement each, and concurrent ones share thei
   const count = () => {
     statements += 1;
   };
-  service.db.on("acquire", count);
+  service.servicePool.on("acquire", count);
   try {
     const { json } = await service.call("POST", "/v1/requests", { key, body: minimalBody });
     assert.equal(statements, 1);
@@ -220,6 +220,6 @@ test("a create and a read are one statement each, and concurrent ones share thei
     await Promise.all(many);
     assert.ok(statements - 2 < 20, `${statements - 2} statements for 60 creates`);
   } finally {
-    service.db.off("acquire", count);
+    service.servicePool.off("acquire", count);
   }
 });

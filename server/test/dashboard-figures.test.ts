@@ -228,6 +228,49 @@ test("a request that was pending when its day was counted is counted by what bec
   assert.deepEqual({ ...(await agrees(id)), now: "" }, { ...told, now: "" });
 });
 
+/** A stage that asked these approvals' people at once, and took this long. */
+async function makeStage(ids: readonly string[], tookMs: number, notify = "cfo@example.com") {
+  await db.query(
+    `with voting as (
+       insert into votings (workspace_id, approval_id, approver_limit, escalated_at)
+       select workspace_id, id, 'anybody', now_ms() from approvals where id = any ($1)
+     )
+     insert into stages (workspace_id, approval_id, number, notify, required, entered_at, completed_at)
+     select workspace_id, id, 1, $3, 1, created_at, created_at + $2 * interval '1 ms'
+     from approvals where id = any ($1)`,
+    [ids, tookMs, notify],
+  );
+}
+
+test("the stages of a day that is over are kept with it, and counted once, when their request ends", async () => {
+  const { id: workspaceId } = await makeWorkspace(db);
+  const agoMs = 3 * dayMs;
+  await makeStage(await makePast(workspaceId, { agoMs, status: "APPROVED", count: 3 }), hourMs);
+  const open = await makePast(workspaceId, { agoMs });
+  await makeStage(open, 5 * hourMs, "Boss@example.com");
+  const before = (await look(workspaceId)).stages;
+  assert.deepEqual(
+    [before?.escalated, before?.perApprover.map(({ name, stages }) => [name, stages])],
+    [4, [["cfo@example.com", 3]]],
+  );
+  assert.deepEqual((await look(workspaceId)).stages, before, "kept figures say the same");
+  await approve(open, 6 * hourMs);
+  for (const time of ["first", "second"]) {
+    const { stages } = await look(workspaceId);
+    assert.equal(stages?.escalated, 4, time);
+    assert.deepEqual(
+      stages?.perApprover.map(({ name, stages: count }) => [name, count]),
+      [
+        ["cfo@example.com", 3],
+        ["boss@example.com", 1],
+      ],
+      time,
+    );
+  }
+  await db.query("delete from stages where workspace_id = $1", [workspaceId]);
+  assert.equal((await look(workspaceId)).stages?.perApprover.length, 2, "it is not counted again");
+});
+
 test("figures stay right however looks, new requests and decisions follow each other", async () => {
   const { id } = await makeWorkspace(db);
   const open: string[] = [];

@@ -3,13 +3,13 @@ import { createHash, randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { inTransaction, openDatabase } from "../src/database/database.ts";
 import { digestOfApiKey } from "../src/domain/access/api-key.ts";
+import { revokedKeysListed } from "../src/domain/access/key-limits.ts";
 import { makeAddressPolicy } from "../src/domain/access/network-address.ts";
 import {
   activityPageMax,
   endpointsPerWorkspaceMax,
   groupMembersMax,
   invitationsPerDayMax,
-  revokedKeysListed,
   unsuccessfulCountMax,
 } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
@@ -72,6 +72,8 @@ const calls: DashboardCalls = {
   isMailKept: true,
   inBackground: (work) => void work(),
   examineAddress: (url) => examineMembersWebhookUrl(url, makeAddressPolicy([])),
+  callSlack: async () => ({ ok: false, error: "unreachable", retryAfterSeconds: null }),
+  readReceipt: async () => ({ missing: "undecided" }),
   oidc: null,
   clock: () => performance.now(),
 };

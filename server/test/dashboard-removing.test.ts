@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { inOneStatement, inTransaction } from "../src/database/database.ts";
 import { cancelledAtOnceMax } from "../src/domain/shown/field-limits.ts";
-import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
 import { listStranded } from "../src/storage/approvals/pending.ts";
 import * as storedEndpoints from "../src/storage/deliveries/endpoints.ts";
 import type { DashboardApi } from "../src/wire/dashboard-contract.ts";
 import { until } from "./patience.ts";
 import { rowsLookedAt } from "./rows-looked-at.ts";
 import { callDashboard, makeMember, signIn } from "./test-dashboard.ts";
+import { resolveNow } from "./test-evidence.ts";
 import { findReviewer, getReview } from "./test-review.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 import { makeEndpoint, startReceiver, startWorker } from "./test-worker.ts";
@@ -91,7 +91,7 @@ test("a request that was decided in between is told, and stays as it was", async
     string,
     string,
   ];
-  await approvalResolution.resolve(
+  await resolveNow(
     inOneStatement(db),
     { workspaceId, id: approved },
     { status: "APPROVED", byEmail: "ann@example.com", note: null, edit: null },
@@ -114,7 +114,7 @@ test("a request that was decided in between is told, and stays as it was", async
   assert.deepEqual(rows, [{ status: "PENDING" }], "another workspace's request is untouched");
   // One request is told like one that was cancelled alone.
   assert.deepEqual(await activityOf(workspaceId, "request.withdrawn"), [
-    { subject: minimalBody.summary, detail: { request: open } },
+    { subject: open, detail: { request: open } },
   ]);
 });
 
@@ -139,7 +139,7 @@ test("however cancels and decisions race, each request ends once, with one event
   const { workspaceId, call, askMany } = await makeTeam();
   const ids = await askMany(40);
   const decide = (id: string) =>
-    approvalResolution.resolve(
+    resolveNow(
       inOneStatement(db),
       { workspaceId, id },
       { status: "REJECTED", byEmail: "ann@example.com", note: null },
@@ -266,7 +266,7 @@ test("a deleted group is asked no more, its pending requests are cancelled, and 
   const groupId = await makeGroup(call, "finance", ["ann@example.com", "ben@example.com"]);
   const notify = "group:finance";
   const decided = await ask({ notify });
-  await approvalResolution.resolve(
+  await resolveNow(
     inOneStatement(db),
     { workspaceId, id: decided },
     { status: "APPROVED", byEmail: "ann@example.com", note: null, edit: null },

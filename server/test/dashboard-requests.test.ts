@@ -41,6 +41,8 @@ const calls: DashboardCalls = {
   isMailKept: true,
   inBackground: (work) => void work(),
   examineAddress: async () => null,
+  callSlack: async () => ({ ok: false, error: "unreachable", retryAfterSeconds: null }),
+  readReceipt: async () => ({ missing: "undecided" }),
   oidc: null,
   clock: () => 0,
 };
@@ -664,3 +666,49 @@ async function lease(workspaceId: string): Promise<void> {
     [workspaceId],
   );
 }
+
+test("messages beside mail are told, with what became of them, and only where there are some", async () => {
+  const { id: workspaceId, key } = await makeTeam();
+  const id = await ask(key, { notify: "ann@example.com" });
+  assert.ok(!("messages" in (await show(workspaceId, id))));
+  await db.query(
+    `insert into channel_messages (workspace_id, approval_id, channel, target, state, drawn, sent_at, failed_at, failure)
+     values ($1, $2, 'push', 'ann@example.com', 'sent', 1, now_ms(), null, null),
+       ($1, $2, 'slack', 'ann@example.com', 'failed', 0, null, now_ms(), 'channel_not_found')`,
+    [workspaceId, id],
+  );
+  const shown = await show(workspaceId, id);
+  assert.deepEqual(
+    shown.messages?.map(({ channel, to, state, failure }) => ({ channel, to, state, failure })),
+    [
+      { channel: "push", to: "ann@example.com", state: "sent", failure: null },
+      { channel: "slack", to: "ann@example.com", state: "failed", failure: "channel_not_found" },
+    ],
+  );
+  const lines = (history: RequestDetail["history"]) =>
+    history.filter(({ kind }) => kind.startsWith("message_")).map(({ at, ...line }) => line);
+  const to = "ann@example.com";
+  const failed = { kind: "message_failed", channel: "slack", to, failure: "channel_not_found" };
+  assert.deepEqual(lines(shown.history), [
+    { kind: "message_sent", channel: "push", to },
+    { ...failed, isMailed: false },
+  ]);
+  const worker = startWorker(service.database);
+  try {
+    await until(async () => {
+      const { history } = await show(workspaceId, id);
+      return history.some(({ kind }) => kind === "mailed");
+    });
+  } finally {
+    await worker.stop();
+  }
+  const { history } = await show(workspaceId, id);
+  assert.deepEqual(lines(history)[1], { ...failed, isMailed: true });
+  // One that had arrived was its reader's word until it failed: the mail from before is not instead.
+  await db.query(
+    "update channel_messages set state = 'due', sent_at = now_ms(), failed_at = now_ms() + interval '1 minute' where channel = 'slack' and approval_id = $1",
+    [id],
+  );
+  const retried = lines((await show(workspaceId, id)).history);
+  assert.deepEqual(retried.at(-1), { ...failed, isMailed: false, isRetried: true });
+});

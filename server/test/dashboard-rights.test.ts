@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { isAtLeast, type Role, roles } from "../src/domain/workspace/role.ts";
-import { dashboardTable } from "../src/http/dashboard/table.ts";
+import { dashboardTable } from "../src/http/dashboard/calls/table.ts";
 import type { DashboardApi } from "../src/wire/dashboard-contract.ts";
 import { callDashboard, makeMember, signIn } from "./test-dashboard.ts";
 import { bodies, contentsOf, makeFurnished } from "./test-furnished.ts";

@@ -4,10 +4,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { inTransaction } from "../src/database/database.ts";
-import { groupsPerWorkspaceMax, keysPerWorkspaceMax } from "../src/domain/limits.ts";
+import { keysPerWorkspaceMax } from "../src/domain/access/key-limits.ts";
+import { groupsPerWorkspaceMax } from "../src/domain/limits.ts";
 import { isRefusal, type Refusal } from "../src/domain/refusal.ts";
 import type { Role } from "../src/domain/workspace/role.ts";
-import { dashboardTable, type Row } from "../src/http/dashboard/table.ts";
+import { dashboardTable, type Row } from "../src/http/dashboard/calls/table.ts";
 import type { DashboardCalls, MemberVisit } from "../src/http/dashboard/visit.ts";
 import type { Call } from "../src/http/frame/call.ts";
 import { FairBudget } from "../src/http/frame/fair-budget.ts";
@@ -38,13 +39,20 @@ const calls: DashboardCalls = {
   isMailKept: true,
   inBackground: (work) => void work(),
   examineAddress: async () => null,
+  callSlack: async () => ({ ok: false, error: "unreachable", retryAfterSeconds: null }),
+  readReceipt: async () => ({ missing: "undecided" }),
   oidc: null,
   clock: () => performance.now(),
 };
 
-const changes = (Object.keys(dashboardTable) as (keyof DashboardApi)[]).filter((name) =>
+const posts = (Object.keys(dashboardTable) as (keyof DashboardApi)[]).filter((name) =>
   name.startsWith("POST /workspaces/"),
 );
+/** Slack is asked before anything is written there: dashboard-channels.test.ts holds who may. */
+const ofSlack = posts.filter((name) => name.startsWith("POST /workspaces/:workspaceId/slack"));
+const changes = posts.filter((name) => !ofSlack.includes(name));
+
+const ofProof = posts.filter((name) => /\/(proof|signature)$/.test(name));
 
 const adminEmail = "admin@x.example";
 
@@ -98,9 +106,24 @@ const waiting = (count: number) => async () => {
   return rows.length >= count;
 };
 
-test("every call that changes a workspace asks for an admin, as the operations behind them do", () => {
+test("every call that changes a workspace asks for an admin, and for an owner if it is about Slack or proof", () => {
   assert.ok(changes.length >= 20);
-  for (const name of changes) assert.equal(dashboardTable[name].who, "admin", name);
+  const ofOwners = [...ofSlack, ...ofProof];
+  for (const name of posts.filter((each) => !ofOwners.includes(each))) {
+    assert.equal(dashboardTable[name].who, "admin", name);
+  }
+  assert.deepEqual([ofSlack.length, ofProof.length], [4, 2]);
+  for (const name of ofOwners) assert.equal(dashboardTable[name].who, "owner", name);
+});
+
+test("an owner who became an admin before a change of proof is refused, and nothing changes", async () => {
+  const { workspaceId, ids } = await makeTeam();
+  const before = await contentsOf(db, workspaceId);
+  for (const name of ofProof) {
+    const told = await makeCall(name, workspaceId, ids);
+    assertRefused(told, "forbidden", /^Only owners may change/, name);
+  }
+  assert.equal(await contentsOf(db, workspaceId), before);
 });
 
 test("an admin who lost the role before a change is refused, whatever the change, and nothing changes", async () => {

@@ -9,7 +9,7 @@ import {
   type EmbeddedPostgres,
   useEmbeddedPostgres,
 } from "../src/database/embedded-postgres/embedded-postgres.ts";
-import { migrate } from "../src/database/migrations.ts";
+import { migrateAsOwner } from "../src/storage/service-rights.ts";
 import { until } from "./patience.ts";
 import { makeTestDatabase, testDatabaseUrl } from "./test-database.ts";
 import { insist, makeWorkspace, minimalBody, startNode, type TestNode } from "./test-service.ts";
@@ -22,8 +22,9 @@ let key: string;
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), "countersign-outage-"));
   postgres = await startPostgres();
-  await migrate(postgres.connection);
-  node = await startNode({ connection: postgres.connection });
+  const { connection, ownerConnection } = postgres;
+  await migrateAsOwner(ownerConnection, connection.user);
+  node = await startNode({ connection: ownerConnection, serviceConnection: connection });
   ({ key } = await makeWorkspace(node.db));
 });
 after(async () => {
@@ -92,7 +93,7 @@ test("calls under way when connections are cut are 503 or done, and a retry with
     await pause(round * 3);
     await node.db
       .query(
-        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'",
       )
       .catch(() => {});
     for (const { status } of await Promise.all(calls))
@@ -140,7 +141,8 @@ test("a database that no longer lets us in is 503, and its own settings bend not
     assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([201]));
     const lifeMs = Date.parse(replies[0]?.json.expiresAt) - Date.parse(replies[0]?.json.createdAt);
     assert.equal(lifeMs, 1440 * 60_000);
-    const cut = "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1";
+    const cut = `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = $1 and backend_type = 'client backend'`;
     await administrator.query(`alter database ${name} with allow_connections false`);
     await administrator.query(cut, [name]);
     for (const path of ["/readyz", "/v1/requests"]) {

@@ -6,16 +6,22 @@ import { after, before, describe, test } from "node:test";
 import { inOneStatement, inTransaction } from "../src/database/database.ts";
 import { type Keyring, parseKeyring } from "../src/domain/access/keyring.ts";
 import { issueReviewTicket } from "../src/domain/access/review-ticket.ts";
+import type { ReviewDecision } from "../src/domain/approval/review-decision.ts";
+import { operatorEvidence } from "../src/domain/proof/evidence.ts";
+import { digestOfShown } from "../src/domain/proof/shown-digest.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { shownFields } from "../src/domain/shown/submitted-fields.ts";
+import { makeDecideApproval } from "../src/operations/approvals/decide-approval.ts";
+import { findReview, findReviewLink } from "../src/operations/approvals/open-review.ts";
 import {
   addGroupMember,
   createGroup,
   removeGroupMember,
 } from "../src/operations/people/manage-group.ts";
-import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
+import type { ReviewAccess } from "../src/storage/approvals/reviews.ts";
 import * as groups from "../src/storage/people/groups.ts";
 import { until } from "./patience.ts";
+import { resolveNow } from "./test-evidence.ts";
 import {
   type Choice,
   decide,
@@ -29,7 +35,13 @@ import {
   reviewOf,
   sameOriginHeaders,
 } from "./test-review.ts";
-import { makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
+import {
+  makeWorkspace,
+  minimalBody,
+  startNode,
+  startService,
+  testPublicUrl,
+} from "./test-service.ts";
 import { makeEndpoint, type Receiver, startReceiver, startWorker } from "./test-worker.ts";
 
 let dues = 0;
@@ -69,13 +81,16 @@ async function assertPending(asked: Asked): Promise<void> {
 }
 
 /** Moves the end of an approval to so many milliseconds from now. */
-async function endIn({ workspaceId, id }: Asked, ms: number): Promise<void> {
-  await db.query(
+/** Answers what pages show once they have asked how things stand. */
+async function endIn({ workspaceId, id }: Asked, ms: number): Promise<{ expiresAt: string }> {
+  const { rows } = await db.query<{ expires_at: Date }>(
     `update approvals set created_at = now_ms() - interval '1 hour',
        expires_at = now_ms() + $3 * interval '1 millisecond'
-     where workspace_id = $1 and id = $2`,
+     where workspace_id = $1 and id = $2
+     returning expires_at`,
     [workspaceId, id, ms],
   );
+  return { expiresAt: rows[0]?.expires_at.toISOString() ?? "" };
 }
 
 test("an approval names its reader, is told at once, and wakes the worker", async () => {
@@ -151,7 +166,7 @@ test("a decision costs two statements, a body that is none costs one, and a larg
     decisionBody(await openReview(app, asked.token), { verdict: "approve", edit: `"${edit}"` });
   const large = (await bodyWith("x".repeat(100_000))).replace(/"digest":"[^"]*"/, '"digest":"-"');
   const body = await bodyWith("x".repeat(20_000));
-  const query = t.mock.method(db, "query");
+  const query = t.mock.method(service.servicePool, "query");
   // That a key was used is noted a while later, whatever is under way then.
   const statements = () =>
     query.mock.calls
@@ -505,8 +520,9 @@ test("a cancelled or expired request cannot be decided any more", async () => {
 test("around the very end a decision either counts before it or not at all", async () => {
   for (const ms of [-1, 0, 1, 2, 4, 8, 16, 30]) {
     const asked = await ask();
-    const body = decisionBody(await openReview(app, asked.token), { verdict: "approve" });
-    await endIn(asked, ms);
+    const review = await openReview(app, asked.token);
+    const end = await endIn(asked, ms);
+    const body = decisionBody({ ...review, ...end }, { verdict: "approve" });
     const reply = await postReview(app, `${asked.token}/decision`, body);
     const { json } = await read(asked);
     assert.equal(json.status, reply.status === 200 ? "APPROVED" : "EXPIRED", `${ms} ms`);
@@ -577,7 +593,7 @@ describe("groups", () => {
     const where = { workspaceId: asked.workspaceId, id: asked.id };
     const resolution = { status: "APPROVED", note: null, edit: null } as const;
     const resolve = (byEmail: string) =>
-      approvalResolution.resolve(inOneStatement(db), where, { ...resolution, byEmail });
+      resolveNow(inOneStatement(db), where, { ...resolution, byEmail });
     const ann = await asked.tokenOf("ann@example.com");
     const body = decisionBody(await openReview(app, ann), { verdict: "approve" });
     const decisions = await inTransaction(db, async (tx) => {
@@ -647,7 +663,7 @@ test("200 who approve, reject, cancel and look at the same moment leave one stat
         return { token, review: await openReview(app, token) };
       }),
     );
-    await endIn(asked, endsInMs);
+    const end = await endIn(asked, endsInMs);
     const wins = await Promise.all(
       Array.from({ length: 200 }, async (_, n) => {
         const node = n % 2 === 0 ? service : otherNode;
@@ -666,7 +682,7 @@ test("200 who approve, reject, cancel and look at the same moment leave one stat
         const reply = await postReview(
           node.app,
           `${token}/decision`,
-          decisionBody(review, { verdict, note: `by ${n}` }),
+          decisionBody({ ...review, ...end }, { verdict, note: `by ${n}` }),
         );
         assert.ok(reply.status === 200 || reply.json.error.code === "already_resolved", reply.text);
         return reply.status === 200;
@@ -681,4 +697,60 @@ test("200 who approve, reject, cancel and look at the same moment leave one stat
       assert.deepEqual([outcome?.status, outcome?.at], [json.status, json.resolvedAt]);
     }
   }
+});
+
+describe("somebody whose address is proven", () => {
+  const decideApproval = makeDecideApproval(
+    { ...service, origin: { publicUrl: testPublicUrl } },
+    () => {},
+  );
+
+  async function accessTo({ id }: Asked, email = "ann@example.com"): Promise<ReviewAccess> {
+    const { rows } = await db.query<{ id: string }>(
+      "select id from reviewers where approval_id = $1",
+      [id],
+    );
+    return { kind: "person", reviewerId: rows[0]?.id ?? "", email, via: "inbox" };
+  }
+
+  test("decides without link and code, and the event tells where", async () => {
+    const asked = await ask({ ...minimalBody, notify: "Ann@example.com", payload: { amount: 1 } });
+    await db.query("update reviewers set needs_code = true where approval_id = $1", [asked.id]);
+    const access = await accessTo(asked);
+    const review = await findReview(db, access);
+    assert.ok(review !== null);
+    assert.equal(review.reviewer.needsCode, false);
+    const ticket = issueReviewTicket(service.keyring, review.reviewer.id, review.now);
+    const digest = digestOfShown(review);
+    const decision = {
+      verdict: "approve",
+      digest,
+      ticket,
+      note: null,
+      code: null,
+      edit: null,
+      signed: null,
+    };
+    const result = await decideApproval(
+      access,
+      review,
+      decision as ReviewDecision,
+      operatorEvidence,
+    );
+    assert.ok("decided" in result);
+    const { rows } = await db.query(
+      "select detail from events where approval_id = $1 and kind = 'request.approved'",
+      [asked.id],
+    );
+    assert.deepEqual(rows, [{ detail: { via: "inbox" } }]);
+  });
+
+  test("finds nothing under another address or another spelling of the mailbox", async () => {
+    const asked = await ask({ ...minimalBody, notify: "ann@example.com" });
+    for (const email of ["bob@example.com", "ann+agent@example.com", ""]) {
+      const access = await accessTo(asked, email);
+      assert.equal(await findReview(db, access), null);
+      assert.equal(await findReviewLink(db, access), null);
+    }
+  });
 });

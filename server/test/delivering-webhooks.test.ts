@@ -4,15 +4,14 @@ import { inOneStatement } from "../src/database/database.ts";
 import { loopbackCidrs, makeAddressPolicy } from "../src/domain/access/network-address.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import type { JsonText } from "../src/domain/shown/json-text.ts";
-import { additions } from "../src/domain/shown/submitted-fields.ts";
 import { expireApprovals } from "../src/operations/approvals/expire-approvals.ts";
 import {
   disableEndpoint,
   rotateEndpointSecret,
 } from "../src/operations/deliveries/manage-endpoint.ts";
 import { WebhookSender } from "../src/outbound/send-webhook.ts";
-import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
 import { hangMs, until } from "./patience.ts";
+import { resolveNow } from "./test-evidence.ts";
 import { fullBody, makeWorkspace, minimalBody, startService } from "./test-service.ts";
 import {
   type Heard,
@@ -111,7 +110,6 @@ const dataFields = [
   "resolvedByEmail",
   "resolutionNote",
   "expiresAt",
-  ...additions.map(({ name }) => name),
   "createdAtRequest",
 ];
 
@@ -123,7 +121,7 @@ test("each change of state is POSTed with the contract's body, headers and signa
   };
   const tx = inOneStatement(db);
   const approved = await create(body);
-  await approvalResolution.resolve(
+  await resolveNow(
     tx,
     { workspaceId, id: approved },
     {
@@ -134,7 +132,7 @@ test("each change of state is POSTed with the contract's body, headers and signa
     },
   );
   const rejected = await create(body);
-  await approvalResolution.resolve(
+  await resolveNow(
     tx,
     { workspaceId, id: rejected },
     {

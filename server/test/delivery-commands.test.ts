@@ -439,7 +439,10 @@ describe("deliveries without a worker", { concurrency: 2 }, () => {
     assert.equal(jsonOf(await set("20", "--json")).reminderPercent, 20);
     assert.match(
       textOf(await runQuiet("workspace", "list")),
-      new RegExp(`^${id} .* 20 % +off +none +0$`, "m"),
+      new RegExp(
+        `^${id} .* 20 % +off +none +anybody +workspace +as asked +24 h +for ever +0$`,
+        "m",
+      ),
     );
     assert.equal(jsonOf(await set("off", "--json")).reminderPercent, null);
     const [list, zero, much, word] = await Promise.all([
@@ -448,7 +451,10 @@ describe("deliveries without a worker", { concurrency: 2 }, () => {
       set("51"),
       set("often"),
     ]);
-    assert.match(textOf(list), new RegExp(`^${id} .* off +off +none +0$`, "m"));
+    assert.match(
+      textOf(list),
+      new RegExp(`^${id} .* off +off +none +anybody +workspace +as asked +24 h +for ever +0$`, "m"),
+    );
     assertRefused(zero, /reminder: .*1 to 50/);
     assertRefused(much, /reminder: .*1 to 50/);
     assertRefused(word, /often is not a whole number/);
@@ -472,7 +478,7 @@ describe("doctor", () => {
     assert.equal(local.outcome.code, 0);
     assert.deepEqual(
       local.findings.map(({ check, state }) => `${check} ${state}`),
-      ["database ok", "schema ok", "clock ok", "public URL warning", "mail warning"],
+      ["database ok", "schema ok", "clock ok", "role ok", "public URL warning", "mail warning"],
     );
     for (const finding of local.findings) {
       assert.deepEqual(Object.keys(finding), ["check", "state", "detail"]);

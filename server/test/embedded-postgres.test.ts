@@ -34,6 +34,7 @@ import {
 import { OperatorFault } from "../src/domain/operator-fault.ts";
 import { hangMs, until } from "./patience.ts";
 import { postmasterPid } from "./postmaster.ts";
+import { asSuperuser } from "./test-superuser.ts";
 
 const NOBODY = 65534;
 const MODULE = fileURLToPath(
@@ -80,15 +81,21 @@ describe("the embedded PostgreSQL", { concurrency: 3 }, () => {
     for (const path of ["", "postgres", "postgres/data", "postgres/socket"]) {
       assert.equal(modeOf(path), 0o700, path);
     }
-    for (const path of ["postgres/log", "postgres/role-password", "postgres/superuser-password"]) {
+    for (const path of [
+      "postgres/log",
+      "postgres/role-password",
+      "postgres/service-password",
+      "postgres/superuser-password",
+    ]) {
       assert.equal(modeOf(path), 0o600, path);
     }
     const owner = (path: string) => statSync(join(template, path)).uid;
     assert.equal(owner("postgres/superuser-password"), process.geteuid?.());
     assert.equal(owner("postgres/role-password"), process.geteuid?.());
+    assert.equal(owner("postgres/service-password"), process.geteuid?.());
   });
 
-  test("the role is no superuser, may create databases and cannot touch the superuser's", async () => {
+  test("the owner is no superuser, may create databases and cannot touch the superuser's", async () => {
     assert.deepEqual(
       await query(
         shared,
@@ -98,8 +105,45 @@ describe("the embedded PostgreSQL", { concurrency: 3 }, () => {
     );
     await query(shared, "create database another");
     await assert.rejects(query(shared, "select pg_read_file('/etc/passwd')"), /permission denied/);
-    const connection = { ...shared.connection, database: "postgres" };
-    await assert.rejects(query({ connection }, "select 1"), /permission denied/);
+    for (const each of [shared.ownerConnection, shared.connection]) {
+      const ownerConnection = { ...each, database: "postgres" };
+      await assert.rejects(query({ ownerConnection }, "select 1"), /permission denied/);
+    }
+  });
+
+  test("the service's role may sign in, and nothing else, until the owner grants it more", async () => {
+    const service = { ownerConnection: shared.connection };
+    assert.deepEqual(
+      await query(
+        service,
+        `select current_user as me, rolsuper or rolcreatedb or rolcreaterole or rolreplication or rolbypassrls as may,
+           (select count(*)::int from pg_auth_members where member = r.oid) as memberships
+         from pg_roles r where rolname = current_user`,
+      ),
+      [{ me: "countersign_service", may: false, memberships: 0 }],
+    );
+    await assert.rejects(query(service, "select note from kept"), /permission denied/);
+    await assert.rejects(query(service, "create table mine ()"), /permission denied/);
+    await assert.rejects(query(service, "set role countersign"), /permission denied/);
+  });
+
+  test("a DATA_DIR from before the second role gets it at the next start, by whoever is first", async () => {
+    const dataDir = await copyOfTemplate();
+    const before = await use(dataDir);
+    await asSuperuser(dataDir, before.connection, "drop role countersign_service");
+    await before.release();
+    rmSync(join(dataDir, "postgres/service-password"));
+    const both = await Promise.all([startChild(dataDir, "serve"), startChild(dataDir, "command")]);
+    for (const { connection } of both) {
+      const me = await query({ ownerConnection: connection }, "select current_user as me");
+      assert.deepEqual(me, [{ me: "countersign_service" }]);
+    }
+    assert.deepEqual(both[0].connection, both[1].connection);
+    const kept = statSync(join(dataDir, "postgres/service-password"));
+    assert.equal(kept.mode & 0o777, 0o600);
+    await Promise.all(both.map((child) => child.release()));
+    const left = readdirSync(join(dataDir, "postgres")).filter((name) => name.includes(".new-"));
+    assert.deepEqual(left, []);
   });
 
   test("it listens on its socket only, with settings that lose nothing", async () => {
@@ -111,7 +155,7 @@ describe("the embedded PostgreSQL", { concurrency: 3 }, () => {
       jit: "off",
       TimeZone: "UTC",
       server_encoding: "UTF8",
-      max_connections: "100",
+      max_connections: "200",
       max_wal_size: "2GB",
     };
     const columns = Object.keys(wanted).map((name) => `current_setting('${name}') as "${name}"`);
@@ -341,7 +385,7 @@ describe("the embedded PostgreSQL", { concurrency: 3 }, () => {
   });
 });
 
-type Connected = Pick<EmbeddedPostgres, "connection">;
+type Connected = Pick<EmbeddedPostgres, "ownerConnection">;
 type Child = EmbeddedPostgres & { child: ChildProcess; pid: number };
 
 async function use(
@@ -360,7 +404,7 @@ function useOrRefusal(dataDir: string, purpose: "serve" | "command", messages: s
   return useEmbeddedPostgres({ dataDir, purpose, log: { info: note, warn: note } });
 }
 
-async function query({ connection }: Connected, sql: string): Promise<unknown[]> {
+async function query({ ownerConnection: connection }: Connected, sql: string): Promise<unknown[]> {
   const client = new pg.Client(connection);
   client.on("error", () => {}); // a test may kill the server under it
   await client.connect();
@@ -380,7 +424,7 @@ const CHILD = `
     await used.release();
     process.disconnect();
   });
-  process.send(used.connection);
+  process.send({ connection: used.connection, ownerConnection: used.ownerConnection });
 `;
 
 function spawnChild(dataDir: string, purpose: string, uid?: number): ChildProcess {
@@ -396,13 +440,13 @@ function spawnChild(dataDir: string, purpose: string, uid?: number): ChildProces
 
 async function startChild(dataDir: string, purpose: string, uid?: number): Promise<Child> {
   const child = spawnChild(dataDir, purpose, uid);
-  const [connection] = await once(child, "message", { signal: AbortSignal.timeout(hangMs) });
+  const [connections] = await once(child, "message", { signal: AbortSignal.timeout(hangMs) });
   const release = async () => {
     const ended = once(child, "exit", { signal: AbortSignal.timeout(hangMs) });
     child.send("release");
     assert.deepEqual(await ended, [0, null]);
   };
-  return { child, pid: child.pid ?? 0, connection, release };
+  return { child, pid: child.pid ?? 0, ...connections, release };
 }
 
 async function kill(child: ChildProcess): Promise<void> {

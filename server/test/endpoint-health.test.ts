@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { endpointsPerWorkspaceMax } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
-import type { ComposedMail } from "../src/operations/deliveries/compose-mail.ts";
+import type { ComposedMail } from "../src/operations/deliveries/composed-mail.ts";
 import { disableEndpoint, enableEndpoint } from "../src/operations/deliveries/manage-endpoint.ts";
 import {
   resendDelivery,

@@ -139,6 +139,7 @@ test("a sweep that finds the next end ahead comes back by itself when it is ther
   const faults: unknown[] = [];
   const sweeper = new Sweeper({
     db: own.db,
+    keyring: own.keyring,
     onDue: () => {},
     onFault: (each) => faults.push(each),
   });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { inOneStatement } from "../src/database/database.ts";
-import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
 import { until } from "./patience.ts";
+import { resolveNow } from "./test-evidence.ts";
 import { insist, makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
 
 const service = await startService();
@@ -80,7 +80,7 @@ test("200 racing cancels, decisions and reads around the end leave one final sta
         }
         const verdict = n % 8 === 3 ? ("APPROVED" as const) : ("REJECTED" as const);
         const tx = inOneStatement(node.db);
-        return approvalResolution.resolve(
+        return resolveNow(
           tx,
           { workspaceId, id },
           { status: verdict, byEmail: "a@b.co", note: null, edit: null },
@@ -134,7 +134,7 @@ test("nothing is approved, rejected or cancelled after its end, even before anyb
   const { workspaceId, key, id } = await overdue();
   const tx = inOneStatement(service.db);
   assert.equal(
-    await approvalResolution.resolve(
+    await resolveNow(
       tx,
       { workspaceId, id },
       { status: "APPROVED", byEmail: "a@b.co", note: null, edit: null },
@@ -150,7 +150,7 @@ test("a replayed create past the end answers EXPIRED", async () => {
   const { id: workspaceId, key } = await makeWorkspace(service.db);
   const headers = { "idempotency-key": "k" };
   await service.call("POST", "/v1/requests", { key, body: minimalBody, headers });
-  await service.db.query("update approvals set expires_at = now() where workspace_id = $1", [
+  await service.db.query("update approvals set expires_at = now_ms() where workspace_id = $1", [
     workspaceId,
   ]);
   const replay = await service.call("POST", "/v1/requests", { key, body: minimalBody, headers });

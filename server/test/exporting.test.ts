@@ -220,10 +220,9 @@ test("a browser whose export is refused comes back to the list with its filter, 
   });
   await untilTooMany(team);
   assert.deepEqual(await back(team), { ...filter, export: "jsonl" });
+  const other = await makeTeam();
   await db.query("alter table approvals rename to away");
-  const lost = await back(await makeTeam()).finally(() =>
-    db.query("alter table away rename to approvals"),
-  );
+  const lost = await back(other).finally(() => db.query("alter table away rename to approvals"));
   assert.deepEqual(lost, { ...filter, export: "jsonl" }, "after a fault, too");
 });
 
@@ -282,6 +281,12 @@ test("the command line lists, shows and exports with the same filters", async ()
       listed.map((each: { id: string }) => each.id),
       [id],
     );
+    const waiting = jsonOf(await run(...list, "--waiting-for", "ann@example.com", "--json"));
+    assert.deepEqual(
+      waiting.map((each: { summary: string }) => each.summary),
+      ["Other \u202etxet"],
+    );
+    assert.deepEqual(jsonOf(await run(...list, "--escalated", "--unreachable", "--json")), []);
     const table = textOf(await run(...list));
     assert.match(table, /^ID +STATUS +CREATED +AGENT +APPROVER +DECIDED BY +DECIDED +SUMMARY$/m);
     assert.ok(!table.includes("\u202e"));
@@ -309,6 +314,28 @@ test("the command line lists, shows and exports with the same filters", async ()
   } finally {
     await rm(folder, { recursive: true });
   }
+});
+
+test("the command line shows how far several people are, and reminds them once in an hour", async () => {
+  const { key } = await makeTeam();
+  const id = await ask(key, {
+    summary: "Pay",
+    notify: "ann@example.com",
+    then: [{ notify: "ben@example.com" }],
+    requestedBy: "eve@example.com",
+  });
+  await approve(id, { note: "Fine" });
+  const shown = textOf(await run("request", "show", id));
+  assert.match(shown, /for +eve@example\.com/);
+  assert.match(shown, /stage 1 +ann@example\.com: 1 of 1 approved\n.* ann@.*"Fine"/);
+  assert.match(shown, /stage 2\* +ben@example\.com: 0 of 1 approved/);
+  const { approvals } = jsonOf(await run("request", "show", id, "--json"));
+  assert.equal(approvals.stage, 2);
+  assert.deepEqual(jsonOf(await run("request", "remind", id, "--json")), { id, reminded: 1 });
+  assertRefused(await run("request", "remind", id), /reminded within the last 60 minutes/);
+  await service.call("POST", `/v1/requests/${id}/cancel`, { key });
+  assertRefused(await run("request", "remind", id), /is decided already/);
+  assertRefused(await run("request", "remind", "req_none"), /there is no request req_none/);
 });
 
 test("an export that is ended leaves no part of a file behind, and the next one removes what a killed one left", async () => {

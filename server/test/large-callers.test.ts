@@ -137,7 +137,7 @@ test("a HEAD of a large page costs about as much as one of a small page, and rea
   await cost(small.url);
   const [ofSmall, ofLarge] = [await cost(small.url), await cost(large.url)];
   assert.ok(ofLarge < 5 * ofSmall, `${ofLarge} µs, ${ofSmall} µs for the small page`);
-  const query = t.mock.method(db, "query");
+  const query = t.mock.method(service.servicePool, "query");
   await app.inject({ method: "HEAD", url: large.url, headers: { "accept-encoding": "br" } });
   const names = query.mock.calls.map((call) => Object(call.arguments[0]).name);
   assert.deepEqual(names, ["reviews.weigh"]);

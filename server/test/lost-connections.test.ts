@@ -357,7 +357,7 @@ async function startPostgres(): Promise<{ url: string; end(): Promise<void> }> {
   const dataDir = join(folder, "data");
   const started = await useEmbeddedPostgres({ dataDir, purpose: "command", log });
   if ("inUseBy" in started) throw new Error("in use");
-  const { host, port, user, password, database } = started.connection;
+  const { host, port, user, password, database } = started.ownerConnection;
   const url = `postgres://${user}:${encodeURIComponent(password)}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
   const end = async () => {
     await started.release();

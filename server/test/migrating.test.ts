@@ -76,6 +76,15 @@ const merged = {
   "0019_callback_turns.sql": "91801bc2bd13a6953818044d9159af680186f2636b377d1d6ea14e51f85b58f3",
   "0020_connections_end_with_the_role.sql":
     "ef3962cced55b35ad721dd78ab1423936f9f6076c3728160375ce0e133a313aa",
+  "0021_votes.sql": "d7e4ba495744c8333f9848412858a32f393a31890496d0d3414fd7f5c5f13c17",
+  "0022_channels.sql": "201f68630f74f5bfc61b21b55e1da0f2a56f37a513af4158de5091b0fcf3b992",
+  "0023_proof.sql": "008a2b9d84e3e423fbf00d03489031d8bd7472358153c1dafe849e0d4e6348d0",
+  "0024_retention.sql": "cced102bdf92918eafaeedca27940f1f75f1c9b6e51da332acbdb9cd5120f0ce",
+  "0025_people_left.sql": "ad55354834c22f8b3bb7d231a2058db4dba75e42542fdf866f671dc82314b704",
+  "0026_votes_in_time.sql": "919c59195a393c35e5c1c25bb1e3892b724c0616dafddcb862b9caa90beeedc3",
+  "0027_slack_accounts_of_an_app.sql":
+    "723d8b09fd967c4da7f1637f24b5e79cb2d501a473731e4eb9bd308599a52511",
+  "0028_one_outcome.sql": "011f5a89a7d0fecca25ccb2ffa18dc6aa18bb18bad9b5496288c388e9be422b1",
 };
 
 const migrationsFolder = join(import.meta.dirname, "..", "migrations");
@@ -180,6 +189,30 @@ test("an app whose person had lost the right to connect it is revoked, and no ot
       ["gone", "invited", "viewer"].map(
         (name) => `${name}: ${name}@example.com is no admin or owner any more`,
       ),
+    );
+  });
+});
+
+test("a stand-in from before 0026 goes by the absence that runs, not by one to come", async () => {
+  await onDatabase({ isEmpty: true }, async ({ connection }, client) => {
+    await migrateUntil(client, "0026_votes_in_time.sql");
+    // Without the rows that these belong to.
+    await client.query(`
+      alter table absences drop constraint absences_workspace_id_fkey;
+      alter table seats drop constraint seats_workspace_id_approval_id_stage_fkey,
+        drop constraint seats_workspace_id_reviewer_id_fkey;
+      insert into absences (workspace_id, id, person, email, delegate_email, starts_at, ends_at)
+        select 'ws_1', id, 'ann@x.example', 'ann@x.example', 'dee@x.example', now() + starts * interval '1 day',
+          now() + ends * interval '1 day'
+        from (values ('abs_over', -9, -8), ('abs_runs', -1, 1), ('abs_comes', 10, 12)) as each (id, starts, ends);
+      insert into seats (workspace_id, approval_id, stage, person, person_email, voter, reviewer_id, reason)
+        select 'ws_1', 'req_1', 1, 'ann@x.example', 'ann@x.example', voter, 'rev_1', reason
+        from (values ('ann@x.example', 'asked'), ('dee@x.example', 'away')) as each (voter, reason)`);
+    await migrate(connection);
+    const { rows } = await client.query("select absence_ids from seats order by voter");
+    assert.deepEqual(
+      rows.map(({ absence_ids }) => absence_ids),
+      [null, ["abs_runs"]],
     );
   });
 });

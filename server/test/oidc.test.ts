@@ -275,7 +275,7 @@ test("a way back that was made up, cut off, or comes too late is refused", async
   ]) {
     assertRefused(browser, await browser.visit(`${origin}${pathname}?${query}`), query);
   }
-  await db.query("update sign_in_challenges set expires_at = now() where id = $1", [state]);
+  await db.query("update sign_in_challenges set expires_at = now_ms() where id = $1", [state]);
   assertRefused(browser, await browser.visit(back.href), "late");
 });
 

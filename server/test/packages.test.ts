@@ -70,7 +70,7 @@ test("the tools see the sdk and the rules that need nothing but the language, an
   allows(keepsMcpApart, tool(`import { McpServer } from "@modelcontextprotocol/server";`));
 });
 
-test("the pages see the sdk's types and the rules that need nothing but the language, and nothing else", () => {
+test("the pages see the sdk's types, its verifier, and the rules that need nothing but the language, and nothing else", () => {
   holds(keepsWebApart);
   const page = (text: string) => ({ path: "web/src/review/a.tsx", text });
   breaks(keepsWebApart, page(`import { x } from "../../../server/src/storage/x.ts";`));
@@ -86,6 +86,7 @@ test("the pages see the sdk's types and the rules that need nothing but the lang
   allows(keepsWebApart, page(`import { useState } from "react";\nimport "./a.css";`));
   allows(keepsWebApart, page(`import { x } from "../../../server/src/domain/shown/json-tree.ts";`));
   allows(keepsWebApart, page(`import type { X } from "../../../sdk/src/contract.ts";`));
+  allows(keepsWebApart, page(`import { x } from "../../../sdk/src/proof/receipt.ts";`));
   allows(keepsWebApart, page(`import type { X } from "../../../server/src/wire/x.ts";`));
   breaks(keepsWebApart, page(`import { x } from "../../../server/src/wire/x.ts";`));
 });
@@ -190,6 +191,8 @@ function keepsWebApart(files: SourceFile[]): string[] {
 
 function maySee(target: string | null, { specifier, isType }: Import): boolean {
   if (target === null) return !/^(?:node:|fastify|pg|pino)/.test(specifier);
+  // The verifier is for browsers, too, and a page that shows proof checks it.
+  if (target.startsWith("sdk/src/proof/")) return true;
   if (isInSdk(target) || isWire(target)) return isType;
   return isInWeb(target) || target.startsWith(inBrowsers);
 }

@@ -2,7 +2,7 @@
 // and a slow machine gets more of them. scripts/test.ts measures at its start how fast the machine is.
 
 /** How many times slower the machine was, when the run began, than two free cores are. */
-const slowness = Math.max(1, Number(process.env.TEST_SLOWNESS) || 1);
+export const slowness = Math.max(1, Number(process.env.TEST_SLOWNESS) || 1);
 
 /** For one thing to happen: an answer, a start, an end, a page that shows something. */
 export const hangMs = Math.round(120_000 * slowness);

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { type Database, openDatabase, type Transaction } from "../src/database/database.ts";
 import { digestOfApiKey } from "../src/domain/access/api-key.ts";
+import { messagesPerWorkspaceMax } from "../src/domain/channels/message-limits.ts";
 import {
   callbackLanesMax,
   callbacksPerHostMax,
@@ -12,16 +13,25 @@ import {
   webhooksPerEndpointMax,
 } from "../src/domain/limits.ts";
 import { nothingElse } from "../src/domain/shown/submitted-fields.ts";
+import { sequenceLog } from "../src/operations/proof/sequence-log.ts";
 import { insertMany } from "../src/storage/approvals/approval-creation.ts";
-import { expire, listResolvedIds, resolve } from "../src/storage/approvals/approval-resolution.ts";
+import { expire, listResolvedIds } from "../src/storage/approvals/approval-resolution.ts";
 import * as approvals from "../src/storage/approvals/approvals.ts";
 import * as redemptions from "../src/storage/approvals/redemptions.ts";
 import * as reviews from "../src/storage/approvals/reviews.ts";
+import * as channelMessages from "../src/storage/channels/channel-messages.ts";
+import * as clickedMessages from "../src/storage/channels/clicked-messages.ts";
 import { readAttention } from "../src/storage/deliveries/attention.ts";
 import * as dueCallbacks from "../src/storage/deliveries/due-callbacks.ts";
 import * as dueMails from "../src/storage/deliveries/due-mails.ts";
 import * as dueWebhooks from "../src/storage/deliveries/due-webhooks.ts";
+import { readStories } from "../src/storage/deliveries/mail-stories.ts";
+import * as unreachable from "../src/storage/deliveries/unreachable.ts";
+import * as logPending from "../src/storage/proof/log-pending.ts";
+import * as logTrees from "../src/storage/proof/log-trees.ts";
+import { sequenceAll } from "./log-audit.ts";
 import { rowsLookedAt } from "./rows-looked-at.ts";
+import { resolveNow } from "./test-evidence.ts";
 import { makeWorkspace, startService } from "./test-service.ts";
 
 // A connection keeps the plan that it made of a statement, perhaps while there was nothing yet, until PostgreSQL looks at
@@ -34,6 +44,26 @@ const rowsAtMost = 20;
 
 type Caller = { workspaceId: string; keyDigest: Buffer };
 
+/** What a click in Slack looks up. */
+async function pressInSlack(
+  tx: Transaction,
+  { workspaceId, approvalId }: { workspaceId: string; approvalId: string },
+): Promise<void> {
+  const { rows } = await tx.query<{ id: string }>({
+    name: "test.insertMessage",
+    text: `
+      insert into channel_messages (workspace_id, approval_id, channel, target, state, sent_at)
+      values ($1, $2, 'slack', 'ann@example.com', 'sent', now_ms()) returning id`,
+    values: [workspaceId, approvalId],
+  });
+  const message = { workspaceId, id: rows[0]?.id ?? "" };
+  const found = await clickedMessages.find(tx, { id: message.id, workspaceIds: [workspaceId] });
+  assert.equal(found?.approvalId, approvalId);
+  const reader = { workspaceId, approvalId, email: "ann@example.com" };
+  assert.notEqual(await clickedMessages.findReviewerId(tx, reader), null);
+  await clickedMessages.wantAgain(tx, message);
+}
+
 /** Makes each call that agents and approvers make all day, once. */
 async function callAll(tx: Transaction, { workspaceId, keyDigest }: Caller): Promise<void> {
   const tokenDigest = randomBytes(32);
@@ -44,8 +74,11 @@ async function callAll(tx: Transaction, { workspaceId, keyDigest }: Caller): Pro
     submitted: { ...nothingElse, summary: "Refund order 1042" },
     approverEmail: "ann@example.com",
     group: null,
+    groupIds: null,
     ttlMinutes: 60,
     callbackUrl: null,
+    hasSeats: false,
+    voting: null,
     reviewers: [{ email: "ann@example.com", tokenNonce: randomBytes(16), tokenDigest }],
   };
   const [created] = await insertMany(tx, [row], "a key");
@@ -61,11 +94,12 @@ async function callAll(tx: Transaction, { workspaceId, keyDigest }: Caller): Pro
   const [read] = await approvals.findByKeys(tx, [{ keyDigest, id }]);
   assert.equal(read?.kind, "found");
   assert.notEqual(await approvals.find(tx, workspaceId, id), null);
-  assert.notEqual(await reviews.find(tx, tokenDigest), null);
-  assert.notEqual(await reviews.findLink(tx, tokenDigest), null);
+  assert.notEqual(await reviews.find(tx, { kind: "link", tokenDigest }), null);
+  assert.notEqual(await reviews.findLink(tx, { kind: "link", tokenDigest }), null);
+  await pressInSlack(tx, { workspaceId, approvalId: id });
   const byEmail = "ann@example.com";
   const resolution = { status: "APPROVED", byEmail, note: null, edit: null } as const;
-  assert.notEqual(await resolve(tx, { workspaceId, id }, resolution), null);
+  assert.notEqual(await resolveNow(tx, { workspaceId, id }, resolution), null);
   const redeeming = await redemptions.insert(tx, { keyDigest, id, idempotencyKey });
   assert.equal(redeeming?.isRedeemed, true);
   assert.notEqual(await redemptions.find(tx, { workspaceId, id }), null);
@@ -160,6 +194,59 @@ test("a claim of mails that was planned with nothing looks at few rows, new ones
   }
 });
 
+test("what mails tell where several people decide is read by few rows, planned with nothing", async () => {
+  const service = await startService();
+  const { id: workspaceId, key } = await makeWorkspace(service.db);
+  const pool = openDatabase({
+    connection: service.database.connection,
+    connectionsMax: 1,
+    walksIndexes: true,
+    onIdleFault: () => {},
+  });
+  const client = await pool.connect();
+  const tx = client as unknown as Transaction;
+  const work = async (deliveryId: string) => {
+    await readStories(tx, [{ workspaceId, deliveryId, isAlone: true }]);
+    const failed = { workspaceId, deliveryIds: [deliveryId], answer: null };
+    const ids = await unreachable.lockAsking(tx, failed);
+    await unreachable.note(tx, { ...failed, ids });
+    await unreachable.clear(tx, { workspaceId, deliveryId });
+  };
+  try {
+    for (let call = 0; call < untilPlanned; call += 1) {
+      await work("dlv_none");
+      await dueMails.claim(tx, 6);
+    }
+    await addMany(service.db, { workspaceId, keyDigest: digestOfApiKey(key) });
+    await service.db.query("update approvals set has_seats = true");
+    await service.db.query(
+      `with voting as (
+         insert into votings (workspace_id, approval_id, approver_limit)
+         select workspace_id, id, 'anybody' from approvals returning workspace_id, approval_id
+       ), stage as (
+         insert into stages (workspace_id, approval_id, number, notify, required, entered_at)
+         select workspace_id, approval_id, 1, 'ann@example.com', 2, now_ms() from voting
+       )
+       insert into seats (workspace_id, approval_id, stage, person, voter, person_email, reviewer_id, reason)
+       select workspace_id, approval_id, 1, 'ann@example.com', 'ann@example.com', 'ann@example.com', id, 'asked'
+       from reviewers`,
+    );
+    const claimed = await rowsLookedAt(client, () => dueMails.claim(tx, 6));
+    assert.equal(claimed.result.mails.length, mailsPerWorkspaceMax);
+    assertFew(claimed.counts, 2 * rowsAtMost);
+    const { rows } = await service.db.query<{ id: string }>(
+      "update deliveries set state = 'failed', finished_at = now_ms() returning id",
+    );
+    const { counts } = await rowsLookedAt(client, () => work(rows[1_500]?.id ?? ""));
+    assertFew(counts, rowsAtMost);
+    assert.ok((counts.seats ?? 0) > 0 && (counts.votings ?? 0) > 0);
+  } finally {
+    client.release();
+    await pool.end();
+    await service.stop();
+  }
+});
+
 test("a claim of callbacks that was planned with nothing looks at few rows", async () => {
   const service = await startService();
   const { id: workspaceId, key } = await makeWorkspace(service.db);
@@ -195,6 +282,42 @@ test("a claim of callbacks that was planned with nothing looks at few rows", asy
     const passedOver = await rowsLookedAt(client, () => claim(full));
     assert.equal(passedOver.result.callbacks.length, 0);
     assertFew(passedOver.counts, rowsAtMost);
+  } finally {
+    client.release();
+    await pool.end();
+    await service.stop();
+  }
+});
+
+test("a claim of messages that was planned with nothing looks at few rows", async () => {
+  const service = await startService();
+  const { id: workspaceId, key } = await makeWorkspace(service.db);
+  const pool = openDatabase({
+    connection: service.database.connection,
+    connectionsMax: 1,
+    walksIndexes: true,
+    onIdleFault: () => {},
+  });
+  const client = await pool.connect();
+  const tx = client as unknown as Transaction;
+  const claim = () => channelMessages.claim(tx, "slack", 64);
+  try {
+    for (let call = 0; call < untilPlanned; call += 1) {
+      await claim();
+      await channelMessages.findWork(client);
+    }
+    await addMany(service.db, { workspaceId, keyDigest: digestOfApiKey(key) });
+    await service.db.query(
+      `insert into channel_messages (workspace_id, approval_id, channel, target, state, sent_at)
+       select workspace_id, id, 'slack', 'grp_1', case when row_number() over (order by id) % 2 = 0 then 'due'
+         else 'sent' end, now_ms() from approvals`,
+    );
+    const { result, counts } = await rowsLookedAt(client, claim);
+    assert.equal(result.length, messagesPerWorkspaceMax);
+    assertFew(counts, 4 * messagesPerWorkspaceMax + rowsAtMost);
+    const work = await rowsLookedAt(client, () => channelMessages.findWork(client));
+    assert.deepEqual(work.result, { hasNews: false, channels: ["slack"] });
+    assertFew(work.counts, rowsAtMost);
   } finally {
     client.release();
     await pool.end();
@@ -294,3 +417,58 @@ async function addCrashedWebhooks(db: Database, workspaceId: string): Promise<vo
      from crashed, generate_series(1, 2) as number`,
   );
 }
+
+test("a log that was planned with nothing is grown and read by few rows, however much waits and is there", async () => {
+  const service = await startService();
+  const { id: workspaceId } = await makeWorkspace(service.db);
+  const other = await makeWorkspace(service.db);
+  const pool = openDatabase({
+    ...{ connection: service.database.serviceConnection, connectionsMax: 1, walksIndexes: true },
+    onIdleFault: () => {},
+  });
+  const client = await pool.connect();
+  // One connection, whose transaction is ours: the sequencer's own begin and commit do nothing.
+  const asked = client.query.bind(client) as (...query: unknown[]) => Promise<unknown>;
+  const within = {
+    query: (...query: unknown[]) =>
+      query[0] === "begin" || query[0] === "commit" ? null : asked(...query),
+    release: () => {},
+  };
+  const db = { query: asked, connect: async () => within } as unknown as Database;
+  const add = (count: number, to: string) =>
+    service.db.query(
+      `insert into log_pending (workspace_id, source, subject, detail)
+       select $1, 'd', 'fact_' || n, '{"kind":"test.fact"}' from generate_series(1, $2::int) as n`,
+      [to, count],
+    );
+  const grow = async () => {
+    assert.ok((await logPending.listOwners(db, { after: "", limit: 10 })).length > 0);
+    const grown = await sequenceLog(
+      { db, origin: { publicUrl: "https://a.example" } },
+      workspaceId,
+      5,
+    );
+    assert.equal(grown?.count, 5);
+    await logTrees.listToMend(db, await logTrees.readHome(db));
+  };
+  try {
+    for (let call = 0; call < untilPlanned; call += 1) {
+      await add(5, workspaceId);
+      await grow();
+    }
+    await sequenceAll(service.db);
+    await add(many, workspaceId);
+    await sequenceAll(service.db);
+    await add(many, workspaceId);
+    await add(many, other.id);
+    const { counts } = await rowsLookedAt(client, grow);
+    const { log_entries: hashes = 0, log_nodes: nodes = 0, ...rest } = counts;
+    // The last tile of each level is read to go on from there.
+    assert.ok(hashes + nodes < 2 * 256, `${hashes} hashes and ${nodes} nodes`);
+    assertFew(rest, 40);
+  } finally {
+    client.release();
+    await pool.end();
+    await service.stop();
+  }
+});

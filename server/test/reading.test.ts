@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { inOneStatement } from "../src/database/database.ts";
 import type { JsonText } from "../src/domain/shown/json-text.ts";
-import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
+import { resolveNow } from "./test-evidence.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
 const service = await startService();
@@ -20,7 +20,7 @@ const read = (id: string, key: string, headers = {}) =>
 test("an approved request shows who decided and when, and the edit is what to execute", async () => {
   const { workspaceId, key, id } = await created({ ...minimalBody, payload: { amount: 100 } });
   const edit = '{"amount": 90.0}' as JsonText;
-  await approvalResolution.resolve(
+  await resolveNow(
     inOneStatement(service.db),
     { workspaceId, id },
     { status: "APPROVED", byEmail: "ann@example.com", note: "Less.", edit },
@@ -37,7 +37,7 @@ test("an approved request shows who decided and when, and the edit is what to ex
 
 test("an approval without an edit executes the original payload", async () => {
   const { workspaceId, key, id } = await created({ ...minimalBody, payload: [1, 2] });
-  await approvalResolution.resolve(
+  await resolveNow(
     inOneStatement(service.db),
     { workspaceId, id },
     { status: "APPROVED", byEmail: "a@b.co", note: null, edit: null },
@@ -50,7 +50,7 @@ test("an approval without an edit executes the original payload", async () => {
 test("edits to false, 0, an empty string, array or object win over the original", async () => {
   for (const edit of ["false", "0", '""', "[]", "{}"]) {
     const { workspaceId, key, id } = await created({ ...minimalBody, payload: { a: 1 } });
-    await approvalResolution.resolve(
+    await resolveNow(
       inOneStatement(service.db),
       { workspaceId, id },
       { status: "APPROVED", byEmail: "a@b.co", note: null, edit: edit as JsonText },
@@ -63,7 +63,7 @@ test("edits to false, 0, an empty string, array or object win over the original"
 
 test("a rejected request carries its note", async () => {
   const { workspaceId, key, id } = await created();
-  await approvalResolution.resolve(
+  await resolveNow(
     inOneStatement(service.db),
     { workspaceId, id },
     { status: "REJECTED", byEmail: "ann@example.com", note: "Not today" },

@@ -7,7 +7,7 @@ import { inOneStatement } from "../src/database/database.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import type { JsonText } from "../src/domain/shown/json-text.ts";
 import { issueKey, revokeKey } from "../src/operations/workspaces/issue-key.ts";
-import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
+import { resolveNow } from "./test-evidence.ts";
 import {
   makeWorkspace,
   minimalBody,
@@ -32,9 +32,9 @@ async function ask(body: string = JSON.stringify({ ...minimalBody, payload: { am
 
 async function resolve(
   { workspaceId, id }: { workspaceId: string; id: string },
-  resolution: approvalResolution.Resolution,
+  resolution: Parameters<typeof resolveNow>[2],
 ) {
-  await approvalResolution.resolve(inOneStatement(db), { workspaceId, id }, resolution);
+  await resolveNow(inOneStatement(db), { workspaceId, id }, resolution);
 }
 
 async function approved(options: { body?: string; edit?: string } = {}) {
@@ -61,8 +61,9 @@ test("the first call gets the request as it is read, with when and by which key,
   const read = await service.call("GET", `/v1/requests/${id}`, { key });
   const first = await redeem(id, key);
   assert.equal(first.status, 200);
-  const { redeemedAt, redeemedBy } = first.json;
-  const redemption = JSON.stringify({ redeemedAt, redeemedBy }).slice(1);
+  const { redeemedAt, redeemedBy, receipt } = first.json;
+  assert.equal(receipt, (await service.call("GET", `/v1/requests/${id}/receipt`, { key })).text);
+  const redemption = JSON.stringify({ redeemedAt, redeemedBy, receipt }).slice(1);
   assert.equal(first.text, `${read.text.slice(0, -1)},${redemption}`);
   assert.deepEqual(redeemedBy, { id: keyId, name: "Test key" });
   const other = await anotherKey(workspaceId, "worker 2");
@@ -91,7 +92,7 @@ test("200 racing calls over HTTP, on two nodes and with two keys, give one 200",
   ];
   const { workspaceId, key, id } = await approved();
   const keys = [key, (await anotherKey(workspaceId, "worker 2")).key];
-  const statuses = await Promise.all(
+  const answers = await Promise.all(
     Array.from({ length: 200 }, async (_, n) => {
       const url = `${urls[n % 2]}/v1/requests/${id}/redeem`;
       const authorization = `Bearer ${keys[Math.floor(n / 2) % 2]}`;
@@ -99,14 +100,24 @@ test("200 racing calls over HTTP, on two nodes and with two keys, give one 200",
       const headers = { authorization, "idempotency-key": `racer-${n}` };
       for (;;) {
         const reply = await fetch(url, { method: "POST", headers });
-        await reply.text();
-        if (reply.status !== 503) return reply.status;
+        const text = await reply.text();
+        const isReplayed = reply.headers.has("idempotent-replayed");
+        if (reply.status !== 503) return { n, status: reply.status, text, isReplayed };
         await pause(Number(reply.headers.get("retry-after")) * 1_000);
       }
     }),
   );
-  assert.equal(statuses.filter((status) => status === 200).length, 1);
-  assert.equal(statuses.filter((status) => status === 409).length, 199);
+  const won = answers.filter(({ status }) => status === 200);
+  assert.equal(won.length, 1);
+  assert.equal(answers.filter(({ status }) => status === 409).length, 199);
+  const [{ n, text, isReplayed } = { n: 0, text: "", isReplayed: true }] = won;
+  assert.equal(isReplayed, false);
+  const { receipt } = JSON.parse(text);
+  assert.equal(receipt, (await service.call("GET", `/v1/requests/${id}/receipt`, { key })).text);
+  const winner = keys[Math.floor(n / 2) % 2] ?? "";
+  const again = await redeem(id, winner, `racer-${n}`, otherNode);
+  assert.deepEqual([again.status, again.text], [200, text], "the winner's lost answer");
+  assert.equal(again.headers["idempotent-replayed"], "true");
 });
 
 test("a caller that lost the answer gets it again with the same Idempotency-Key and API key, and nobody else does", async () => {
@@ -125,6 +136,17 @@ test("a caller that lost the answer gets it again with the same Idempotency-Key 
   ]) {
     assert.deepEqual([late.status, late.json.error.code], [409, "already_redeemed"]);
   }
+});
+
+test("a repeated call gets its answer however late it comes, marked as a repeated one", async () => {
+  const { workspaceId, key, id } = await approved();
+  await service.db.query(
+    `insert into redemptions (workspace_id, approval_id, api_key_id, idempotency_key, redeemed_at)
+     select $1, $2, id, 'run-7f3', now() - interval '1 day' from api_keys where workspace_id = $1`,
+    [workspaceId, id],
+  );
+  const { status, headers } = await redeem(id, key, "run-7f3");
+  assert.deepEqual([status, headers["idempotent-replayed"]], [200, "true"]);
 });
 
 test("an Idempotency-Key names one redeeming of one request only", async () => {

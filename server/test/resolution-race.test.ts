@@ -6,6 +6,7 @@ import { after, test } from "node:test";
 import { inOneStatement } from "../src/database/database.ts";
 import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
 import { until } from "./patience.ts";
+import { resolveNow } from "./test-evidence.ts";
 import { insist, makeWorkspace, minimalBody, startNode, startService } from "./test-service.ts";
 import { makeEndpoint, startReceiver, startWorker } from "./test-worker.ts";
 
@@ -61,11 +62,11 @@ async function run({ workspaceId, key, id }: Race, n: number): Promise<Finding> 
       return { isMine: false, told: null };
     case "approve": {
       const resolution = { status: "APPROVED", ...decision, edit: null } as const;
-      return findingOf("APPROVED", await approvalResolution.resolve(tx, where, resolution));
+      return findingOf("APPROVED", await resolveNow(tx, where, resolution));
     }
     case "reject": {
       const resolution = { status: "REJECTED", ...decision } as const;
-      return findingOf("REJECTED", await approvalResolution.resolve(tx, where, resolution));
+      return findingOf("REJECTED", await resolveNow(tx, where, resolution));
     }
     default:
       return way satisfies never;

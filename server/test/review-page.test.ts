@@ -9,7 +9,7 @@ import { after, describe, test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { OperatorFault } from "../src/domain/operator-fault.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
-import { shownOf } from "../src/domain/shown/submitted-fields.ts";
+import { nothingElse, shownOf } from "../src/domain/shown/submitted-fields.ts";
 import { loadAssets } from "../src/http/frame/assets.ts";
 import { createGroup, removeGroupMember } from "../src/operations/people/manage-group.ts";
 import {
@@ -99,7 +99,11 @@ test("the page holds all that its reader needs, and its data says what was store
   const { now, ticket, ...review } = reviewOf(reviewDataOf(text));
   assert.deepEqual(review, {
     id: asked.id,
-    ...shownOf({ ...fullBody, payload: JSON.stringify(fullBody.payload) }),
+    ...shownOf({
+      ...nothingElse,
+      ...fullBody,
+      payload: JSON.stringify(fullBody.payload),
+    }),
     workspaceName: "Acme",
     reviewerEmail: "ann@example.com",
     groupName: null,

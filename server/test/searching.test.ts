@@ -453,7 +453,7 @@ test("a search with a status is right whatever has happened since a request was 
   await decideAs(APPROVED, "approve");
   await decideAs(REJECTED, "reject");
   await service.call("POST", `/v1/requests/${CANCELLED}/cancel`, { key });
-  await db.query("update approvals set expires_at = now() where id = any ($1)", [
+  await db.query("update approvals set expires_at = now_ms() where id = any ($1)", [
     [EXPIRED, overdue],
   ]);
   await service.call("GET", `/v1/requests/${EXPIRED}`, { key });

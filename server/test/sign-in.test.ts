@@ -139,7 +139,7 @@ test("an older code is no good once a newer one was sent, nor is one whose time 
       body: { email, code: older },
     });
     assert.equal(byOlder.status, older === newer ? 200 : 401);
-    await db.query("update sign_in_secrets set expires_at = now() where email = $1", [email]);
+    await db.query("update sign_in_secrets set expires_at = now_ms() where email = $1", [email]);
     const late = await callDashboard(node, "POST /sign-in/code/verify", {
       body: { email, code: newer },
     });

@@ -65,10 +65,22 @@ export function isTest(path: string): boolean {
  * An operation has no network inside its transaction, and a request talks to no strangers.
  */
 export const layers: Record<string, readonly string[]> = {
-  starts: ["http", "worker", "cli", "operations", "storage", "outbound", "database", "domain"],
+  starts: [
+    "http",
+    "worker",
+    "chat",
+    "cli",
+    "operations",
+    "storage",
+    "outbound",
+    "database",
+    "domain",
+  ],
   http: ["operations", "storage", "database", "domain", "wire"],
   worker: ["operations", "storage", "outbound", "database", "domain"],
-  cli: ["operations", "storage", "outbound", "database", "domain"],
+  chat: ["operations", "storage", "outbound", "database", "domain"],
+  cli: ["witness", "operations", "storage", "outbound", "database", "domain"],
+  witness: ["domain"],
   operations: ["storage", "database", "domain"],
   storage: ["database", "domain"],
   outbound: ["domain"],
@@ -79,6 +91,7 @@ export const layers: Record<string, readonly string[]> = {
 const starts = [
   "main.ts",
   "serve.ts",
+  "stopping.ts",
   "prepare.ts",
   "service.ts",
   "welcome.ts",

@@ -15,6 +15,7 @@ import { until } from "./patience.ts";
 import { makeTestDatabase } from "./test-database.ts";
 import { environmentOn, type Program, runCommand, startProgram } from "./test-program.ts";
 import { minimalBody } from "./test-service.ts";
+import { asSuperuser, letOwnerWatch } from "./test-superuser.ts";
 
 const waitMs = 300_000;
 const folder = mkdtempSync(join(tmpdir(), "cs-faults-"));
@@ -126,7 +127,8 @@ async function makeEmpty(): Promise<Place> {
     log: { info: () => {}, warn: () => {} },
   })) as EmbeddedPostgres;
   releases.unshift(() => postgres.release());
-  const { connection } = postgres;
+  const { ownerConnection: connection } = postgres;
+  await asSuperuser(dataDir, connection, letOwnerWatch);
   return { environment, connection, port, client: await connectTo(connection) };
 }
 

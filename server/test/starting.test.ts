@@ -555,7 +555,10 @@ function idIn(text: string): string {
   return /"id":"(req_[0-9a-f]+)"/.exec(text)?.[1] ?? "";
 }
 
-type ExternalEnvironment = { DATABASE_URL: string; SECRET_KEY: string; DATA_DIR: string };
+type ExternalEnvironment = Record<
+  "DATABASE_URL" | "SECRET_KEY" | "DATA_DIR" | "DRAIN_SECONDS",
+  string
+>;
 
 async function withEmptyDatabase(
   work: (environment: ExternalEnvironment) => Promise<void>,
@@ -563,7 +566,10 @@ async function withEmptyDatabase(
   const database = await makeTestDatabase({ isEmpty: true });
   const dataDir = newDataDir();
   try {
-    await work({ DATABASE_URL: database.url, SECRET_KEY: newSecretKey(), DATA_DIR: dataDir });
+    await work({
+      ...{ DATABASE_URL: database.url, SECRET_KEY: newSecretKey(), DATA_DIR: dataDir },
+      DRAIN_SECONDS: "0",
+    });
   } finally {
     await database.drop();
   }

@@ -3,6 +3,7 @@ import { after, test } from "node:test";
 import { openDatabase, type Queryable, type Transaction } from "../src/database/database.ts";
 import { attentionCountMax } from "../src/domain/limits.ts";
 import { othersWaitingMax } from "../src/domain/shown/field-limits.ts";
+import * as requestLists from "../src/storage/approvals/approval-lists.ts";
 import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
 import * as approvals from "../src/storage/approvals/approvals.ts";
 import { readPending } from "../src/storage/approvals/pending.ts";
@@ -10,6 +11,7 @@ import * as reviews from "../src/storage/approvals/reviews.ts";
 import { completeAttempts } from "../src/storage/deliveries/attempts.ts";
 import { readAttention } from "../src/storage/deliveries/attention.ts";
 import { claim } from "../src/storage/deliveries/due-webhooks.ts";
+import { resolveNow } from "./test-evidence.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
 
 // The tests count the rows and pages that statements read; they time nothing. The counts must not follow from how much
@@ -116,7 +118,7 @@ test("a decision looks at its own request, however many are pending", async () =
   const decision = { status: "REJECTED", byEmail: "ann@example.com", note: null } as const;
   const pages = await onOneConnection(db, async (client) => {
     const { queryable, plans } = costing(client);
-    assert.notEqual(await approvalResolution.resolve(queryable, where, decision), null);
+    assert.notEqual(await resolveNow(queryable, where, decision), null);
     return pagesOf(plans[0]);
   });
   assert.ok(pages < 150, `${pages} pages`);
@@ -147,6 +149,58 @@ test("a page of one agent costs a page, however much others do, in any status", 
     });
     assert.ok(pages < 300, `${agentName}: ${pages} pages`);
   }
+});
+
+/** Every pending request asks Bob, who can vote on each; one has escalated, and one has nobody left. */
+async function seatBob(workspaceId: string): Promise<void> {
+  await db.query(
+    `with voted as (
+       update approvals set has_seats = true where workspace_id = $1 and status = 'PENDING' and summary = 'Refund'
+       returning workspace_id, id
+     ), voting as (
+       insert into votings (workspace_id, approval_id, approver_limit, escalated_at, stuck_at)
+       select workspace_id, id, 'anybody', case n when 1 then now_ms() end, case n when 2 then now_ms() end
+       from (select *, row_number() over (order by id) as n from voted) as numbered
+     ), stage as (
+       insert into stages (workspace_id, approval_id, number, notify, required, entered_at)
+       select workspace_id, id, 1, 'bob@example.com', 1, now_ms() from voted
+     ), link as (
+       insert into reviewers (workspace_id, approval_id, email, secret_key_id, token_nonce, token_digest)
+       select workspace_id, id, 'bob@example.com', 'k', '', sha256(id::bytea) from voted
+       returning workspace_id, approval_id, id
+     )
+     insert into seats (workspace_id, approval_id, stage, person, voter, person_email, reviewer_id, reason)
+     select workspace_id, approval_id, 1, 'bob@example.com', 'bob@example.com', 'bob@example.com', id, 'asked'
+     from link`,
+    [workspaceId],
+  );
+}
+
+test("what waits for somebody, and what escalated or is stuck, costs a page, however much else waits", async () => {
+  const { workspaceId } = await workspaceWithMany();
+  const { everything } = requestLists;
+  const costs: Record<string, number> = {};
+  const look = async (name: string, filter: Partial<requestLists.ListFilter>, expected: number) => {
+    costs[name] = await onOneConnection(db, async (client) => {
+      const { queryable, plans } = costing(client);
+      const terms = { ...everything, ...filter, limit: 20 };
+      const { found } = await requestLists.list(queryable, workspaceId, terms);
+      assert.equal(found.length, expected, name);
+      return pagesOf(plans[0]);
+    });
+  };
+  await look("asked by name", { waitingFor: "ann@example.com" }, 20);
+  await seatBob(workspaceId);
+  await look("seats, unknown to statistics", { waitingFor: "bob@example.com" }, 20);
+  await db.query("analyze");
+  await look("seats", { waitingFor: "bob@example.com" }, 20);
+  await look("seats, oldest first", { waitingFor: "bob@example.com", order: "oldest" }, 20);
+  await look("nobody", { waitingFor: "nobody@example.com" }, 0);
+  await look("escalated", { isEscalated: true }, 1);
+  await look("stuck", { isUnreachable: true, status: "PENDING" }, 1);
+  await look("both", { isUnreachable: true, isEscalated: true }, 0);
+  const dear = Object.entries(costs).filter(([, pages]) => pages >= 700);
+  assert.deepEqual(dear, [], JSON.stringify(costs));
 });
 
 test("pending requests of a workspace are counted without a look at those of others", async () => {
@@ -234,7 +288,11 @@ test("how many others wait for a reviewer is counted up to a limit, however many
     const rows = await onOneConnection(db, async (client) => {
       const { queryable, plans } = costing(client);
       const digest = found[0].token_digest;
-      const link = await reviews.findLink(queryable, digest, { countsOthers: true });
+      const link = await reviews.findLink(
+        queryable,
+        { kind: "link", tokenDigest: digest },
+        { countsOthers: true },
+      );
       assert.equal(link?.othersWaiting, othersWaitingMax);
       return mostRows(plans[0]);
     });

@@ -16,16 +16,34 @@ export function testDatabaseUrl(): string {
   return url;
 }
 
-export type TestDatabase = { connection: pg.ClientConfig; url: string; drop(): Promise<void> };
+/** The role as which the service runs on that PostgreSQL, set by scripts/test.ts; null where there is no such role. */
+export function testServiceRole(): { name: string; password: string } | null {
+  const { TEST_SERVICE_ROLE: name = "", TEST_SERVICE_PASSWORD: password = "" } = process.env;
+  return name === "" ? null : { name, password };
+}
+
+export type TestDatabase = {
+  /** The owner's, with which a test looks, and sets what no service may. */
+  connection: pg.ClientConfig;
+  url: string;
+  /** The role's as which the service runs. */
+  serviceConnection: pg.ClientConfig;
+  drop(): Promise<void>;
+};
 
 export async function makeTestDatabase({ isEmpty = false } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString("hex")}`;
   const template = isEmpty ? "template0" : templateName;
-  await asAdministrator(`create database ${name} template ${template}`);
+  await asAdministrator(
+    `create database ${name} template ${template}`,
+    // Rights on tables come with the template, those on the database itself don't.
+    `revoke temporary on database ${name} from public`,
+  );
   const url = withDatabase(testDatabaseUrl(), name);
   return {
     connection: { connectionString: url },
     url,
+    serviceConnection: { connectionString: isEmpty ? url : asServiceUrl(url) },
     drop: () => drop(name),
   };
 }
@@ -54,11 +72,23 @@ export function withDatabase(url: string, name: string): string {
   return changed.href;
 }
 
-async function asAdministrator(sql: string): Promise<void> {
+/** The same database as the service's role, where it is a database of the test run's own. */
+export function asServiceUrl(url: string): string {
+  const role = testServiceRole();
+  const own = new URL(testDatabaseUrl());
+  const changed = new URL(url);
+  const isOwn = changed.username === own.username && changed.password === own.password;
+  if (role === null || !isOwn) return url;
+  changed.username = role.name;
+  changed.password = role.password;
+  return changed.href;
+}
+
+async function asAdministrator(...statements: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: testDatabaseUrl() });
   await client.connect();
   try {
-    await client.query(sql);
+    for (const sql of statements) await client.query(sql);
   } finally {
     await client.end();
   }

@@ -26,8 +26,13 @@ export async function makeFurnished(service: TestNode) {
      ), member as (
        insert into group_members (workspace_id, group_id, email)
        select $1, id, 'ann@example.com' from grouped
+     ), away as (
+       insert into absences (workspace_id, person, email, delegate_email, starts_at, ends_at)
+       values ($1, 'ann@example.com', 'ann@example.com', 'ben@example.com', now_ms(), now_ms() + interval '1 day')
+       returning id
      )
      select grouped.id as "groupId",
+       (select id from away) as "absenceId",
        (select id from api_keys where workspace_id = $1 limit 1) as "keyId",
        (select id from deliveries where workspace_id = $1 and endpoint_id is not null limit 1) as "deliveryId"
      from grouped`,
@@ -54,6 +59,7 @@ function question(): string {
 export const bodies: Partial<Record<keyof DashboardApi, object>> = {
   "POST /workspaces/:workspaceId/connections": { asked: question() },
   "POST /workspaces/:workspaceId/settings": { expiryMinutes: 60 },
+  "POST /workspaces/:workspaceId/proof": { receiptHours: 48 },
   "POST /workspaces/:workspaceId/requests/cancel": { ids: [`req_${"0".repeat(32)}`] },
   "POST /workspaces/:workspaceId/requests/cancel-matching": { upTo: `req_${"f".repeat(32)}` },
   "POST /workspaces/:workspaceId/endpoints": { url: "https://93.184.215.14/x", eventKinds: null },
@@ -66,8 +72,16 @@ export const bodies: Partial<Record<keyof DashboardApi, object>> = {
   "POST /workspaces/:workspaceId/keys/:keyId": { defaultApprover: "ann@example.com" },
   "POST /workspaces/:workspaceId/groups": { key: "new", name: "New", members: [] },
   "POST /workspaces/:workspaceId/groups/:groupId": { name: "Renamed" },
+  "POST /workspaces/:workspaceId/groups/:groupId/signature": { requiresSignature: true },
   "POST /workspaces/:workspaceId/groups/:groupId/members": { email: "ben@example.com" },
   "POST /workspaces/:workspaceId/groups/:groupId/members/remove": { email: "ann@example.com" },
+  "POST /workspaces/:workspaceId/groups/:groupId/channels": { mailAfterMinutes: 10 },
+  "POST /workspaces/:workspaceId/slack": {
+    ...{ mode: "socket", botToken: "xoxb-none", appToken: "xapp-none" },
+    ...{ matchesEmail: false, showsPayload: true },
+  },
+  "POST /workspaces/:workspaceId/slack/settings": { matchesEmail: false, showsPayload: true },
+  "POST /workspaces/:workspaceId/slack/test": { to: null },
   "POST /workspaces/:workspaceId/members": { email: "cy@example.com", role: "viewer" },
   "POST /workspaces/:workspaceId/members/:memberId/role": { role: "admin" },
   "POST /workspaces/:workspaceId/members/:memberId/remove": { groups: true },
@@ -76,7 +90,7 @@ export const bodies: Partial<Record<keyof DashboardApi, object>> = {
 /** Everything of a workspace, to see whether anything of it has changed. It leaves out columns that a look changes. */
 export async function contentsOf(db: Database, workspaceId: string): Promise<string> {
   const tables = ["workspaces", "members", "api_keys", "groups", "group_members", "endpoints"];
-  const more = ["endpoint_secrets", "approvals", "events", "deliveries", "activity"];
+  const more = ["endpoint_secrets", "approvals", "events", "deliveries", "activity", "absences"];
   const found: unknown[] = [];
   for (const table of [...tables, ...more]) {
     const column = table === "workspaces" ? "id" : "workspace_id";

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
 import { hangMs, testHangMs, until } from "./patience.ts";
+import { asServiceUrl } from "./test-database.ts";
 import { testKeyring } from "./test-service.ts";
 
 const program = join(import.meta.dirname, "..", "bin", "countersign.mjs");
@@ -26,10 +27,11 @@ after(() => {
 export type Environment = Record<string, string>;
 export type Outcome = { code: number; stdout: string; stderr: string };
 
-/** The environment that a process needs to share a database and its secrets with the test. */
+/** The environment that a process, which runs as the service's role, needs to share a database and its secrets with the test. */
 export function environmentOn(databaseUrl: string): Environment {
   return {
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: asServiceUrl(databaseUrl),
+    DRAIN_SECONDS: "0",
     SECRET_KEY: testKeyring.current.keyObject.export().toString("base64"),
     // A program that went for the embedded database by mistake would leave a trace there.
     DATA_DIR: join(folder, "unused"),

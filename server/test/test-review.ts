@@ -6,6 +6,7 @@ import type { Queryable } from "../src/database/database.ts";
 import { findSecretKey, type Keyring } from "../src/domain/access/keyring.ts";
 import { deriveReviewCode } from "../src/domain/access/review-code.ts";
 import { deriveReviewToken } from "../src/domain/access/review-link.ts";
+import { placeShown } from "../src/domain/shown/reviewer-place.ts";
 import { shownText } from "../src/domain/shown/shown-text.ts";
 import type {
   Review,
@@ -79,7 +80,9 @@ export type Choice = {
 
 /** The body of a decision about what the page shows, with the edit spliced in as it is. */
 export function decisionBody(review: Review, { verdict, note, code, edit }: Choice): string {
-  const fields = { verdict, digest: digestOfReview(review), ticket: review.ticket, note, code };
+  const place = placeShown(review.voting) ?? undefined;
+  const { ticket } = review;
+  const fields = { verdict, digest: digestOfReview(review), ticket, place, note, code };
   const text = JSON.stringify(fields);
   return edit === undefined ? text : `${text.slice(0, -1)},"edit":${edit}}`;
 }

@@ -21,6 +21,7 @@ import { openLog } from "../src/log.ts";
 import { issueKey } from "../src/operations/workspaces/issue-key.ts";
 import { createWorkspace } from "../src/operations/workspaces/manage-workspace.ts";
 import { assembleService } from "../src/service.ts";
+import type { InboxWatch } from "../src/storage/approvals/inbox-watch.ts";
 import type { ResolutionWatch } from "../src/storage/approvals/resolution-watch.ts";
 import { checkAnswer } from "./openapi-check.ts";
 import { hangMs } from "./patience.ts";
@@ -42,9 +43,13 @@ export type CallOptions = {
 
 export type TestNode = {
   app: FastifyInstance;
+  /** The test's own, as the owner of the tables. */
   db: Database;
+  /** The service's own, which can't change what is final. */
+  servicePool: Database;
   keyring: Keyring;
   resolutions: ResolutionWatch;
+  inboxWatch: InboxWatch;
   call(
     method: "GET" | "POST" | "HEAD" | "PUT" | "DELETE" | "PATCH" | "OPTIONS",
     path: string,
@@ -63,10 +68,12 @@ export type NodeOptions = {
   onDue?: () => void;
   webhookAllowed?: readonly AllowedCidr[];
   callbackAllowed?: readonly AllowedCidr[];
+  slackApiUrl?: string;
   devMail?: DevMail;
   oidc?: OidcClient;
   keyring?: Keyring;
   publicUrl?: string;
+  slackPatience?: { callMs: number; acknowledgeMs: number };
   assets?: Assets;
 };
 
@@ -84,6 +91,11 @@ export const testAssets = toAssets(
       imports: ["_shared-abc.js"],
       dynamicImports: ["src/editor.ts"],
     },
+    "src/inbox/main.tsx": {
+      file: "assets/inbox-abc.js",
+      css: ["assets/inbox-abc.css"],
+      imports: ["_shared-abc.js"],
+    },
     "_shared-abc.js": { file: "assets/shared-abc.js" },
     "src/editor.ts": { file: "assets/editor-abc.js" },
   }),
@@ -95,6 +107,8 @@ export const testAssets = toAssets(
       "shared-abc.js": "export {};\n",
       "editor-abc.js": "export {};\n",
       "review-abc.css": ".page {}\n",
+      "inbox-abc.js": 'import "./shared-abc.js";\n',
+      "inbox-abc.css": ".inbox {}\n",
       "boot-abc.js": "export {};\n",
       "dashboard-abc.js": "export {};\n",
       "dashboard-abc.css": ".shell {}\n",
@@ -114,10 +128,15 @@ export const testAssets = toAssets(
 
 /** One node on a database; start several to see them work together. */
 export async function startNode(
-  { connection }: Pick<TestDatabase, "connection">,
+  { connection, serviceConnection }: Pick<TestDatabase, "connection" | "serviceConnection">,
   options: NodeOptions = {},
 ): Promise<TestNode> {
   const db = openDatabase({ connection, connectionsMax: 10, onIdleFault: () => {} });
+  const servicePool = openDatabase({
+    connection: serviceConnection,
+    connectionsMax: 10,
+    onIdleFault: () => {},
+  });
   const { logDestination, publicUrl = testPublicUrl, ...rest } = options;
   const keyring = options.keyring ?? testKeyring;
   const log = openLog({
@@ -125,9 +144,9 @@ export async function startNode(
     format: "json",
     ...(logDestination === undefined ? {} : { destination: logDestination }),
   });
-  const listener = new Listener(connection);
-  const { app, resolutions } = assembleService({
-    db,
+  const listener = new Listener(serviceConnection);
+  const { app, resolutions, inboxWatch } = assembleService({
+    db: servicePool,
     listener,
     keyring,
     origin: { publicUrl },
@@ -137,6 +156,8 @@ export async function startNode(
     devMail: null,
     isMailKept: true,
     oidc: null,
+    // Nobody is there.
+    slackApiUrl: "http://127.0.0.1:9/api/",
     log,
     ...rest,
   });
@@ -145,12 +166,15 @@ export async function startNode(
   return {
     app,
     db,
+    servicePool,
     keyring,
     resolutions,
+    inboxWatch,
     call: (method, path, callOptions) => call(app, method, path, callOptions),
     stop: async () => {
       await app.close();
       await listener.stop();
+      await servicePool.end();
       await db.end();
     },
   };
@@ -209,7 +233,7 @@ export async function insist(
 
 export const minimalBody = { summary: "Refund order 1042", notify: "ann@example.com" };
 
-/** With every field. The compiler holds it, and the SDK's type, to the table of fields. */
+/** With every field that one approver needs. The compiler holds it, and the SDK's type, to the table of fields. */
 export const fullBody = {
   summary: "Pay invoice 77",
   payload: { amount: 120.5, to: "ACME" },
@@ -222,10 +246,28 @@ export const fullBody = {
   ttlMinutes: 30,
   // By its name nobody is there.
   callbackUrl: "https://workflows.invalid/resume/77",
-} satisfies { [Name in SubmittedName]: NonNullable<CreateRequest[Name]> } & Record<
-  keyof CreateRequest,
-  unknown
->;
+} satisfies {
+  [Name in Exclude<SubmittedName, LaterName>]: NonNullable<CreateRequest[Name]>;
+} & Record<Exclude<keyof CreateRequest, LaterName>, unknown>;
+
+type LaterName = keyof typeof votingFields | keyof typeof channelFields | keyof typeof proofFields;
+
+/** The fields by which a caller asks for proof. */
+export const proofFields = {
+  audience: ["https://pay.example/refunds", "ledger"],
+  requireSignature: true,
+} satisfies Partial<CreateRequest>;
+
+/** The field that says by which channels people may be asked. */
+export const channelFields = { channels: ["slack_link", "mail"] } satisfies Partial<CreateRequest>;
+
+/** The fields by which several people decide. */
+export const votingFields = {
+  quorum: 2,
+  then: [{ notify: "cfo@example.com", quorum: 1 }],
+  requestedBy: "rita@example.com",
+  escalate: [{ afterMinutes: 60, notify: "boss@example.com" }],
+} satisfies Partial<CreateRequest>;
 
 async function call(
   app: FastifyInstance,
@@ -246,7 +288,7 @@ async function call(
     status: response.statusCode,
     headers: response.headers as Record<string, string>,
     text: response.body,
-    json: parseIfJson(response.body),
+    json: isToken(response.headers) ? null : parseIfJson(response.body),
   };
   checkAnswer(method, path, reply);
   return reply;
@@ -254,6 +296,10 @@ async function call(
 
 function toPayload(body: string | Buffer | object): string | Buffer {
   return typeof body === "string" || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+}
+
+function isToken({ "content-type": type }: Record<string, unknown>): boolean {
+  return type === "application/jwt";
 }
 
 function parseIfJson(text: string): unknown {

@@ -10,7 +10,7 @@ import {
   makeAddressPolicy,
   makeCallbackPolicies,
 } from "../src/domain/access/network-address.ts";
-import type { EventKind } from "../src/domain/approval/event.ts";
+import type { EndpointKind } from "../src/domain/approval/event.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { openLog } from "../src/log.ts";
 import { registerEndpoint } from "../src/operations/deliveries/manage-endpoint.ts";
@@ -32,17 +32,17 @@ export type TestWorker = { worker: Worker; db: Database; stop(): Promise<void> }
 export { testPublicUrl };
 
 export function startWorker(
-  { connection }: Pick<TestDatabase, "connection">,
+  { serviceConnection }: Pick<TestDatabase, "serviceConnection">,
   options: TestWorkerOptions = {},
 ): TestWorker {
   const { timeoutMs = hangMs, logDestination, ...rest } = options;
   const db = openDatabase({
-    connection: { ...connection, application_name: "countersign worker" },
+    connection: { ...serviceConnection, application_name: "countersign worker" },
     connectionsMax: 6,
     walksIndexes: true,
     onIdleFault: () => {},
   });
-  const listener = new Listener(connection);
+  const listener = new Listener(serviceConnection);
   const sender = new WebhookSender({
     policy: makeAddressPolicy(loopbackCidrs),
     callbacks: makeCallbackPolicies(loopbackCidrs),
@@ -124,7 +124,7 @@ export async function makeEndpoint(
   db: Database,
   workspaceId: string,
   url: string,
-  eventKinds: readonly EventKind[] | null = null,
+  eventKinds: readonly EndpointKind[] | null = null,
 ): Promise<{ id: string; secret: string; workspaceId: string }> {
   const examineAddress = async () => null;
   const input = { workspaceId, url, eventKinds, examineAddress };

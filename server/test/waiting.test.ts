@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { inOneStatement } from "../src/database/database.ts";
-import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
 import { until } from "./patience.ts";
+import { resolveNow } from "./test-evidence.ts";
 import {
   insist,
   makeWorkspace,
@@ -81,7 +81,7 @@ test("a decision by a person wakes the caller too", async () => {
   const { json } = await early(async () => {
     const waiting = service.call("GET", `/v1/requests/${id}?wait=60`, { key });
     await untilWaiting(service, 2);
-    await approvalResolution.resolve(
+    await resolveNow(
       inOneStatement(otherNode.db),
       { workspaceId, id },
       { status: "APPROVED", byEmail: "a@b.co", note: null, edit: null },
@@ -154,14 +154,17 @@ test("hundreds of waiting callers hold no connection, poll nothing, and are all 
   const undecided = await created();
   const waiting = ids.map((id) => insist(service, "GET", `/v1/requests/${id}?wait=60`, { key }));
   await untilWaiting(service, 200);
-  await until(() => service.db.idleCount === service.db.totalCount, "no connection to be taken");
+  await until(
+    () => service.servicePool.idleCount === service.servicePool.totalCount,
+    "no connection to be taken",
+  );
   let taken = 0;
   const onAcquire = () => {
     taken += 1;
   };
-  service.db.on("acquire", onAcquire);
+  service.servicePool.on("acquire", onAcquire);
   await service.call("GET", `/v1/requests/${undecided.id}?wait=3`, { key: undecided.key });
-  service.db.off("acquire", onAcquire);
+  service.servicePool.off("acquire", onAcquire);
   // That one call looks up its key and reads its request; hundreds that poll would take hundreds.
   assert.ok(taken < 10, `${taken} statements ran in three quiet seconds`);
   await Promise.all(

@@ -22,8 +22,8 @@ async function writeSchema(): Promise<void> {
   });
   if ("inUseBy" in postgres) throw new Error("the temporary PostgreSQL is in use by another");
   try {
-    await migrate(postgres.connection);
-    const client = new pg.Client(postgres.connection);
+    await migrate(postgres.ownerConnection);
+    const client = new pg.Client(postgres.ownerConnection);
     await client.connect();
     await writeFile(schemaFile, await dumpSchema(client));
     await client.end();

@@ -2,10 +2,11 @@
 // closes the store.
 
 import type { Command } from "commander";
-import { listMissingMigrations, migrate } from "../database/migrations.ts";
+import { listMissingMigrations } from "../database/migrations.ts";
 import type { AllowedCidr } from "../domain/access/network-address.ts";
 import type { OidcSettings } from "../domain/access/openid.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
+import type { WitnessSetting } from "../domain/proof/witness-settings.ts";
 import { type ChangeRefusal, isRefusal, type Refusal } from "../domain/refusal.ts";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
 import type { Mailbox } from "../domain/workspace/mailbox.ts";
@@ -18,6 +19,8 @@ export type CommandConfig = Omit<StoreOptions, "purpose" | "log"> & {
   oidc: OidcSettings | null;
   webhookAllowed: readonly AllowedCidr[];
   callbackAllowed: readonly AllowedCidr[];
+  slackApiUrl: string;
+  witnesses: readonly WitnessSetting[];
 };
 
 /** Reads the environment when a command runs, not before: `--help` needs none of it. */
@@ -90,7 +93,7 @@ export async function openCommandStore(config: CommandConfig): Promise<Store> {
 /** We migrate the embedded database ourselves. An external one is the operator's, who may run older nodes on it. */
 async function requireMigrations(store: Store): Promise<void> {
   if (store.kind === "embedded") {
-    await migrate(store.connection);
+    await store.migrate();
     return;
   }
   const missing = await listMissingMigrations(store.db);
@@ -126,6 +129,11 @@ export function table(heading: string[], rows: string[][], whenEmpty: string): s
 export function wholeNumber(text: string): number {
   if (!/^[0-9]{1,12}$/.test(text)) throw new OperatorFault(`${text} is not a whole number`);
   return Number(text);
+}
+
+export function onOrOff(text: string): boolean {
+  if (text !== "on" && text !== "off") throw new OperatorFault(`${text} is neither on nor off`);
+  return text === "on";
 }
 
 /** The default approver that a flag names. Commander itself turns null into an empty text. */

@@ -3,6 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { Command } from "commander";
 import { isLoopbackUrl } from "../domain/access/public-url.ts";
+import { approvalsOf, type VotingRecord } from "../domain/approval/voting-record.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { type JsonText, scanJsonValue } from "../domain/shown/json-text.ts";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
@@ -34,7 +35,9 @@ export function decideCommand(readConfig: ReadCommandConfig): Command {
           edit: flags.edit === undefined ? null : await readEdit(flags.edit),
           email: flags.as ?? null,
         };
-        const decided = await decideForTrial({ ...store, onDue: () => {} }, choice);
+        const { publicUrl } = store.config;
+        const parts = { ...store, origin: { publicUrl }, onDue: () => {} };
+        const decided = await decideForTrial(parts, choice);
         // The command ends at once, so its notice is sent before that.
         await newDeliveries.announceDue(store.db);
         return decided;
@@ -42,10 +45,13 @@ export function decideCommand(readConfig: ReadCommandConfig): Command {
       toJson: ({ approvalId, state, reviewer }) => ({
         id: approvalId,
         status: state.kind,
-        resolvedByEmail: reviewer.email,
+        resolvedByEmail: state.kind === "PENDING" ? null : reviewer.email,
         isEdited: state.kind === "APPROVED" && state.edit !== null,
       }),
-      toText: ({ approvalId, state, reviewer }) => {
+      toText: ({ approvalId, state, reviewer, voting }) => {
+        if (voting !== null && state.kind === "PENDING") {
+          return `${approvalId} has the vote of ${toTerminalText(reviewer.email)}. ${progressOf(voting)}`;
+        }
         const isEdited = state.kind === "APPROVED" && state.edit !== null;
         const how = `${state.kind}${isEdited ? " with changes" : ""}`;
         return `${approvalId} is ${how}, decided as ${toTerminalText(reviewer.email)}.`;
@@ -66,6 +72,13 @@ export function requireDevelopment(
   throw new OperatorFault(
     `\`countersign ${command}\` is for development: with the embedded database, without SMTP_URL, and with PUBLIC_URL at this machine`,
   );
+}
+
+function progressOf(voting: VotingRecord): string {
+  const { stage: open, stages } = approvalsOf(voting);
+  const stage = stages[open - 1];
+  const given = stage?.votes.filter(({ revision }) => revision === voting.revision).length ?? 0;
+  return `It is PENDING: ${given} of ${stage?.required} approved in stage ${open} of ${stages.length}.`;
 }
 
 function verdictOf(text: string): TrialDecision["verdict"] {

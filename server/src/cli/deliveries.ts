@@ -22,7 +22,7 @@ import {
   describeLast,
   describeOutcome,
 } from "./delivery-words.ts";
-import { timeHint, toTime } from "./typed-time.ts";
+import { timeHint, toTime } from "./terminal/typed-time.ts";
 
 export function deliveryCommand(readConfig: ReadCommandConfig): Command {
   const command = new Command("delivery").description(

@@ -6,11 +6,15 @@ import { listMissingMigrations } from "../database/migrations.ts";
 import { flawOfKeyring } from "../domain/access/keyring.ts";
 import { flawOfPublicUrl } from "../domain/access/public-url.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
+import { toTerminalText } from "../domain/shown/text/visible-text.ts";
+import * as slackConnections from "../storage/channels/slack-connections.ts";
 import { listSecretKeyIds } from "../storage/deliveries/endpoints.ts";
+import { examineRole, flawOfRole } from "../storage/service-rights.ts";
 import type { Store } from "../storage/store.ts";
 import { type CommandConfig, openCommandStore, type ReadCommandConfig } from "./command.ts";
 import { examineMail } from "./doctor-mail.ts";
 import { examineSignIn } from "./doctor-sign-in.ts";
+import { examineWitnesses } from "./doctor-witnesses.ts";
 import { type Finding, failed, ok, warning } from "./finding.ts";
 
 const postgresVersionMin = 140_000;
@@ -62,8 +66,16 @@ async function examineDatabase(config: CommandConfig): Promise<Finding[]> {
     const schema = await examineMigrations(store.db);
     const clock = await examineClock(store.db);
     // Without the schema there is nothing to check.
-    const keys = schema.state === "ok" ? await examineSecretKeys(store) : [];
-    return [version, schema, clock, ...keys];
+    const rest =
+      schema.state === "ok"
+        ? [
+            await examineServiceRole(store.db),
+            ...(await examineSecretKeys(store)),
+            ...(await examineSlack(store.db)),
+            ...(await examineWitnesses(store.db, config.witnesses)),
+          ]
+        : [];
+    return [version, schema, clock, ...rest];
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return [
@@ -77,6 +89,14 @@ async function examineDatabase(config: CommandConfig): Promise<Finding[]> {
   }
 }
 
+async function examineServiceRole(db: Database): Promise<Finding> {
+  const standing = await examineRole(db);
+  const flaw = flawOfRole(standing);
+  return flaw === null
+    ? ok("role", `the service runs as ${standing.role}, which cannot change what is final`)
+    : warning("role", flaw);
+}
+
 /** Prints only problems. With a key missing no server starts, and a running one can't deliver. */
 async function examineSecretKeys({ db, keyring }: Store): Promise<Finding[]> {
   const inUse = await listSecretKeyIds(db);
@@ -87,9 +107,24 @@ async function examineSecretKeys({ db, keyring }: Store): Promise<Finding[]> {
   return [
     warning(
       "secret key",
-      `secrets of endpoints or callbacks, or links of open requests were made with a key that is given up (${givenUp.join(", ")}); rotate these secrets: countersign webhook rotate --help, countersign workspace callback-secret --help`,
+      `secrets of endpoints, callbacks or channels, or links of open requests were made with a key that is given up (${givenUp.join(", ")}); rotate these secrets: countersign webhook rotate --help, countersign workspace callback-secret --help, countersign slack connect --help; connect Teams again`,
     ),
   ];
+}
+
+/** Prints only connections that Slack no longer takes: their people are asked by mail alone. */
+async function examineSlack(db: Database): Promise<Finding[]> {
+  const connections = await slackConnections.list(db);
+  return connections.flatMap(({ workspaceId, teamName, brokenReason }) =>
+    brokenReason === null
+      ? []
+      : [
+          warning(
+            "Slack",
+            `the connection of ${workspaceId} to ${toTerminalText(teamName)} is broken (${brokenReason}), so people are asked by mail; connect it again: countersign slack connect --workspace ${workspaceId}`,
+          ),
+        ],
+  );
 }
 
 async function examineVersion(db: Database): Promise<Finding> {

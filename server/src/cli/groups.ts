@@ -7,9 +7,18 @@ import {
   addGroupMember,
   createGroup,
   removeGroupMember,
+  setGroupSignature,
 } from "../operations/people/manage-group.ts";
 import * as groups from "../storage/people/groups.ts";
-import { onStore, type Printed, type ReadCommandConfig, several, table } from "./command.ts";
+import { groupChannelsCommand } from "./channels.ts";
+import {
+  onOrOff,
+  onStore,
+  type Printed,
+  type ReadCommandConfig,
+  several,
+  table,
+} from "./command.ts";
 
 type CreateFlags = { workspace: string; key: string; name: string; member?: string[] };
 
@@ -63,6 +72,28 @@ export function groupCommand(readConfig: ReadCommandConfig): Command {
   );
   command.addCommand(
     onStore(
+      new Command("update")
+        .description("change whether its people must sign what they approve")
+        .argument("<group>")
+        .requiredOption(
+          "--require-signature <on|off>",
+          "let nobody approve without a passkey what the group is asked, in requests from now on",
+          onOrOff,
+        ),
+      readConfig,
+      {
+        run: (store, id: string, { requireSignature }: { requireSignature: boolean }) =>
+          setGroupSignature(store.db, { id, requiresSignature: requireSignature }),
+        toJson,
+        toText: ({ name, requiresSignature }) =>
+          requiresSignature
+            ? `Nobody approves without a passkey what ${toTerminalText(name)} is asked from now on.`
+            : `${toTerminalText(name)} asks for no signatures from now on.`,
+      },
+    ),
+  );
+  command.addCommand(
+    onStore(
       new Command("delete")
         .description("delete a group; requests that wait for it are cancelled")
         .argument("<group>"),
@@ -87,12 +118,13 @@ export function groupCommand(readConfig: ReadCommandConfig): Command {
         toJson: (found) => found.map(toJson),
         toText: (found) =>
           table(
-            ["ID", "WORKSPACE", "KEY", "NAME", "MEMBERS"],
+            ["ID", "WORKSPACE", "KEY", "NAME", "SIGNATURES", "MEMBERS"],
             found.map((group) => [
               group.id,
               group.workspaceId,
               group.key,
               group.name,
+              group.requiresSignature ? "required" : "as asked",
               group.members.join(", "),
             ]),
             'No groups yet. Create one: countersign group create --workspace ws_… --key finance --name "Finance"',
@@ -100,9 +132,11 @@ export function groupCommand(readConfig: ReadCommandConfig): Command {
       },
     ),
   );
+  command.addCommand(groupChannelsCommand(readConfig));
   return command;
 }
 
-function toJson({ id, workspaceId, key, name, members }: groups.Group): Printed {
-  return { id, workspaceId, key, name, members };
+function toJson(group: groups.Group): Printed {
+  const { id, workspaceId, key, name, members, requiresSignature } = group;
+  return { id, workspaceId, key, name, members, requiresSignature };
 }

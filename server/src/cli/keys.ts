@@ -2,13 +2,15 @@
 
 import { Command } from "commander";
 import type { Database } from "../database/database.ts";
+import { isRefusal } from "../domain/refusal.ts";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
-import { changeKey, issueKey, revokeKey } from "../operations/workspaces/issue-key.ts";
+import { changeKey, issueKey } from "../operations/workspaces/issue-key.ts";
+import { revokeWithPending } from "../operations/workspaces/revoke-key.ts";
 import * as apiKeys from "../storage/workspaces/api-keys.ts";
 import * as connections from "../storage/workspaces/connections.ts";
 import { approverOf, onStore, type Printed, type ReadCommandConfig, table } from "./command.ts";
 
-type CreateFlags = { workspace: string; name: string; defaultApprover: string };
+type CreateFlags = { workspace: string; name: string; defaultApprover: string; owner: string };
 
 export function keyCommand(readConfig: ReadCommandConfig): Command {
   const command = new Command("key").description("issue, revoke and list API keys");
@@ -22,11 +24,17 @@ export function keyCommand(readConfig: ReadCommandConfig): Command {
           "--default-approver <approver>",
           "whom MCP asks when the agent names nobody: an address, group:<key>, or `none` for the workspace's",
           "none",
-        ),
+        )
+        .option("--owner <email>", `${ownerHint}; or \`none\``, "none"),
       readConfig,
       {
-        run: (store, { workspace: workspaceId, name, defaultApprover }: CreateFlags) =>
-          issueKey(store.db, { workspaceId, name, defaultApprover: approverOf(defaultApprover) }),
+        run: (store, { workspace: workspaceId, name, defaultApprover, owner }: CreateFlags) =>
+          issueKey(store.db, {
+            workspaceId,
+            name,
+            defaultApprover: approverOf(defaultApprover),
+            ownerEmail: approverOf(owner),
+          }),
         toJson: (issued) => ({ id: issued.id, key: issued.key, ...toJson(issued) }),
         toText: (issued) => `${issued.key}\nThis is ${issued.id}. It is shown this once; keep it.`,
       },
@@ -51,16 +59,25 @@ export function keyCommand(readConfig: ReadCommandConfig): Command {
       },
     ),
   );
+  command.addCommand(setOwnerCommand(readConfig));
   command.addCommand(
     onStore(
       new Command("revoke")
         .description("revoke an API key: its next call is refused")
-        .argument("<id>", "key_…, as `key list` shows"),
+        .argument("<id>", "key_…, as `key list` shows")
+        .option("--cancel-pending", "also cancel the requests of this key that nobody has decided"),
       readConfig,
       {
-        run: (store, id: string) => revokeKey(store.db, id),
-        toJson,
-        toText: (revoked) => `Revoked ${revoked.id} (${toTerminalText(revoked.name)}).`,
+        run: async (store, id: string, { cancelPending = false }: { cancelPending?: boolean }) => {
+          const revoked = await revokeWithPending(store.db, { id, cancelPending });
+          return isRefusal(revoked) ? revoked : { ...revoked, cancelPending };
+        },
+        toJson: ({ key, cancelled, cancelPending }) => ({
+          ...toJson(key),
+          ...(cancelPending ? { cancelled } : {}),
+        }),
+        toText: ({ key, cancelled, cancelPending }) =>
+          `Revoked ${key.id} (${toTerminalText(key.name)}).${cancelPending ? ` ${cancelled} pending request(s) were cancelled.` : ""}`,
       },
     ),
   );
@@ -82,6 +99,7 @@ export function keyCommand(readConfig: ReadCommandConfig): Command {
               "NAME",
               "KEY",
               "DEFAULT APPROVER",
+              "OWNER",
               "CREATED",
               "LAST USED",
               "REVOKED",
@@ -94,6 +112,7 @@ export function keyCommand(readConfig: ReadCommandConfig): Command {
                 ? `cs_…${key.lastFour}`
                 : `connected app, by ${key.connection.email}`,
               key.defaultApprover ?? "as workspace",
+              key.ownerEmail ?? "nobody",
               key.createdAt.toISOString(),
               key.lastUsedAt?.toISOString() ?? "never",
               key.revokedAt?.toISOString() ?? "",
@@ -104,6 +123,28 @@ export function keyCommand(readConfig: ReadCommandConfig): Command {
     ),
   );
   return command;
+}
+
+const ownerHint =
+  "the person behind the agent, who never approves what this key asks for: an address";
+
+function setOwnerCommand(readConfig: ReadCommandConfig): Command {
+  return onStore(
+    new Command("set-owner")
+      .description("name the person behind a key's agent, who never approves what it asks for")
+      .argument("<id>", "key_…, as `key list` shows")
+      .argument("<email>", "an address, or `none`"),
+    readConfig,
+    {
+      run: (store, id: string, email: string) =>
+        changeKey(store.db, { id, ownerEmail: approverOf(email) }),
+      toJson,
+      toText: ({ id, ownerEmail }) =>
+        ownerEmail === null
+          ? `${id} has no owner.`
+          : `${toTerminalText(ownerEmail)} owns ${id} and never approves what it asks for.`,
+    },
+  );
 }
 
 /** A connected app acts as a key that nobody has: its last characters would say nothing. */
@@ -122,7 +163,8 @@ function toListedJson(key: ListedKey): Printed {
 }
 
 function toJson(key: apiKeys.ApiKey): Printed {
-  const { id, workspaceId, name, lastFour, defaultApprover } = key;
+  const { id, workspaceId, name, lastFour, defaultApprover, ownerEmail: owner } = key;
   const { createdAt, lastUsedAt, revokedAt } = key;
-  return { id, workspaceId, name, lastFour, createdAt, lastUsedAt, revokedAt, defaultApprover };
+  const settings = { defaultApprover, owner };
+  return { id, workspaceId, name, lastFour, createdAt, lastUsedAt, revokedAt, ...settings };
 }

@@ -22,7 +22,7 @@ import {
   withStore,
 } from "./command.ts";
 import { requireDevelopment } from "./decide.ts";
-import { type Arrival, arrivalToJson, tellArrival } from "./received-words.ts";
+import { type Arrival, arrivalToJson, tellArrival } from "./terminal/received-words.ts";
 
 const host = "127.0.0.1";
 const portDefault = 4000;

@@ -1,7 +1,6 @@
 // countersign migrate
 
 import { Command } from "commander";
-import { migrate } from "../database/migrations.ts";
 import { openCommandStore, type ReadCommandConfig } from "./command.ts";
 
 export function migrateCommand(readConfig: ReadCommandConfig): Command {
@@ -11,7 +10,7 @@ export function migrateCommand(readConfig: ReadCommandConfig): Command {
   return command.action(async () => {
     const store = await openCommandStore(readConfig());
     try {
-      const applied = await migrate(store.connection);
+      const applied = await store.migrate();
       const done = applied.length === 0 ? "Nothing to do." : `Applied ${applied.join(", ")}.`;
       const isJson = command.opts().json === true;
       process.stdout.write(`${isJson ? JSON.stringify({ applied }) : done}\n`);

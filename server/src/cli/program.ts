@@ -2,6 +2,9 @@
 
 import { Command, CommanderError } from "commander";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
+import { witnessCommand } from "../witness/witness-command.ts";
+import { absenceCommand } from "./absences.ts";
+import { teamsCommand } from "./channels.ts";
 import type { ReadCommandConfig } from "./command.ts";
 import { decideCommand } from "./decide.ts";
 import { deliveryCommand } from "./deliveries.ts";
@@ -9,10 +12,13 @@ import { doctorCommand } from "./doctor.ts";
 import { groupCommand } from "./groups.ts";
 import { keyCommand } from "./keys.ts";
 import { listenCommand } from "./listen.ts";
+import { logCommand } from "./log.ts";
 import { memberCommand } from "./members.ts";
 import { migrateCommand } from "./migrate.ts";
+import { receiptKeyCommand } from "./receipt-keys.ts";
 import { requestCommand } from "./requests.ts";
 import { signInLinkCommand } from "./sign-in-link.ts";
+import { slackCommand } from "./slack.ts";
 import { webhookCommand } from "./webhooks.ts";
 import { workspaceCommand } from "./workspaces.ts";
 
@@ -61,7 +67,9 @@ A first workspace, from nothing to a request:
       -d '{"summary":"Refund order 1042","notify":"ann@example.com"}'
 
 Every command reads the same environment as \`countersign serve\` (see its --help), takes --json,
-and works whether or not the server is running.`,
+and works whether or not the server is running.
+
+\`countersign verify receipt|export|consistency\` checks proof without settings or a database.`,
     );
   program
     .command("serve")
@@ -72,15 +80,21 @@ and works whether or not the server is running.`,
   program.addCommand(migrateCommand(readConfig));
   program.addCommand(workspaceCommand(readConfig));
   program.addCommand(keyCommand(readConfig));
+  program.addCommand(receiptKeyCommand(readConfig));
   program.addCommand(webhookCommand(readConfig));
   program.addCommand(requestCommand(readConfig));
   program.addCommand(deliveryCommand(readConfig));
   program.addCommand(groupCommand(readConfig));
+  program.addCommand(teamsCommand(readConfig));
+  program.addCommand(slackCommand(readConfig));
   program.addCommand(memberCommand(readConfig));
+  program.addCommand(absenceCommand(readConfig));
   program.addCommand(signInLinkCommand(readConfig));
   program.addCommand(decideCommand(readConfig));
   program.addCommand(listenCommand(readConfig));
+  program.addCommand(logCommand(readConfig));
   program.addCommand(doctorCommand(readConfig));
+  program.addCommand(witnessCommand());
   for (const command of program.commands) inherit(command, program);
   return program;
 }

@@ -7,8 +7,10 @@ import { OperatorFault } from "../domain/operator-fault.ts";
 import { type ChangeRefusal, isRefusal, refuse } from "../domain/refusal.ts";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
 import { findWithExpiry } from "../operations/approvals/expire-approvals.ts";
+import { nobodyToRemind, tooEarly } from "../operations/approvals/remind-approval.ts";
 import { refusePartial } from "../operations/approvals/whole-list.ts";
 import { unknownWorkspace } from "../operations/transaction-by.ts";
+import { remind } from "../operations/votings/remind.ts";
 import { noteExport } from "../operations/workspaces/note-export.ts";
 import { readPages } from "../storage/approvals/approval-export.ts";
 import { findWorkspaceOf, list } from "../storage/approvals/approval-lists.ts";
@@ -25,16 +27,18 @@ import {
   wholeNumber,
   withStore,
 } from "./command.ts";
-import { print, writeFileWhole } from "./output-file.ts";
-import { chosenIn, type FilterFlags, filterOf } from "./request-flags.ts";
-import { timeHint } from "./typed-time.ts";
+import { print, writeFileWhole } from "./terminal/output-file.ts";
+import { chosenIn, type FilterFlags, filterOf } from "./terminal/request-flags.ts";
+import { voteLines } from "./terminal/request-votes.ts";
+import { timeHint } from "./terminal/typed-time.ts";
 
 export function requestCommand(readConfig: ReadCommandConfig): Command {
   const command = new Command("request").description(
-    "find requests, see who decided what and when, and export lists of them",
+    "find requests, see who decided what and when, remind people, and export lists",
   );
   command.addCommand(listCommand(readConfig));
   command.addCommand(showCommand(readConfig));
+  command.addCommand(remindCommand(readConfig));
   command.addCommand(exportCommand(readConfig));
   return command;
 }
@@ -135,6 +139,10 @@ function showText({ approval, callbackUrl }: ShownRequest): string {
     ["summary", approval.summary],
     ["agent", approval.agentName],
     ["approver", approverText(approval)],
+    ["for", approval.requestedBy],
+    ["channels", approval.channels?.join(", ") ?? null],
+    ["valid only for", approval.audience?.join(", ") ?? null],
+    ["signature", approval.requireSignature === true ? "asked for by the caller" : null],
     ["created", approval.createdAt.toISOString()],
     ["expires", approval.expiresAt.toISOString()],
     ["resolved", "at" in state ? state.at.toISOString() : null],
@@ -148,12 +156,49 @@ function showText({ approval, callbackUrl }: ShownRequest): string {
   const lines = facts.flatMap(([name, value]) =>
     value === null ? [] : [`  ${name.padEnd(10)}  ${toTerminalText(value)}`],
   );
-  return [`${approval.id}  ${state.kind}`, ...lines].join("\n");
+  return [`${approval.id}  ${state.kind}`, ...lines, ...voteLines(approval.voting)].join("\n");
 }
 
 /** Line breaks and tabs stand between the parts of JSON only, where they mean no more than a space. */
 function onOneLine(json: string | null): string | null {
   return json?.replaceAll(/[\t\r\n][\t\r\n ]*/g, " ") ?? null;
+}
+
+function remindCommand(readConfig: ReadCommandConfig): Command {
+  const command = new Command("remind")
+    .description("mail everybody who can still vote once more, at most once in an hour")
+    .argument("<id>");
+  return onStore(command, readConfig, {
+    run: ({ db }, id: string) => remindAnywhere(db, id),
+    toJson: ({ id, people }) => ({ id, reminded: people }),
+    toText: ({ id, people }) =>
+      `${people} ${people === 1 ? "person is" : "people are"} being reminded of ${id}.`,
+  });
+}
+
+async function remindAnywhere(
+  db: Store["db"],
+  id: string,
+): Promise<{ id: string; people: number } | ChangeRefusal> {
+  const workspaceId = await findWorkspaceOf(db, id);
+  if (workspaceId === null) return unknownRequest(id);
+  // It may be past its time, and nobody has looked since.
+  await findWithExpiry(db, workspaceId, id);
+  const result = await remind(db, { workspaceId, approvalId: id });
+  switch (result.kind) {
+    case "reminded":
+      return { id, people: result.people };
+    case "too_early":
+      return refuse("conflict", tooEarly(result.retryAfterSeconds).message);
+    case "nobody":
+      return refuse("conflict", nobodyToRemind);
+    case "closed":
+      return refuse("conflict", `${id} is decided already, so nobody is asked any more`);
+    case "not_found":
+      return unknownRequest(id);
+    default:
+      return result satisfies never;
+  }
 }
 
 type ExportFlags = FilterFlags & { format: ExportFormat; output?: string };
@@ -183,7 +228,11 @@ async function exportTo({ db }: Store, flags: ExportFlags): Promise<ChangeRefusa
   const filter = filterOf(flags);
   const partial = await refusePartial(db, workspaceId, filter);
   if (partial !== null) return partial;
-  await noteExport(db, { workspaceId, actor: null }, { format, filter: chosenIn(flags) });
+  await noteExport(
+    db,
+    { workspaceId, actor: null },
+    { of: "requests", format, filter: chosenIn(flags) },
+  );
   const { start, line } = exportedFiles[format];
   async function* texts(): AsyncGenerator<string> {
     if (start !== "") yield start;
@@ -207,6 +256,15 @@ function withFilters(command: Command): Command {
     .option("--from <time>", `created at or after: ${timeHint}`)
     .option("--to <time>", "created before")
     .option("--decided-by <address>", "only those that this person approved or rejected")
+    .option(
+      "--waiting-for <address>",
+      "only pending ones that this person can still decide or vote on",
+    )
+    .option(
+      "--escalated",
+      "only those for which more people were asked, because a stage stayed open",
+    )
+    .option("--unreachable", "only those for which too few people are left, or no mail arrived")
     .option("--decided-from <time>", "decided at or after")
     .option("--decided-to <time>", "decided before")
     .addOption(

@@ -2,7 +2,7 @@
 
 import { Command } from "commander";
 import { makeAddressPolicy } from "../domain/access/network-address.ts";
-import { eventKinds, isEventKind } from "../domain/approval/event.ts";
+import { endpointKinds, isEndpointKind } from "../domain/approval/event.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { isRefusal } from "../domain/refusal.ts";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
@@ -34,7 +34,7 @@ export function webhookCommand(readConfig: ReadCommandConfig): Command {
         .option("--name <name>", "what people read beside the URL")
         .option(
           "--event <kind>",
-          `only this kind; may be repeated (${eventKinds.join(", ")})`,
+          `only this kind; may be repeated (${endpointKinds.join(", ")})`,
           several,
         ),
       readConfig,
@@ -192,8 +192,8 @@ function listCommand(readConfig: ReadCommandConfig): Command {
 }
 
 function toEventKind(text: string) {
-  if (isEventKind(text)) return text;
-  throw new OperatorFault(`${text} is not an event kind; use ${eventKinds.join(", ")}`);
+  if (isEndpointKind(text)) return text;
+  throw new OperatorFault(`${text} is not an event kind; use ${endpointKinds.join(", ")}`);
 }
 
 function stateOf({ disabledReason, failingSince }: endpoints.Endpoint): string {

@@ -3,6 +3,8 @@
 import { Command } from "commander";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
+import { type ApproverLimit, approverLimits } from "../domain/workspace/approver-limit.ts";
+import { type HandOver, handOvers } from "../domain/workspace/workspace-settings.ts";
 import {
   rotateCallbackSecret,
   showCallbackSecret,
@@ -16,9 +18,11 @@ import { requireSecretKeys } from "../storage/secret-keys.ts";
 import * as workspaces from "../storage/workspaces/workspaces.ts";
 import {
   approverOf,
+  onOrOff,
   onStore,
   type Printed,
   type ReadCommandConfig,
+  several,
   table,
   wholeNumber,
 } from "./command.ts";
@@ -32,6 +36,12 @@ type SettingFlags = {
   reminder?: number | "off";
   reviewCode?: boolean;
   defaultApprover?: string;
+  approverLimit?: ApproverLimit;
+  approverDomain?: string[];
+  handOver?: HandOver;
+  requireSignature?: boolean;
+  receiptHours?: number;
+  retentionDays?: number | "none";
 };
 
 export function workspaceCommand(readConfig: ReadCommandConfig): Command {
@@ -76,6 +86,11 @@ export function workspaceCommand(readConfig: ReadCommandConfig): Command {
             "REMINDER",
             "REVIEW CODE",
             "DEFAULT APPROVER",
+            "WHO CAN BE ASKED",
+            "HAND-OVER",
+            "SIGNATURES",
+            "RECEIPTS",
+            "KEPT",
             "THIS MONTH",
           ],
           found.map((each) => [
@@ -88,6 +103,11 @@ export function workspaceCommand(readConfig: ReadCommandConfig): Command {
             each.reminderPercent === null ? "off" : `${each.reminderPercent} %`,
             each.reviewCode ? "on" : "off",
             each.defaultApprover ?? "none",
+            each.approverLimit === "domains" ? each.approverDomains.join(", ") : limitOf(each),
+            each.handOver,
+            each.requiresSignature ? "required" : "as asked",
+            `${each.receiptHours} h`,
+            each.retentionDays === null ? "for ever" : `${each.retentionDays} days`,
             String(each.requestsThisMonth),
           ]),
           'No workspaces yet. Create one: countersign workspace create --name "Acme"',
@@ -153,7 +173,39 @@ function withSettings(command: Command, description: string, { isUpdate = false 
     .option(
       "--default-approver <approver>",
       "whom MCP asks when an agent names nobody: an address, group:<key>, or `none` (none)",
+    )
+    .option(
+      "--approver-limit <limit>",
+      "whom agents may ask: anybody, members (and people in groups), or domains (anybody)",
+      (text: string) => oneOf(approverLimits, text),
+    )
+    .option(
+      "--approver-domain <domain>",
+      "a domain of approvers; may be repeated, and replaces those listed before",
+      several,
+    )
+    .option(
+      "--hand-over <to>",
+      "whether approvers may pass a request on: off, group or workspace (workspace)",
+      (text: string) => oneOf(handOvers, text),
+    )
+    .option(
+      "--require-signature <on|off>",
+      "let nobody approve without a passkey, in requests from now on (off)",
+      onOrOff,
+    )
+    .option("--receipt-hours <hours>", "how long receipts are valid, 1 to 8760 (24)", wholeNumber)
+    .option(
+      "--retention-days <days>",
+      "delete requests that ended longer ago, 30 to 3650, or `none` to keep them for ever (none)",
+      daysOrNone,
     );
+}
+
+function oneOf<Value extends string>(values: readonly Value[], text: string): Value {
+  const found = values.find((value) => value === text);
+  if (found === undefined) throw new OperatorFault(`${text} is none of ${values.join(", ")}`);
+  return found;
 }
 
 function volume(text: string): number | "plan" {
@@ -164,13 +216,14 @@ function percentOrOff(text: string): number | "off" {
   return text === "off" ? text : wholeNumber(text);
 }
 
-function onOrOff(text: string): boolean {
-  if (text !== "on" && text !== "off") throw new OperatorFault(`${text} is neither on nor off`);
-  return text === "on";
+function daysOrNone(text: string): number | "none" {
+  return text === "none" ? text : wholeNumber(text);
 }
 
 function settingsOf(flags: SettingFlags): Partial<WorkspaceInput> {
   const { name, plan, included, cap, expiry, reminder, reviewCode, defaultApprover } = flags;
+  const { approverLimit, approverDomain: approverDomains, handOver } = flags;
+  const { requireSignature: requiresSignature, receiptHours, retentionDays } = flags;
   return {
     ...(name === undefined ? {} : { name }),
     ...(plan === undefined ? {} : { plan }),
@@ -180,12 +233,21 @@ function settingsOf(flags: SettingFlags): Partial<WorkspaceInput> {
     ...(reminder === undefined ? {} : { reminderPercent: reminder === "off" ? null : reminder }),
     ...(reviewCode === undefined ? {} : { reviewCode }),
     ...(defaultApprover === undefined ? {} : { defaultApprover: approverOf(defaultApprover) }),
+    ...(approverLimit === undefined ? {} : { approverLimit }),
+    ...(approverDomains === undefined ? {} : { approverDomains }),
+    ...(handOver === undefined ? {} : { handOver }),
+    ...(requiresSignature === undefined ? {} : { requiresSignature }),
+    ...(receiptHours === undefined ? {} : { receiptHours }),
+    ...(retentionDays === undefined
+      ? {}
+      : { retentionDays: retentionDays === "none" ? null : retentionDays }),
   };
 }
 
 function toJson(workspace: workspaces.Workspace): Printed {
   const { id, name, plan, included, cap, expiryMinutes, reminderPercent, reviewCode } = workspace;
-  const { defaultApprover, createdAt } = workspace;
+  const { defaultApprover, approverDomains, handOver, createdAt } = workspace;
+  const { requiresSignature, receiptHours, retentionDays } = workspace;
   return {
     id,
     name,
@@ -196,8 +258,18 @@ function toJson(workspace: workspaces.Workspace): Printed {
     reminderPercent,
     reviewCode,
     defaultApprover,
+    approverLimit: limitOf(workspace),
+    approverDomains,
+    handOver,
+    requiresSignature,
+    receiptHours,
+    retentionDays,
     createdAt,
   };
+}
+
+function limitOf({ approverLimit }: workspaces.Workspace): string {
+  return approverLimit ?? "anybody";
 }
 
 function orPlan(value: number | null): string {

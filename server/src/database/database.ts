@@ -164,10 +164,30 @@ export async function inTransaction<Result>(
   db: Database,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
+  return between(db, "begin", work);
+}
+
+/** Reads of one moment, however long they take: for an operator's own process, because they keep a connection. */
+export async function inSnapshot<Result>(
+  db: Database,
+  work: (snapshot: Queryable) => Promise<Result>,
+): Promise<Result> {
+  return between(db, "begin isolation level repeatable read, read only", async (tx) => {
+    // Who reads the texts may stand still, as a pager does.
+    await tx.query("set local idle_in_transaction_session_timeout = 0");
+    return work(tx);
+  });
+}
+
+async function between<Result>(
+  db: Database,
+  begin: string,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
   const client = await db.connect();
   let fault: Error | undefined;
   try {
-    await client.query("begin");
+    await client.query(begin);
     const result = await work(client as unknown as Transaction);
     await client.query("commit");
     return result;
@@ -283,6 +303,11 @@ export function isConflictOn(error: unknown, constraint: string): boolean {
 
 export function isDeadlock(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "40P01";
+}
+
+/** The role lacks a right. */
+export function isNotAllowed(error: unknown): error is pg.DatabaseError {
+  return error instanceof pg.DatabaseError && error.code === "42501";
 }
 
 /** Class 22: a value that PostgreSQL cannot take. Class 23: a constraint that a row breaks. */

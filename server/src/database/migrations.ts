@@ -16,8 +16,13 @@ const migrationLock = 7_263_546_281;
 
 type Migration = { name: string; sql: string; checksum: string };
 
-/** Brings the schema up to date and returns the applied migrations. */
-export async function migrate(connection: pg.ClientConfig): Promise<string[]> {
+/**
+ * Brings the schema up to date and returns the applied migrations. `afterwards` is done in any case, under the same lock.
+ */
+export async function migrate(
+  connection: pg.ClientConfig,
+  afterwards?: (client: Queryable) => Promise<void>,
+): Promise<string[]> {
   const migrations = await readMigrations();
   // A connection of its own, without the pool's time limits: a migration may take long, and so may
   // waiting for another node's. Closing it gives the lock back in every case.
@@ -29,7 +34,9 @@ export async function migrate(connection: pg.ClientConfig): Promise<string[]> {
   try {
     await requireUtf8(client);
     await client.query("select pg_advisory_lock($1)", [migrationLock]);
-    return await applyMissing(client, migrations);
+    const applied = await applyMissing(client, migrations);
+    await afterwards?.(client);
+    return applied;
   } finally {
     await client.end();
   }
@@ -37,9 +44,30 @@ export async function migrate(connection: pg.ClientConfig): Promise<string[]> {
 
 /** The names of migrations that this program has and the database lacks. */
 export async function listMissingMigrations(db: Queryable): Promise<string[]> {
+  await requireReadable(db);
   const migrations = await readMigrations();
   const applied = await listApplied(db);
   return migrations.map(({ name }) => name).filter((name) => !applied.has(name));
+}
+
+/** A standby answers reads, and so does a primary that was told to take no writes. */
+export async function isReadOnly(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ is_read_only: boolean }>(
+    "select pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as is_read_only",
+  );
+  return rows[0]?.is_read_only === true;
+}
+
+/** A role that was just made has no rights before the owner has migrated. */
+async function requireReadable(db: Queryable): Promise<void> {
+  const { rows } = await db.query<{ role: string }>(
+    `select current_user as role from pg_class
+     where oid = to_regclass('migrations') and not has_table_privilege(oid, 'select')`,
+  );
+  if (rows[0] === undefined) return;
+  throw new OperatorFault(
+    `The role ${rows[0].role} of DATABASE_URL may not read the tables. Run \`countersign migrate\` with DATABASE_OWNER_URL, which grants it what it needs.`,
+  );
 }
 
 /** Another encoding could not store agents' texts. */

@@ -182,6 +182,7 @@ export const largeWebhookWeight = 32;
 export const expiryBatch = 1_000;
 export const reminderBatch = 200;
 export const skipBatch = 1_000;
+export const retentionBatch = 100;
 /** How long a deleted group is looked after: requests that had found it before its deletion may still be written. */
 export const deletedGroupWatchMinutes = 60;
 /** Longer than a create can take from finding its group to being written. */
@@ -219,7 +220,7 @@ export const reviewCodeTriesMax = 10;
 export const reviewOutcomeDays = 30;
 /** A page that was opened longer ago must be loaded again before it can decide. */
 export const reviewTicketHours = 24;
-/** Calls to one review link. Each open page makes one every twenty seconds, and one when it is looked at again. */
+/** Calls to one review link. Each open page makes one or two every twenty seconds, and one when it is looked at again. */
 export const reviewLinkCallsPerMinuteMax = 120;
 export const reviewLinkCallsBurstMax = 120;
 /** Calls to review links from one network address, behind which may be a whole office. */
@@ -300,6 +301,9 @@ export const openIdClockToleranceSeconds = 30;
 /** The most agents of a day that its figures distinguish, and that are shown. */
 export const figureAgentsMax = 200;
 export const shownAgentsMax = 10;
+/** The same, of the groups and addresses that stages ask. */
+export const figureApproversMax = 100;
+export const shownApproversMax = 10;
 /** A day's figures are kept with the ids of pending approvals, up to this many. */
 export const figureOpenIdsMax = 2_000;
 /** The kept figures are rewritten once this many more approvals are final. */
@@ -363,9 +367,6 @@ export const sessionCallsBurstMax = 200;
 /** Passkeys that a person may begin to add: each ends in mails to them, and nobody's mailbox is to be filled. */
 export const passkeysBegunPerHourMax = 30;
 
-/** Keys in use of one workspace: one for each agent, and all of them fit on a page where one is sought to revoke it. */
-export const keysPerWorkspaceMax = 100;
-
 /** Apps in use that one person has connected to one workspace, of the keys above. */
 export const connectionsPerPersonMax = 20;
 
@@ -388,10 +389,12 @@ export const oauthTokensPerConnectionMax = 2_000;
 export const oauthRegistrationsPerMinuteMax = 60;
 /** Of one network: calls for tokens that were refused. Those that succeed don't count, and are never refused for others. */
 export const oauthFailuresPerMinuteMax = 60;
-/** The list shows this many revoked keys, the newest; the activity names all. */
-export const revokedKeysListed = 100;
 /** Groups of one workspace: each is listed with all of its members, in one answer. */
 export const groupsPerWorkspaceMax = 200;
 
 /** How long a delivery whose secret key is missing waits before a worker looks again. */
 export const awaitedKeyDelayMs = 5_000;
+
+/** For each call of Slack's web API, answer included, and how much of the answer is read. */
+export const slackTimeoutMs = 10_000;
+export const slackAnswerBytesMax = 1024 * 1024;

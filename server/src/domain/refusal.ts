@@ -6,13 +6,17 @@ export type RefusalCode =
   | "validation_error"
   | "state_too_large"
   | "empty_group"
+  | "quorum_unreachable"
   | "unauthorized"
   | "quota_exceeded"
   | "plan_required"
   | "unknown_group"
+  | "approver_not_allowed"
   | "not_found"
   | "already_resolved"
   | "not_approved"
+  | "nobody_to_remind"
+  | "reminded_recently"
   | "idempotency_key_reused";
 
 export type Refusal<Code extends string = RefusalCode> = {

@@ -1,12 +1,13 @@
 // The whole surface of the service: method, path, who may call, and the handler.
 
 import type { Database } from "../database/database.ts";
+import { slackInteractionBytesMax } from "../domain/channels/slack-limits.ts";
 import { mcpMessageBytesMax, tinyBodyBytesMax } from "../domain/limits.ts";
 import * as approvals from "./api/approvals.ts";
 import { showDefaultApprover } from "./api/default-approver.ts";
 import { healthz, readyz } from "./api/health.ts";
 import { admitMcp, type McpCalls, makeMcpEndpoint } from "./api/mcp.ts";
-import { dashboardRoutes } from "./dashboard/routes.ts";
+import { dashboardRoutes } from "./dashboard/calls/routes.ts";
 import type { DashboardCalls } from "./dashboard/visit.ts";
 import * as devMails from "./dev-mail/dev-mail.ts";
 import * as docs from "./docs/docs.ts";
@@ -17,14 +18,22 @@ import type { Answer, Caller } from "./frame/call.ts";
 import { reviewFault } from "./frame/problems.ts";
 import { resourceMetadataPath } from "./frame/resource-metadata.ts";
 import type { Route } from "./frame/route.ts";
+import { inboxRoutes } from "./inbox/routes.ts";
+import type { InboxCalls } from "./inbox/visit.ts";
 import * as metadata from "./oauth/metadata.ts";
 import { type OAuthCalls, oauthHandlers } from "./oauth/tokens.ts";
+import { showLogProof } from "./proof/log-proofs.ts";
+import { logRoutes } from "./proof/log-tiles.ts";
+import * as receipts from "./proof/receipts.ts";
 import * as reviews from "./review/reviews.ts";
+import { interact, type SlackCalls } from "./slack/interactions.ts";
 
 export type Calls = approvals.ApprovalCalls &
   reviews.ReviewCalls &
   DashboardCalls &
-  McpCalls & { devMail: devMails.DevMail | null };
+  InboxCalls &
+  SlackCalls &
+  McpCalls & { devMail: devMails.DevMail | null; isDraining: () => boolean };
 
 export function routesOf(calls: Calls): Route[] {
   const openApi: Answer = {
@@ -38,16 +47,24 @@ export function routesOf(calls: Calls): Route[] {
     { method: "POST", path: "/v1/requests", access: "api_key", admit: admitKey, handle: (call) => approvals.create(calls, call) },
     { method: "GET", path: "/v1/requests", access: "api_key", handle: (call) => approvals.list(calls, call) },
     { method: "GET", path: "/v1/requests/:id", access: "api_key", handle: (call) => approvals.read(calls, call) },
+    { method: "GET", path: "/v1/requests/:id/receipt", access: "api_key", handle: (call) => receipts.showReceipt(calls, call) },
+    { method: "GET", path: "/v1/requests/:id/effective-payload", access: "api_key", handle: (call) => receipts.showEffectivePayload(calls, call) },
     { method: "POST", path: "/v1/requests/:id/cancel", access: "api_key", admit: admitKey, bodyBytesMax: tinyBodyBytesMax, handle: (call) => approvals.cancel(calls, call) },
     { method: "POST", path: "/v1/requests/:id/redeem", access: "api_key", admit: admitKey, bodyBytesMax: tinyBodyBytesMax, handle: (call) => approvals.redeem(calls, call) },
+    { method: "POST", path: "/v1/requests/:id/remind", access: "api_key", admit: admitKey, bodyBytesMax: tinyBodyBytesMax, handle: (call) => approvals.remind(calls, call) },
+    { method: "GET", path: "/v1/requests/:id/log-proof", access: "api_key", handle: (call) => showLogProof(calls.db, call) },
     { method: "GET", path: "/v1/default-approver", access: "api_key", handle: (call) => showDefaultApprover(calls.db, call) },
     { method: "POST", path: "/mcp", access: "mcp", admit: (caller) => admitMcp(calls, caller), bodyBytesMax: mcpMessageBytesMax, handle: makeMcpEndpoint(calls) },
+    { method: "GET", path: "/.well-known/jwks.json", access: "anyone", handle: () => receipts.showKeySet(calls) },
     { method: "GET", path: "/v1/openapi.json", access: "anyone", handle: () => openApi },
     { method: "GET", path: "/healthz", access: "anyone", handle: () => healthz() },
-    { method: "GET", path: "/readyz", access: "anyone", handle: () => readyz(calls.db) },
+    { method: "GET", path: "/readyz", access: "anyone", handle: () => readyz(calls.db, calls.isDraining) },
+    { method: "POST", path: "/slack/interactions", access: "slack", bodyBytesMax: slackInteractionBytesMax, handle: (call) => interact(calls, call) },
+    ...logRoutes(calls.db),
     ...oauthRoutes(calls),
     ...reviewRoutes(calls),
     ...dashboardRoutes(calls),
+    ...inboxRoutes(calls),
     { method: "GET", path: "/docs", access: "anyone", handle: (call) => docs.showIndex(calls, call) },
     { method: "GET", path: "/docs/*", access: "anyone", handle: (call) => docs.showPage(calls, call) },
     { method: "GET", path: "/llms.txt", access: "anyone", handle: (call) => docs.showText(calls, call, "llms.txt") },
@@ -100,6 +117,8 @@ function reviewRoutes(calls: reviews.ReviewCalls): Route[] {
     { ...show, path: "/review/*", handle: (call) => reviews.showDeadLink(calls, call) },
     { ...ask, path: "/review/:token/open", handle: (call) => reviews.open(calls, call) },
     { ...ask, path: "/review/:token/status", handle: (call) => reviews.status(calls, call) },
+    { ...ask, path: "/review/:token/colleagues", handle: (call) => reviews.colleagues(calls, call) },
+    { ...ask, path: "/review/:token/hand-over", handle: (call) => reviews.passOn(calls, call) },
     { ...act, path: "/review/:token/decision", handle: (call) => reviews.decide(calls, call) },
   ];
 }

@@ -13,11 +13,11 @@ import * as workspaces from "../storage/workspaces/workspaces.ts";
 export async function inTransactionBy<Result>(
   db: Database,
   { actor, workspaceId }: Doer,
-  change: (tx: Transaction) => Promise<Result>,
+  change: (tx: Transaction, doer: members.Member | null) => Promise<Result>,
 ): Promise<Result | Refusal<"forbidden">> {
   return inTransaction(db, async (tx) => {
     const doer = actor === null ? null : await lockDoer(tx, { email: actor, workspaceId });
-    return isRefusal(doer) ? doer : change(tx);
+    return isRefusal(doer) ? doer : change(tx, doer);
   });
 }
 
@@ -55,6 +55,15 @@ async function lockDoer(
         "forbidden",
         "You are no admin or owner of this workspace any more, so nothing was changed. Ask one of them.",
       );
+}
+
+/** For a change that only owners may make, after its doer was looked up. `what` is named to others. */
+export function refuseUnlessOwner(
+  doer: members.Member | null,
+  what: string,
+): Refusal<"forbidden"> | null {
+  if (doer === null || doer.role === "owner") return null;
+  return refuse("forbidden", `only owners may ${what}; ask one of them`);
 }
 
 export function unknownWorkspace(id: string): ChangeRefusal {

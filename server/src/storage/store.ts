@@ -1,23 +1,28 @@
 // Opens what a process needs to work on the data: the database, embedded or external, and the secret keys.
 
 import type pg from "pg";
-import { type Database, openDatabase } from "../database/database.ts";
+import { type Database, isNotAllowed, openDatabase } from "../database/database.ts";
 import {
   type EmbeddedPostgresInUse,
   useEmbeddedPostgres,
 } from "../database/embedded-postgres/embedded-postgres.ts";
+import { listMissingMigrations, migrate } from "../database/migrations.ts";
 import type { Keyring } from "../domain/access/keyring.ts";
+import { OperatorFault } from "../domain/operator-fault.ts";
 import { readOrMakeSecretKey, withSecretKeyOfFile } from "./secret-key-file.ts";
+import { migrateAsOwner } from "./service-rights.ts";
 import * as workspaces from "./workspaces/workspaces.ts";
 
 export type Store = {
   kind: "embedded" | "external";
   db: Database;
-  /** For connections beside the pool: migrations and listening. */
+  /** For a connection beside the pool: listening. */
   connection: pg.ClientConfig;
   keyring: Keyring;
   /** A pool for the worker alone, so that neither it nor the calls wait for each other. Its user closes it. */
   openWorkerPool(): Database;
+  /** Brings the schema up to date, as its owner where that is another role, and answers with what was applied. */
+  migrate(): Promise<string[]>;
   close(): Promise<void>;
 };
 
@@ -26,6 +31,8 @@ const workerConnectionsMax = 6;
 
 export type StoreOptions = {
   databaseUrl: string | null;
+  /** The role that owns the tables, where it isn't that of databaseUrl. */
+  databaseOwnerUrl: string | null;
   databaseConnectionsMax: number;
   dataDir: string;
   keyring: Keyring | null;
@@ -44,7 +51,7 @@ export async function openStore(options: StoreOptions): Promise<Store | Embedded
 async function openEmbedded(options: StoreOptions): Promise<Store | EmbeddedPostgresInUse> {
   const postgres = await useEmbeddedPostgres(options);
   if ("inUseBy" in postgres) return postgres;
-  const { connection } = postgres;
+  const { connection, ownerConnection } = postgres;
   const db = openPool(options, connection);
   const close = async () => {
     await db.end();
@@ -58,6 +65,7 @@ async function openEmbedded(options: StoreOptions): Promise<Store | EmbeddedPost
       connection,
       keyring: { ...keyring, lost: options.lostSecretKeyIds },
       openWorkerPool: () => openWorkerPool(options, connection),
+      migrate: () => migrateAsOwner(ownerConnection, connection.user),
       close,
     };
   } catch (error) {
@@ -88,8 +96,49 @@ function openExternal(options: StoreOptions, databaseUrl: string): Store {
     connection,
     keyring: { ...options.keyring, lost: options.lostSecretKeyIds },
     openWorkerPool: () => openWorkerPool(options, connection),
+    migrate: () => migrateExternal(options, { db, connection }),
     close: () => db.end(),
   };
+}
+
+/** The most careful operator migrates before a deployment, and runs the service without the owner's address. */
+async function migrateExternal(
+  { databaseOwnerUrl }: StoreOptions,
+  { db, connection }: { db: Database; connection: pg.ClientConfig },
+): Promise<string[]> {
+  if (databaseOwnerUrl === null) {
+    if (await isOthersTable(db)) await requireMigrated(db, "run `countersign migrate` with it");
+    return migrate(connection).catch(explainRefusal);
+  }
+  const { rows } = await db.query<{ role: string }>("select current_user as role");
+  const owner = { connectionString: databaseOwnerUrl };
+  const applied = await migrateAsOwner(owner, rows[0]?.role ?? null);
+  await requireMigrated(db, "it leads to another database or schema than DATABASE_URL");
+  return applied;
+}
+
+function explainRefusal(error: unknown): never {
+  if (!isNotAllowed(error)) throw error;
+  throw new OperatorFault(
+    `The role of DATABASE_URL may not make the tables (${error.message}). Give the address of their owner in DATABASE_OWNER_URL.`,
+    { cause: error },
+  );
+}
+
+/** Whether somebody else owns our tables, so that we can't migrate them. */
+async function isOthersTable(db: Database): Promise<boolean> {
+  const { rowCount } = await db.query(
+    "select from pg_class where oid = to_regclass('migrations') and not pg_has_role(relowner, 'usage')",
+  );
+  return rowCount === 1;
+}
+
+async function requireMigrated(db: Database, advice: string): Promise<void> {
+  const missing = await listMissingMigrations(db);
+  if (missing.length === 0) return;
+  throw new OperatorFault(
+    `The database lacks ${missing.join(", ")}, and the role of DATABASE_URL doesn't own its tables. Check DATABASE_OWNER_URL: ${advice}.`,
+  );
 }
 
 function openPool({ databaseConnectionsMax, log }: StoreOptions, connection: pg.ClientConfig) {

@@ -17,6 +17,8 @@ export type Attention = {
   };
   /** Callbacks that were given up, and whose action nobody redeemed. Left out while there are none. */
   failedCallbacks?: FailedCallbacks;
+  /** Slack no longer takes the token. Left out while it does. */
+  brokenSlack?: { teamName: string; at: string };
   /** Null while much of the monthly limit is left, or there is none. */
   quota: AttentionQuota | null;
 };

@@ -1,6 +1,6 @@
 // Webhook endpoints, as the service tells them to the dashboard.
 
-import type { EventKind } from "../../../sdk/src/contract.ts";
+import type { EndpointEventKind } from "../../../sdk/src/contract.ts";
 
 export type Endpoint = {
   id: string;
@@ -8,7 +8,7 @@ export type Endpoint = {
   name?: string;
   url: string;
   /** Null is every kind. */
-  eventKinds: EventKind[] | null;
+  eventKinds: EndpointEventKind[] | null;
   createdAt: string;
   /** Only of a deleted one, whose history can still be read. */
   deletedAt?: string;

@@ -15,6 +15,12 @@ export type RequestFilter = {
   decidedBy?: string;
   decidedFrom?: string;
   decidedTo?: string;
+  /** The address of a person who can still decide or vote: pending requests only. */
+  waitingFor?: string;
+  /** More people were asked, because a stage stayed open. */
+  escalated?: "yes";
+  /** Too few people are left, or no mail of the open stage could be delivered. */
+  unreachable?: "yes";
   /** Words, or the beginnings of words, of all that a request says; or an id or its beginning. */
   search?: string;
   /** Newest first by default. By expiry only pending requests are listed, those that expire next first. */

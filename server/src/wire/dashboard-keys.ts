@@ -11,12 +11,25 @@ export type ApiKey = {
   revokedAt: string | null;
   /** Asked in place of the workspace's default approver; null goes by the workspace. */
   defaultApprover: string | null;
+  /** The person behind the agent, who never approves what is created with it; null is nobody. */
+  owner: string | null;
   /** The client that was connected with it, instead of a key that somebody could paste. */
   connection?: ConnectedApp;
 };
 
 /** `redirectUri` is the whole address that its answer went to, null for apps from before it was kept. */
 export type ConnectedApp = { email: string; redirectHost: string; redirectUri: string | null };
+
+/** The key that created a request, as people know it. */
+export type AskingKey = {
+  id: string;
+  name: string;
+  lastFour: string;
+  isRevoked: boolean;
+  owner: string | null;
+  /** The person who connected the app that acts as this key. */
+  connectedBy?: string;
+};
 
 /** The key itself is shown this once. */
 export type IssuedKey = ApiKey & { key: string };

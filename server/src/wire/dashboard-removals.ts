@@ -29,5 +29,8 @@ export type MemberRemoval = {
 /** `pending` requests are cancelled with their group. */
 export type GroupDeletion = { pending: Counted };
 
+/** `pending` requests of the key are cancelled with it if the member wants that. */
+export type KeyRevocation = { pending: Counted };
+
 /** `due` deliveries are not sent any more. */
 export type EndpointDeletion = { due: Counted };

@@ -28,8 +28,8 @@ const advice: Partial<Record<AttemptOutcome, string>> = {
 };
 
 export function callbackWork(options: WebhookOptions): ChannelWork<Callback, WebhookMessage> {
-  const { db, keyring, send, retryDelaysMs, onNotice } = options;
-  const sign = makeSignEvent(db, keyring);
+  const { db, send, retryDelaysMs, onNotice } = options;
+  const sign = makeSignEvent(options);
   const walks = new HostWalks();
   return {
     channel: "callback",

@@ -77,13 +77,23 @@ async function deliver<Claimed extends Job, Message>(
     "outcome" in composed ? nothingSent(composed.outcome) : await work.send(composed.message);
   const next = (await work.onAnswer?.(job, answer)) ?? nextAfter(work, job, answer);
   const ends = job.leases.map((lease): AttemptEnd => ({ lease, ...toRecord(answer), next }));
-  const recordFailure = next.state === "failed" ? work.recordFailure?.(job, answer) : null;
-  const wereHeld = await recordEnd(recordFailure ?? recordOf(options), ends, claimedAtMs);
+  const record = ownRecordOf(work, { job, answer, next }) ?? recordOf(options);
+  const wereHeld = await recordEnd(record, ends, claimedAtMs);
   logAttempts(options.log, work, { job, message, answer, next, wereHeld });
   // Another worker has taken over and will do the rest.
   if (!wereHeld.includes(true)) return;
   if (next.state === "due") options.onRetry(next.delayMs);
   await work.onRecorded?.({ job, message, answer, next });
+}
+
+/** Null if nothing must follow in the same transaction. */
+function ownRecordOf<Claimed extends Job, Message>(
+  work: ChannelWork<Claimed, Message>,
+  { job, answer, next }: Pick<Ended<Claimed, Message>, "job" | "answer" | "next">,
+): RecordEnds | null {
+  if (next.state === "failed") return work.recordFailure?.(job, answer) ?? null;
+  if (next.state === "delivered") return work.recordSuccess?.(job) ?? null;
+  return null;
 }
 
 function nothingSent(outcome: EndedOutcome): Answer {

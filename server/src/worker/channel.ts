@@ -71,6 +71,8 @@ export type ChannelWork<Claimed extends Job, Message> = {
   onAnswer?: (job: Claimed, answer: Answer) => Promise<NextStep | null>;
   /** How a job that failed for good is recorded, if something must follow in the same transaction. */
   recordFailure?: (job: Claimed, answer: Answer) => RecordEnds | null;
+  /** How a job that arrived is recorded, likewise. */
+  recordSuccess?: (job: Claimed) => RecordEnds | null;
   /** Called after the end was recorded, unless another worker has taken over. */
   onRecorded?: (ended: Ended<Claimed, Message>) => Promise<void>;
   /** Ids and figures for the log, beside those that all channels have. Neither addresses nor words. */

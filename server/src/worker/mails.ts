@@ -1,18 +1,17 @@
 // Delivers mails: claims them, composes the message, and gives it to the mail server or the box of kept mails.
 
 import { type Database, inOneStatement } from "../database/database.ts";
+import { isAskingKind } from "../domain/approval/event.ts";
 import { mailRetryDelaysMs, mailsInFlightMax, mailTimeoutMs } from "../domain/limits.ts";
-import { completeFailedMail } from "../operations/deliveries/complete-attempt.ts";
 import {
-  awaitedKeyOf,
-  type ComposedMail,
-  composeMail,
-  type MailOrigin,
-  partsOfMail,
-} from "../operations/deliveries/compose-mail.ts";
+  completeFailedMail,
+  completeReachingMail,
+} from "../operations/deliveries/complete-mail.ts";
+import { awaitedKeyOf, composeMail, partsOfMail } from "../operations/deliveries/compose-mail.ts";
+import type { ComposedMail, MailOrigin } from "../operations/deliveries/composed-mail.ts";
 import type { MailAnswer } from "../outbound/send-mail.ts";
 import * as dueMails from "../storage/deliveries/due-mails.ts";
-import { deliveryIdsOf, type Mail } from "../storage/deliveries/mails.ts";
+import { deliveryIdsOf, type Mail, reviewMailsOf } from "../storage/deliveries/mails.ts";
 import type { ChannelWork } from "./channel.ts";
 
 export type SendMail = (mail: ComposedMail) => Promise<MailAnswer>;
@@ -58,9 +57,10 @@ export function mailWork(options: MailOptions): ChannelWork<dueMails.ClaimedMail
     },
     send: async (mail) => (send === null ? kept : send(mail)),
     // When a notice to owners fails, there is nobody left to tell.
-    recordFailure: (job) => (isAboutRequests(job) ? (ends) => completeFailedMail(db, ends) : null),
+    recordFailure: (job) => (isAsking(job) ? (ends) => completeFailedMail(db, ends) : null),
+    recordSuccess: (job) => (isMissed(job) ? (ends) => completeReachingMail(db, ends) : null),
     onRecorded: async ({ job, message, answer, next }) => {
-      if (next.state === "failed" && isAboutRequests(job)) onNotice();
+      if (next.state === "failed" && isAsking(job)) onNotice();
       if (answer.outcome === "kept" && message !== null) onKept(message);
     },
     factsOf: ({ leases, subject }): Record<string, number> =>
@@ -85,7 +85,12 @@ async function toOneMessage(
   return { ...job, ...first, leases: leasesOf(first) };
 }
 
-/** Owners are told when one of these fails for good. */
-function isAboutRequests({ subject }: dueMails.ClaimedMail): boolean {
-  return subject.kind === "digest" || subject.kind.startsWith("request.");
+/** Owners are told when one of these fails for good: somebody is waited for who may not know. */
+function isAsking(job: Mail): boolean {
+  return reviewMailsOf(job).some(({ subject }) => isAskingKind(subject.kind));
+}
+
+/** Nobody of the open stage was reached until now. */
+function isMissed(job: Mail): boolean {
+  return reviewMailsOf(job).some(({ subject }) => subject.story?.isUnreachable === true);
 }

@@ -4,14 +4,16 @@ import type { Database } from "../database/database.ts";
 import { findSecretKey, isAwaited, type Keyring } from "../domain/access/keyring.ts";
 import { unseal } from "../domain/access/sealed-secret.ts";
 import type { Approval } from "../domain/approval/approval.ts";
-import { testEventKind } from "../domain/approval/event.ts";
-import { eventBody, testEventBody } from "../domain/approval/event-body.ts";
+import { checkpointKind, isDecision, testEventKind } from "../domain/approval/event.ts";
+import { checkpointEventBody, eventBody, testEventBody } from "../domain/approval/event-body.ts";
 import {
   type SigningSecret,
   signingSecretOf,
   webhookHeaders,
 } from "../domain/delivery/webhook-signature.ts";
 import { rememberedSecretsMax } from "../domain/limits.ts";
+import { receiptHeaderBytesMax } from "../domain/proof/receipt.ts";
+import type { ReadReceipt } from "../operations/proof/receipts.ts";
 import * as approvals from "../storage/approvals/approvals.ts";
 import type { ClaimedEvent, SealedSecret } from "../storage/deliveries/claimed-events.ts";
 import type { Composed, Job } from "./channel.ts";
@@ -30,8 +32,10 @@ export type SignEvent = <Claimed extends ClaimedEvent>(
   record: string,
 ) => Promise<Composed<EventJob<Claimed>, SignedEvent>>;
 
+export type SigningParts = { db: Database; keyring: Keyring; readReceipt: ReadReceipt };
+
 /** `record` is the name under which the receiver's secrets are sealed. */
-export function makeSignEvent(db: Database, keyring: Keyring): SignEvent {
+export function makeSignEvent({ db, keyring, readReceipt }: SigningParts): SignEvent {
   const openSecrets = makeSecretOpener(keyring);
   return async (job, record) => {
     // A signature by an older secret alone would be refused where the receiver knows the newest only.
@@ -42,11 +46,9 @@ export function makeSignEvent(db: Database, keyring: Keyring): SignEvent {
     const secrets = openSecrets(record, job.secrets);
     if (secrets.length === 0) return { job, outcome: "secret_unreadable" };
     const { kind, deliveryId, claimedAt: at } = job;
-    const body = await bodyOf(db, job);
-    return {
-      job,
-      message: { headers: webhookHeaders({ deliveryId, kind, body, at, secrets }), body },
-    };
+    const [body, receipt] = await Promise.all([bodyOf(db, job), receiptOf(readReceipt, job)]);
+    const headers = webhookHeaders({ deliveryId, kind, body, at, secrets });
+    return { job, message: { headers: { ...headers, ...receipt }, body } };
   };
 }
 
@@ -55,11 +57,24 @@ export function approvalIdOf({ approval }: ClaimedEvent): string | null {
   return "largeId" in approval ? approval.largeId : approval.id;
 }
 
+/** The outcome must arrive even while no receipt can be signed: then it goes without one. */
+async function receiptOf(
+  readReceipt: ReadReceipt,
+  event: ClaimedEvent,
+): Promise<Record<string, string>> {
+  const approvalId = approvalIdOf(event);
+  const { workspaceId, kind } = event;
+  if (approvalId === null || !isDecision(kind)) return {};
+  const receipt = await readReceipt({ workspaceId, approvalId });
+  const isSent = "jws" in receipt && receipt.jws.length <= receiptHeaderBytesMax;
+  return isSent ? { "x-service-receipt": receipt.jws } : {};
+}
+
 async function bodyOf(db: Database, event: ClaimedEvent): Promise<Buffer> {
-  const { kind, eventAt } = event;
-  return kind === testEventKind
-    ? testEventBody(eventAt)
-    : eventBody(kind, eventAt, await wholeApproval(db, event));
+  const { kind, eventAt, voting, checkpoint } = event;
+  if (kind === testEventKind) return testEventBody(eventAt);
+  if (kind === checkpointKind) return checkpointEventBody(eventAt, checkpoint ?? "");
+  return eventBody(kind, eventAt, await wholeApproval(db, event), voting);
 }
 
 async function wholeApproval(

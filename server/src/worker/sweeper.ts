@@ -2,17 +2,24 @@
 // endpoints, and cancels what was created while its group was deleted. Sleeps until the next moment with something to do.
 
 import { type Database, inOneStatement, isTooSlow } from "../database/database.ts";
+import type { Keyring } from "../domain/access/keyring.ts";
+import { stepBatch } from "../domain/approval/voting-limits.ts";
 import { expiryBatch, reminderBatch, skipBatch } from "../domain/limits.ts";
 import { cancelStranded } from "../operations/people/delete-group.ts";
+import { beginAbsences, endAbsences } from "../operations/votings/begin-absences.ts";
+import { checkRemoved } from "../operations/votings/check-people.ts";
+import { takeSteps } from "../operations/votings/take-steps.ts";
 import * as approvalResolution from "../storage/approvals/approval-resolution.ts";
-import * as approvals from "../storage/approvals/approvals.ts";
+import * as reminding from "../storage/approvals/reminding.ts";
 import * as dueWebhooks from "../storage/deliveries/due-webhooks.ts";
 import * as sessions from "../storage/people/sessions.ts";
 import * as signInChallenges from "../storage/people/sign-in-challenges.ts";
 import * as signInSecrets from "../storage/people/sign-in-secrets.ts";
+import { SweepFaults } from "./sweep-faults.ts";
 
 export type SweeperOptions = {
   db: Database;
+  keyring: Keyring;
   /** Called when a sweep has made deliveries due. */
   onDue: () => void;
   onFault: (error: unknown) => void;
@@ -26,9 +33,11 @@ export class Sweeper {
   #expiryBatch = expiryBatch;
   #tidyAtMs = 0;
   #cancelStrandedAtMs = 0;
+  readonly #faults: SweepFaults;
 
   constructor(options: SweeperOptions) {
     this.#options = options;
+    this.#faults = new SweepFaults(options.onFault);
   }
 
   /** Sweeps now, unless a sweep is running, and by itself when the next request ends or its reminder is due. */
@@ -52,19 +61,32 @@ export class Sweeper {
     const { db, onDue } = this.#options;
     const tx = inOneStatement(db);
     for (;;) {
-      const next = await approvals.msUntilNext(db);
+      const next = await reminding.msUntilNext(db);
       if (isDue(next.expiry)) await this.#expireAll();
       // One batch of each at a time: a request that expires in between does not wait for the rest of them.
-      const reminded = isDue(next.reminder) ? await approvals.remindDue(tx, reminderBatch) : 0;
+      const reminded = isDue(next.reminder) ? await reminding.remindDue(tx, reminderBatch) : 0;
       const skipped = await dueWebhooks.skipDueToDisabled(tx, skipBatch);
-      if (reminded > 0) onDue();
+      const stepped = await this.#takeSteps(next);
+      if (reminded + stepped > 0) onDue();
       await this.#cancelStranded();
       await this.#tidy();
-      const isMore = reminded > 0 || skipped === skipBatch;
+      const isMore = reminded + stepped > 0 || skipped === skipBatch;
       if (isMore && !this.#isStopped) continue;
-      this.#sleepUntil(isDue(next.expiry) ? await approvals.msUntilNext(db) : next);
+      this.#sleepUntil(isDue(next.expiry) ? await reminding.msUntilNext(db) : next);
       return;
     }
+  }
+
+  /** What follows for requests on which several people vote: steps, absences that begin or end, people who were removed. */
+  async #takeSteps({ step, absence }: { step: number | null; absence: number | null }) {
+    const { db, keyring } = this.#options;
+    const parts = { db, keyring };
+    const faults = this.#faults;
+    const taken = isDue(step) ? await takeSteps(parts, stepBatch, faults) : 0;
+    // The end of one lets others begin anew.
+    const ended = isDue(absence) ? await endAbsences(db, stepBatch) : 0;
+    const begun = isDue(absence) ? await beginAbsences(parts, stepBatch, faults) : 0;
+    return taken + begun + ended + (await checkRemoved(db, stepBatch, faults));
   }
 
   async #cancelStranded(): Promise<void> {
@@ -113,8 +135,12 @@ export class Sweeper {
     }
   }
 
-  #sleepUntil({ expiry, reminder }: { expiry: number | null; reminder: number | null }): void {
-    const ms = Math.min(expiry ?? Number.POSITIVE_INFINITY, reminder ?? Number.POSITIVE_INFINITY);
+  #sleepUntil(next: Awaited<ReturnType<typeof reminding.msUntilNext>>): void {
+    const { expiry, reminder } = next;
+    // What was left out after a failure is due, and has to wait. The worker's poll finds everything else.
+    const isLeftOut = this.#faults.list().length > 0;
+    const times = isLeftOut ? [expiry, reminder] : Object.values(next);
+    const ms = Math.min(...times.map((each) => each ?? Number.POSITIVE_INFINITY));
     // The worker that owns this sweeper polls too, so the far future needs no timer.
     if (ms > farMs || this.#isStopped) return;
     this.#timer = setTimeout(

@@ -1,7 +1,6 @@
 // Delivers webhooks: claims them, makes the body and its signature, and decides what an answer means for the endpoint.
 
 import { type Database, inOneStatement } from "../database/database.ts";
-import type { Keyring } from "../domain/access/keyring.ts";
 import { testEventKind } from "../domain/approval/event.ts";
 import { stepAfterFailure } from "../domain/delivery/endpoint-health.ts";
 import { webhooksInFlightMax, webhookTimeoutMs } from "../domain/limits.ts";
@@ -19,13 +18,17 @@ import type { WebhookAnswer, WebhookMessage } from "../outbound/send-webhook.ts"
 import * as dueWebhooks from "../storage/deliveries/due-webhooks.ts";
 import type { Answer, ChannelWork } from "./channel.ts";
 import { QuickEndpoints } from "./quick-endpoints.ts";
-import { approvalIdOf, type EventJob, makeSignEvent, toEventJob } from "./signed-event.ts";
+import {
+  approvalIdOf,
+  type EventJob,
+  makeSignEvent,
+  type SigningParts,
+  toEventJob,
+} from "./signed-event.ts";
 
 export type SendWebhook = (message: WebhookMessage) => Promise<WebhookAnswer>;
 
-export type WebhookOptions = {
-  db: Database;
-  keyring: Keyring;
+export type WebhookOptions = SigningParts & {
   send: SendWebhook;
   retryDelaysMs: readonly number[];
   /** Called when owners are to be told of a failure. */
@@ -41,8 +44,8 @@ const advice: Partial<Record<AttemptOutcome, string>> = {
 };
 
 export function webhookWork(options: WebhookOptions): ChannelWork<Webhook, WebhookMessage> {
-  const { db, keyring, send, retryDelaysMs, onNotice } = options;
-  const sign = makeSignEvent(db, keyring);
+  const { db, send, retryDelaysMs, onNotice } = options;
+  const sign = makeSignEvent(options);
   // Endpoints that were noted as failing, perhaps after a webhook to them was claimed that then succeeds.
   const failing = new Set<string>();
   const quick = new QuickEndpoints();

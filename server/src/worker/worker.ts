@@ -1,21 +1,31 @@
 // The worker carries out the work that transactions have promised. It is woken when something becomes due, and polls in
 // case a wake-up was lost; any number of workers share one database without knowing of each other.
 
+import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import { type Database, isUnavailable } from "../database/database.ts";
 import type { Listener } from "../database/listener.ts";
 import type { Keyring } from "../domain/access/keyring.ts";
+import type { WitnessSetting } from "../domain/proof/witness-settings.ts";
 import type { Channel } from "../domain/shown/destination.ts";
 import { makeCompleteAttempt } from "../operations/deliveries/complete-attempt.ts";
+import { makeReadReceipt } from "../operations/proof/receipts.ts";
+import type { AddCheckpoint } from "../outbound/add-checkpoint.ts";
 import { resolutionChannel } from "../storage/approvals/approval-resolution.ts";
 import { dueChannel } from "../storage/deliveries/new-deliveries.ts";
 import { Alarms } from "./alarms.ts";
 import { callbackWork } from "./callbacks.ts";
 import { channelPump } from "./channel-pump.ts";
 import { Indexer } from "./indexer.ts";
+import { LogSequencer } from "./log-sequencer.ts";
+import { LogTellings } from "./log-tellings.ts";
+import { LogWitnesses } from "./log-witnesses.ts";
 import { type MailOptions, mailWork } from "./mails.ts";
+import type { MessageChannel } from "./message-channel.ts";
+import { Messages } from "./messages.ts";
 import type { Pump } from "./pump.ts";
 import { makePutBack } from "./put-back.ts";
+import { Retention } from "./retention.ts";
 import { Sweeper } from "./sweeper.ts";
 import { type SendWebhook, webhookWork } from "./webhooks.ts";
 
@@ -26,7 +36,16 @@ export type WorkerOptions = {
   sendWebhook: SendWebhook;
   webhookRetryDelaysMs: readonly number[];
   mail: Pick<MailOptions, "send" | "origin" | "onKept">;
+  /** The channels beside mail. */
+  messageChannels?: readonly MessageChannel[];
+  /** Who cosigns the log, and how they are asked. */
+  witnessing?: { witnesses: readonly WitnessSetting[]; addCheckpoint: AddCheckpoint };
   log: Logger;
+};
+
+const noWitnesses: NonNullable<WorkerOptions["witnessing"]> = {
+  witnesses: [],
+  addCheckpoint: async () => ({ kind: "failed", reason: "there are no witnesses" }),
 };
 
 type Wakeable = Pick<Pump<never>, "wake" | "stop">;
@@ -35,6 +54,8 @@ const pollWhileListeningMs = 6_000;
 const pollWhileDeafMs = 1_000;
 /** How long attempts under way get to end when the worker stops. */
 const stopGraceMs = 4_000;
+/** A stop takes no longer, whatever happened. */
+const stopMsMax = 15_000;
 const tellOfAwayEveryMs = 30_000;
 
 export class Worker {
@@ -43,6 +64,11 @@ export class Worker {
   readonly #pumps: readonly Wakeable[];
   readonly #sweeper;
   readonly #indexer;
+  readonly #retention;
+  readonly #sequencer;
+  readonly #messages;
+  readonly #witnesses;
+  readonly #tellings;
   #pollTimer: NodeJS.Timeout | null = null;
   #isStarted = false;
   #isStopped = false;
@@ -58,15 +84,24 @@ export class Worker {
     const common = { db, log, complete, putBack, onFault, onRetry };
     const onNotice = () => this.wake();
     const { sendWebhook: send, webhookRetryDelaysMs: retryDelaysMs } = options;
-    const posting = { db, keyring, send, retryDelaysMs, onNotice };
+    const readReceipt = makeReadReceipt({ db, keyring, origin: options.mail.origin });
+    const posting = { db, keyring, readReceipt, send, retryDelaysMs, onNotice };
     const pumps: Record<Channel, Wakeable> = {
       webhook: channelPump(webhookWork(posting), common),
       callback: channelPump(callbackWork(posting), common),
       mail: channelPump(mailWork({ ...options.mail, db, onRetry, onNotice }), common),
     };
     this.#pumps = Object.values(pumps);
-    this.#sweeper = new Sweeper({ db, onFault, onDue: () => this.wake() });
+    this.#sweeper = new Sweeper({ db, keyring, onFault, onDue: () => this.wake() });
     this.#indexer = new Indexer({ db, onFault });
+    this.#retention = new Retention({ db, onFault });
+    const { origin } = options.mail;
+    this.#sequencer = new LogSequencer({ db, keyring, origin, log, onFault });
+    const { messageChannels: channels = [] } = options;
+    this.#messages = new Messages({ ...common, channels, onMailsDue: onNotice });
+    const { witnessing = noWitnesses } = options;
+    this.#witnesses = new LogWitnesses({ ...witnessing, db, log, onFault, onNotice });
+    this.#tellings = new LogTellings({ db, onFault, onNotice });
     listener.on(dueChannel, () => this.wake());
     listener.on(resolutionChannel, () => this.wake());
     listener.onChange(() => this.#poll());
@@ -75,6 +110,7 @@ export class Worker {
   /** Wake-ups before this call don't count: the database may not be migrated yet. */
   start(): void {
     this.#isStarted = true;
+    this.#sequencer.start();
     this.#poll();
   }
 
@@ -83,6 +119,9 @@ export class Worker {
     if (!this.#isStarted || this.#isStopped) return;
     for (const pump of this.#pumps) pump.wake();
     this.#indexer.wake();
+    this.#messages.wake();
+    this.#witnesses.wake();
+    this.#tellings.wake();
   }
 
   /** Lets attempts under way end, and gives back the rest, so that another worker need not wait for the lease. */
@@ -90,11 +129,21 @@ export class Worker {
     this.#isStopped = true;
     if (this.#pollTimer !== null) clearTimeout(this.#pollTimer);
     this.#alarms.stop();
-    await Promise.all([
+    const ended = Promise.all([
       ...this.#pumps.map((pump) => pump.stop(stopGraceMs)),
       this.#sweeper.stop(),
       this.#indexer.stop(),
+      this.#retention.stop(),
+      this.#sequencer.stop(),
+      this.#messages.stop(stopGraceMs),
+      this.#witnesses.stop(),
+      this.#tellings.stop(),
     ]);
+    // A connection that is cut in a bad moment may leave a call without an end. What it held is another worker's later.
+    const patience = new AbortController();
+    const { signal } = patience;
+    await Promise.race([ended, pause(stopMsMax, undefined, { signal }).catch(() => {})]);
+    patience.abort();
   }
 
   #poll(): void {
@@ -102,6 +151,7 @@ export class Worker {
     if (this.#pollTimer !== null) clearTimeout(this.#pollTimer);
     this.wake();
     this.#sweeper.sweep();
+    this.#retention.wake();
     const ms = this.#options.listener.isListening ? pollWhileListeningMs : pollWhileDeafMs;
     this.#pollTimer = setTimeout(() => this.#poll(), ms);
   }

@@ -4,6 +4,7 @@ import { createHash, randomBytes } from "node:crypto";
 import {
   access,
   chown,
+  link,
   lstat,
   mkdir,
   open,
@@ -36,6 +37,8 @@ export const superuserName = "postgres";
 
 // sun_path holds 104 bytes on macOS and 108 on Linux, the closing zero included.
 const socketPathBytesMax = 103;
+/** The owner's has its name from the time when it was the only role. */
+const passwordFiles = { owner: "role-password", service: "service-password" };
 const leftoverAgeMs = 10 * 60_000;
 const unfinishedName = /^postgres\.new-(\d+)-/;
 
@@ -46,7 +49,8 @@ export type Cluster = {
   logFile: string;
   socketDirectory: string;
   superuserPassword: string;
-  rolePassword: string;
+  ownerPassword: string;
+  servicePassword: string;
 };
 
 export async function openCluster(dataDir: string, sayCreating: () => void): Promise<Cluster> {
@@ -99,7 +103,7 @@ async function createCluster(root: string, home: string, programs: Programs): Pr
       await mkdir(directory, { mode: 0o700 });
       await handOver(directory, account);
     }
-    await writeSecret(join(unfinished, "role-password"));
+    for (const name of Object.values(passwordFiles)) await writeSecret(join(unfinished, name));
     await initializeCluster(unfinished, programs, account);
     await rename(unfinished, home);
     await flushDirectory(root);
@@ -151,7 +155,8 @@ async function readCluster(home: string, programs: Programs): Promise<Cluster> {
     logFile: join(home, "log"),
     socketDirectory: await findSocketDirectory(home, account),
     superuserPassword: await read("superuser-password"),
-    rolePassword: await read("role-password"),
+    ownerPassword: await read(passwordFiles.owner),
+    servicePassword: await readOrMakeSecret(join(home, passwordFiles.service)),
   };
 }
 
@@ -195,6 +200,23 @@ async function handOver(path: string, account: Account): Promise<void> {
 
 async function writeSecret(path: string): Promise<void> {
   await writeFile(path, `${randomBytes(24).toString("hex")}\n`, { mode: 0o600, flag: "wx" });
+}
+
+/** A cluster from before the service had a role of its own lacks its password. Of two starts, one makes it. */
+async function readOrMakeSecret(path: string): Promise<string> {
+  if (!(await exists(path))) {
+    const unfinished = `${path}.new-${process.pid}-${randomBytes(4).toString("hex")}`;
+    await writeSecret(unfinished);
+    try {
+      await link(unfinished, path);
+      await flushDirectory(dirname(path));
+    } catch (error) {
+      if (!isSystemError(error, "EEXIST")) throw error;
+    } finally {
+      await rm(unfinished, { force: true });
+    }
+  }
+  return (await readFile(path, "utf8")).trim();
 }
 
 /** After this, a power failure can't undo the renaming and hide later commits. */

@@ -16,8 +16,10 @@ const backoffFirstMs = 100;
 const backoffMaxMs = 10_000;
 
 export type EmbeddedPostgres = {
-  /** An ordinary role and its own database; fits pg.ClientConfig. */
+  /** The service's role, which can't change what is final; fits pg.ClientConfig. */
   connection: Connection;
+  /** The role that owns the database: for migrating, and nothing else. */
+  ownerConnection: Connection;
   /** Ends this process's use. PostgreSQL is stopped when nobody else uses it. Idempotent. */
   release(): Promise<void>;
 };
@@ -84,6 +86,7 @@ export async function useEmbeddedPostgres(options: {
   keep(first);
   return {
     connection: first.connection,
+    ownerConnection: first.ownerConnection,
     release() {
       release ??= end();
       return release;

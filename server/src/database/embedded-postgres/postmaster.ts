@@ -185,7 +185,7 @@ function settings({ socketDirectory }: Cluster): string[] {
     "unix_socket_permissions=0700",
     `shared_buffers=${sharedBuffersMib()}MB`,
     "max_wal_size=2GB",
-    "max_connections=100",
+    "max_connections=200",
     "jit=off",
     "timezone=UTC",
     "log_timezone=UTC",

@@ -23,9 +23,15 @@ const takeStatements = {
   alone: "select pg_try_advisory_lock($1, $2) as taken",
   shared: "select pg_try_advisory_lock_shared($1, $2) as taken",
 };
-const roleName = "countersign"; // and the name of its database
-const hasRoleSql = "select from pg_roles where rolname = 'countersign'";
-const hasDatabaseSql = "select from pg_database where datname = 'countersign'";
+const databaseName = "countersign";
+/** Owns the database and its tables, and is used for migrating alone. */
+const ownerName = "countersign";
+/** Everything that runs: what its rights are, the storage decides. */
+const serviceName = "countersign_service";
+const isPreparedSql = `select where exists (select from pg_database where datname = '${databaseName}')
+  and exists (select from pg_roles where rolname = '${serviceName}')`;
+const hasRoleSql = "select from pg_roles where rolname = $1";
+const hasDatabaseSql = "select from pg_database where datname = $1";
 
 export type Purpose = "serve" | "command";
 export type InUse = { inUseBy: number | null };
@@ -36,7 +42,12 @@ export type Connection = {
   password: string;
   database: string;
 };
-export type Session = { client: pg.Client; connection: Connection };
+export type Session = {
+  client: pg.Client;
+  /** As the service's role. */
+  connection: Connection;
+  ownerConnection: Connection;
+};
 
 /** Brings the server up if it is not, and counts this process among its users. */
 export async function beginSession(cluster: Cluster, purpose: Purpose): Promise<Session | InUse> {
@@ -90,7 +101,7 @@ async function tryToBegin(
       else await disconnect(client);
       return { inUseBy };
     }
-    await prepareDatabase(client, cluster.rolePassword);
+    await prepareDatabase(client, cluster);
     return session;
   } catch (error) {
     await disconnect(client);
@@ -111,8 +122,12 @@ function newSession(cluster: Cluster, postmaster: Postmaster, purpose: Purpose):
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: queryTimeoutMs,
   });
-  const role = { user: roleName, password: cluster.rolePassword, database: roleName };
-  return { client, connection: { ...place, ...role } };
+  const database = databaseName;
+  return {
+    client,
+    connection: { ...place, database, user: serviceName, password: cluster.servicePassword },
+    ownerConnection: { ...place, database, user: ownerName, password: cluster.ownerPassword },
+  };
 }
 
 /** Gives up our locks and takes one that keeps everybody out, if there is nobody else. */
@@ -157,33 +172,37 @@ async function findServing(client: pg.Client): Promise<number | null> {
   return rows[0]?.pid ?? null;
 }
 
-/** Gives the ordinary role its database, once, and closes the superuser's own to it. */
-async function prepareDatabase(client: pg.Client, rolePassword: string): Promise<void> {
-  if (await has(client, hasDatabaseSql)) return;
+/** Makes both roles and their database, once, and closes the superuser's own to them. */
+async function prepareDatabase(client: pg.Client, cluster: Cluster): Promise<void> {
+  if (await has(client, isPreparedSql)) return;
   // Two first starts may get here, and one may be killed between any two statements: so one at a
-  // time, each step only if it is missing, and the database last: where it exists, all the rest does.
+  // time, and each step only if it is missing.
   await client.query("select pg_advisory_lock($1, $2)", [lockSpace, locks.preparing]);
   await client.query("revoke connect on database postgres from public");
-  if (!(await has(client, hasRoleSql))) {
-    await client.query(await roleStatement(client, rolePassword));
-  }
-  if (!(await has(client, hasDatabaseSql))) {
-    await client.query("create database countersign owner countersign");
+  await makeRole(client, ownerName, { password: cluster.ownerPassword, rights: "createdb" });
+  await makeRole(client, serviceName, { password: cluster.servicePassword, rights: "" });
+  if (!(await has(client, hasDatabaseSql, databaseName))) {
+    await client.query(`create database ${databaseName} owner ${ownerName}`);
   }
   await client.query("select pg_advisory_unlock($1, $2)", [lockSpace, locks.preparing]);
 }
 
-async function has(client: pg.Client, sql: string): Promise<boolean> {
-  return (await client.query(sql)).rowCount === 1;
+async function has(client: pg.Client, sql: string, ...values: string[]): Promise<boolean> {
+  return (await client.query(sql, values)).rowCount === 1;
 }
 
 /** "create role" takes no parameters, so PostgreSQL itself puts the password into its text. */
-async function roleStatement(client: pg.Client, password: string): Promise<string> {
+async function makeRole(
+  client: pg.Client,
+  name: string,
+  { password, rights }: { password: string; rights: string },
+): Promise<void> {
+  if (await has(client, hasRoleSql, name)) return;
   const { rows } = await client.query<{ statement: string }>(
-    "select format('create role countersign login createdb password %L', $1::text) as statement",
+    `select format('create role ${name} login ${rights} password %L', $1::text) as statement`,
     [password],
   );
-  return rows[0]?.statement ?? "";
+  await client.query(rows[0]?.statement ?? "");
 }
 
 /** Doesn't wait for ever for a hanging server to say goodbye. */

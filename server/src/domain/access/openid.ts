@@ -38,7 +38,7 @@ export type OidcFailure =
   | "unknown_flow"
   | "no_email"
   | "email_not_verified"
-  /** The address belongs to no member of any workspace. */
+  /** The address belongs to no member of any workspace, and nobody ever asked it. */
   | "no_member";
 
 /** A failure, with the provider's or the library's code if there is one: never a personal value. */

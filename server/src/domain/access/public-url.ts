@@ -17,3 +17,9 @@ export function flawOfPublicUrl(url: string): string | null {
   if (protocol === "https:" || isLoopbackUrl(url) || hostname.endsWith(".localhost")) return null;
   return `links in mails begin with ${url} and are opened unencrypted. Browsers then cannot prove that a decision comes from the review page, so nothing can be decided. Put TLS in front, and set PUBLIC_URL to the https:// address.`;
 }
+
+/** Why Slack can't call this service; null if it may be able to. */
+export function whySlackCantCall(publicUrl: string): string | null {
+  if (publicUrl.startsWith("https://") && !isLoopbackUrl(publicUrl)) return null;
+  return `Slack calls only https addresses that it can reach, and PUBLIC_URL is ${publicUrl}`;
+}

@@ -18,12 +18,19 @@ export function isValidReviewTicket(
   ticket: string,
   { reviewerId, now }: { reviewerId: string; now: Date },
 ): boolean {
+  const issuedAt = issueTimeOf(keyring, ticket, reviewerId);
+  return issuedAt !== null && now.getTime() - issuedAt.getTime() <= validMs;
+}
+
+/** When a ticket for this reviewer was issued, however long ago; null for one that is not ours or another's. */
+export function issueTimeOf(keyring: Keyring, ticket: string, reviewerId: string): Date | null {
   const [, issuedAtMs = "", signature = ""] = ticketPattern.exec(ticket) ?? [];
-  if (signature === "" || now.getTime() - Number(issuedAtMs) > validMs) return false;
+  if (signature === "") return null;
   const given = Buffer.from(signature);
-  return keyring.all.some((key) =>
+  const isOurs = keyring.all.some((key) =>
     timingSafeEqual(given, Buffer.from(signatureOf(key, reviewerId, issuedAtMs))),
   );
+  return isOurs ? new Date(Number(issuedAtMs)) : null;
 }
 
 function signatureOf(key: SecretKey, reviewerId: string, issuedAtMs: string): string {

@@ -33,7 +33,12 @@ export function approvalFields(approval: Approval) {
     resolutionNote: toJsonText(isDecision ? state.note : null),
     expiresAt: toJsonText(approval.expiresAt.toISOString()),
     ...additionFields(approval),
+    ...votingField(approval),
   };
+}
+
+function votingField({ voting }: Approval): { approvals?: JsonText } {
+  return voting === null ? {} : { approvals: voting };
 }
 
 /** Only given additions: a request without any is answered as it always was. */
@@ -41,7 +46,7 @@ function additionFields(approval: Approval): { [Name in AdditionName]?: JsonText
   const fields: Record<string, JsonText> = {};
   for (const { name, kind } of additions) {
     const value = approval[name];
-    if (value === null || (kind === "texts" && value.length === 0)) continue;
+    if (value === null || (Array.isArray(value) && value.length === 0)) continue;
     fields[name] = kind === "json" ? (value as JsonText) : toJsonText(value);
   }
   return fields;

@@ -30,6 +30,8 @@ export type Approval = Submitted<JsonText> & {
   createdAt: Date;
   expiresAt: Date;
   state: ApprovalState;
+  /** `approvals` as answers tell it; null where one person decides. */
+  voting: JsonText | null;
 };
 
 /** The payload to execute: a person's edit wins over what the agent sent. */

@@ -32,6 +32,13 @@ export function waitSecondsOf(query: URLSearchParams): number | Refusal {
       );
 }
 
+/** Whether a receipt is asked for with the text of the payload in it. */
+export function isEmbedded(query: URLSearchParams): boolean | Refusal {
+  const text = single(query, "embed");
+  if (text === null || isRefusal(text)) return text ?? false;
+  return text === "payload" || refuse("validation_error", "embed: must be `payload`.");
+}
+
 /** Newest first, after the approval that a cursor names. */
 export type ListQuery = {
   status: ApprovalStatus | null;

@@ -18,6 +18,7 @@ const approval: Approval = {
   createdAt,
   expiresAt: new Date("2026-11-16T12:00:00.001Z"),
   state: { kind: "PENDING" },
+  voting: null,
 };
 const at = new Date("2026-11-15T13:00:00.000Z");
 const approved: Approval = {

@@ -14,6 +14,7 @@ const pendingApproval: Approval = {
   createdAt: at,
   expiresAt: at,
   state: { kind: "PENDING" },
+  voting: null,
 };
 
 /** Reads CSV by RFC 4180. */

@@ -65,7 +65,7 @@ function csvColumns(): [name: string, cell: Cell][] {
 }
 
 /** RFC 4180. Every cell is quoted. */
-function csvLine(cells: readonly string[]): string {
+export function csvLine(cells: readonly string[]): string {
   return `${cells.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(",")}\r\n`;
 }
 
@@ -77,7 +77,7 @@ function csvLine(cells: readonly string[]): string {
 const formulaStart = /^[\t\r\n]|(?<=^|[;\t\r\n][\s"]*)[=+\-@＝＋－＠]/g;
 
 /** An apostrophe makes text of a formula, and spreadsheets and people know it as that. */
-function textCell(text: string | null): string {
+export function textCell(text: string | null): string {
   return (text ?? "").replaceAll(formulaStart, "'$&");
 }
 
@@ -85,7 +85,7 @@ function textCell(text: string | null): string {
  * After a semicolon such a sign is inside a string, where an escape means the same. Between the parts of JSON a tab or a
  * line break means no more than a space.
  */
-function jsonCell(json: JsonText | null): string {
+export function jsonCell(json: JsonText | null): string {
   if (json === null) return "";
   const onOneLine = json.replaceAll(/[\t\r\n]/g, " ");
   const escaped = onOneLine.replaceAll(/(?<=;\s*)[=+\-@＝＋－＠]/g, toEscape);

@@ -5,20 +5,15 @@ import { figureAgentsMax } from "../limits.ts";
 import {
   type AlikeApprovals,
   addFigures,
-  addTimes,
   askedOf,
-  bucketStarts,
   countFigures,
   daysOfTwoMonths,
   lastDays,
   noFigures,
-  noTimes,
-  percentiles,
   sharesOf,
-  type Times,
   topAgents,
-  toTimes,
 } from "./figures.ts";
+import { addTimes, bucketStarts, noTimes, percentiles, type Times, toTimes } from "./times.ts";
 
 const eightDaysMs = 8 * 86_400_000;
 

@@ -5,16 +5,32 @@ import { isRefusal, type Refusal, refuse } from "../refusal.ts";
 import { ttlMinutesMax, ttlMinutesMin } from "../shown/field-limits.ts";
 import { describeFlaw, type JsonFlaw, type JsonText } from "../shown/json-text.ts";
 import { type Submitted, type SubmittedField, submittedFields } from "../shown/submitted-fields.ts";
-import { type Notify, parseNotify } from "../workspace/notify.ts";
+import type { Notify } from "../workspace/notify.ts";
 import { flawOfText, isBlank } from "../workspace/plain-text.ts";
 import { readCallbackUrl } from "./callback-url.ts";
 import { describeType, type Members, membersOf } from "./json-body.ts";
+import { readChannels } from "./new-channels.ts";
+import { readAudience, readFlag } from "./new-proof.ts";
+import {
+  type Flaw,
+  type NewStage,
+  type NewStep,
+  readAddress,
+  readEscalations,
+  readNotify,
+  readQuorum,
+  readStages,
+} from "./new-voting.ts";
 
 export type NewApproval = Submitted<JsonText> & {
   notify: Notify;
   ttlMinutes: number | null;
   /** In the one spelling that is called. */
   callbackUrl: string | null;
+  /** How many people must approve in the first stage; null when it wasn't said. */
+  quorum: number | null;
+  then: readonly NewStage[];
+  escalate: readonly NewStep[];
 };
 
 export function parseNewApproval(body: Uint8Array): NewApproval | Refusal {
@@ -67,6 +83,20 @@ function readField(members: Members, name: string, field: SubmittedField) {
       return minutes(members, name);
     case "url":
       return url(members, name, field.charactersMax);
+    case "address":
+      return read(members, name, readAddress);
+    case "count":
+      return read(members, name, readQuorum);
+    case "stages":
+      return read(members, name, readStages);
+    case "escalations":
+      return read(members, name, readEscalations);
+    case "channels":
+      return read(members, name, readChannels);
+    case "names":
+      return read(members, name, readAudience);
+    case "flag":
+      return read(members, name, readFlag);
     default:
       return field satisfies never;
   }
@@ -98,11 +128,20 @@ function optionalText(members: Members, name: string, charactersMax: number): st
 }
 
 function notify(members: Members, name: string): Notify {
-  const value = parsed(opaque(members, name));
-  if (value === null) fail(name, "is required: an e-mail address, or group:<key>");
-  if (typeof value !== "string") fail(name, `must be a string, not ${describeType(value)}`);
-  const approver = parseNotify(value);
-  return "flaw" in approver ? fail(name, approver.flaw) : approver;
+  return read(members, name, readNotify);
+}
+
+function read<Value>(
+  members: Members,
+  name: string,
+  reader: (value: unknown, place: string) => Value | Flaw,
+): Value {
+  const value = reader(parsed(opaque(members, name)), name);
+  return isFlaw(value) ? fail(value.place, value.flaw) : value;
+}
+
+function isFlaw(value: unknown): value is Flaw {
+  return typeof value === "object" && value !== null && "flaw" in value;
 }
 
 function texts(

@@ -1,8 +1,9 @@
 // The mails about somebody's own account: codes to sign in, passkeys, invitations.
 
 import { formatSignInCode } from "../access/sign-in.ts";
+import { addressWord } from "./address-word.ts";
 import type { Block, Words } from "./letter.ts";
-import { addressWord, type MailContent, originOf, toContent } from "./mail.ts";
+import { type MailContent, originOf, toContent } from "./mail.ts";
 import { subjectOf } from "./subject.ts";
 import { instantInWords } from "./times.ts";
 

@@ -13,7 +13,7 @@ const first: DigestRequest = {
   expiresAt: new Date("2026-11-16T16:11:42Z"),
   reviewUrl: firstUrl,
   reviewCode: null,
-  isReminder: false,
+  news: null,
 };
 const second: DigestRequest = {
   ...first,
@@ -23,7 +23,7 @@ const second: DigestRequest = {
   expiresAt: new Date("2026-11-15T17:00:00Z"),
   reviewUrl: secondUrl,
   reviewCode: "KMW7XQ",
-  isReminder: true,
+  news: "reminder, time is running out",
 };
 const facts: DigestFacts = {
   workspaceName: "Acme Shop",

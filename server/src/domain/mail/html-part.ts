@@ -123,6 +123,8 @@ export function htmlOfBlock(block: Block): string {
       return htmlOfButton(block);
     case "request":
       return htmlOfRequest(block);
+    case "verbatim":
+      return htmlOfVerbatim(block.text);
     case "commands":
       return htmlOfCommands(block.commands);
     default:
@@ -215,6 +217,10 @@ function htmlOfRequest({ title, quotes, facts, code, link }: ListedRequest): str
 }
 
 /** Lines break between words alone, so that no option is torn from its dashes. */
+function htmlOfVerbatim(text: string): string {
+  return `<pre class="frame ink mono" style="margin:16px 0 0;padding:12px 16px;background-color:${frame.light};border:1px solid ${hairline.light};border-radius:6px;white-space:pre-wrap;overflow-wrap:anywhere;word-break:break-all;${font(13, 22, ink, 400, mono)}">${escapeHtml(text.trimEnd())}</pre>`;
+}
+
 function htmlOfCommands(commands: readonly string[]): string {
   const lines = commands.map((command) => {
     const words = command

@@ -13,6 +13,8 @@ export type Block =
   | { kind: "button"; label: string; url: string }
   /** One of several requests, with all that belongs to it. Rendered in few bytes, because a mail lists many. */
   | ({ kind: "request" } & ListedRequest)
+  /** Lines of ours, to be copied to the letter. */
+  | { kind: "verbatim"; text: string }
   /** To be typed as they are. They hold ids and times of ours, never words of others. */
   | { kind: "commands"; commands: readonly string[] };
 

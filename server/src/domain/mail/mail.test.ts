@@ -8,7 +8,10 @@ import {
   endpointFailingMail,
   mailRefusedMail,
 } from "./owner-mails.ts";
+import { stuckMail, unreachableMail } from "./stuck-mails.ts";
 import { spanInWords } from "./times.ts";
+import { type AskingFacts, askingMail, type MailedOutcome, outcomeMail } from "./voting-mails.ts";
+import type { MailedVoting } from "./voting-words.ts";
 
 const requestPage = "https://countersign.example/base/app/w/ws_1/requests/req_1";
 const endpointPage = "https://countersign.example/base/app/w/ws_1/endpoints/we_1";
@@ -68,6 +71,54 @@ function allMails(theirs: string): MailContent[] {
       publicUrl: facts.publicUrl,
     }),
     deliveryFailedMail({ ...hook, ...failedDelivery, lastOutcome: theirs }),
+    ...votingMails(review, theirs),
+  ];
+}
+
+/** The mails where several people decide. */
+function votingMails(review: ReviewFacts, theirs: string): MailContent[] {
+  const stage = { name: theirs, isGroup: true, required: 2, approved: 1 };
+  const stages = [stage, { ...stage, isGroup: false }, { ...stage, required: 1, approved: 0 }];
+  const votingOf = (reason: MailedVoting["seat"]["reason"]): MailedVoting => ({
+    stage: 2,
+    stages,
+    seat: { reason, person: theirs, until: null },
+  });
+  const texts = { before: JSON.stringify({ [theirs]: theirs }), after: `{"to":[7]}` };
+  const asking: AskingFacts = {
+    ...review,
+    voting: votingOf("handed_over"),
+    isAgain: true,
+    handOver: { byEmail: theirs, toEmail: theirs },
+    afterMinutes: 30,
+    change: { byEmail: theirs, at: facts.createdAt, texts },
+  };
+  const person = { email: theirs, for: theirs };
+  const outcome: MailedOutcome = {
+    status: "APPROVED",
+    at: facts.createdAt,
+    byEmail: theirs,
+    note: theirs,
+    isEdited: true,
+    approvers: [person, person],
+    approverCount: 5,
+  };
+  const people = { named: [person], count: 1 };
+  const request = { ...review, workspaceId: "ws_1", approvalId: "req_1", stage: 2, people };
+  return [
+    askingMail("request.created", { ...asking, voting: votingOf("away") }),
+    askingMail("request.stage_entered", asking),
+    askingMail("request.escalated", { ...asking, voting: votingOf("escalated") }),
+    askingMail("request.reassigned", asking),
+    askingMail("request.reassigned", { ...asking, voting: votingOf("away") }),
+    askingMail("request.changed", asking),
+    askingMail("request.reminded", asking),
+    outcomeMail({ ...review, outcome }),
+    outcomeMail({ ...review, outcome: { ...outcome, status: "REJECTED" } }),
+    outcomeMail({ ...review, outcome: { ...outcome, status: "EXPIRED", byEmail: null } }),
+    outcomeMail({ ...review, outcome: { ...outcome, status: "CANCELLED", byEmail: null } }),
+    stuckMail({ ...request, stages: stages.map((each) => ({ ...each, left: people })) }),
+    unreachableMail({ ...request, answer: theirs }),
   ];
 }
 
@@ -243,7 +294,7 @@ test("a subject is one line that begins with our words, and is never long", () =
     for (const { subject } of allMails(theirs)) {
       assert.match(
         subject,
-        /^(Review requested|Reminder|Webhook (endpoint|delivery)|Approver not reached)/,
+        /^(Review requested|Reminder|Webhook (endpoint|delivery)|Approver not reached|Escalated to you|Handed over to you|In place of a colleague|Changed, review again|Approved|Rejected|Expired|Cancelled|Too few approvers left|Nobody reached)/,
       );
       assert.doesNotMatch(
         subject.replaceAll(/\p{RGI_Emoji}/gv, ""),

@@ -1,13 +1,22 @@
 // Mails as subject, text and HTML, and first of all those that ask for a decision. Pure: the same facts give the same
 // bytes, so that a mail that is sent again is the same mail. The agent's text is quoted as its words. A mail never
-// shows payload, reasoning or state: those are for the review page.
+// shows payload, reasoning or state: those are for the review page. The only exception is an edit by another approver,
+// which is told to those whose approval no longer counts.
 
 import { formatReviewCode } from "../access/review-code.ts";
+import { addressWord } from "./address-word.ts";
 import { htmlPart } from "./html-part.ts";
 import type { Block, Letter, Quote, Words } from "./letter.ts";
 import { subjectOf } from "./subject.ts";
 import { textPart } from "./text-part.ts";
 import { instantInWords, spanInWords } from "./times.ts";
+import {
+  groupRole,
+  type MailedVoting,
+  roleWords,
+  standInWords,
+  votingFacts,
+} from "./voting-words.ts";
 
 export type MailContent = { subject: string; text: string; html: string };
 
@@ -24,6 +33,8 @@ export type ReviewFacts = {
   /** The page asks for this code; null when the link alone is enough. */
   reviewCode: string | null;
   publicUrl: string;
+  /** Only where several people may have a say, or somebody stands in for another. */
+  voting?: MailedVoting;
 };
 
 export function reviewMail(facts: ReviewFacts): MailContent {
@@ -43,17 +54,19 @@ export function reminderMail(facts: ReviewFacts): MailContent {
   });
 }
 
-function reviewBody(facts: ReviewFacts): Pick<Letter, "blocks" | "footer"> {
-  const name: Quote[] =
-    facts.agentName === null
-      ? []
-      : [{ label: "Agent name, unverified", text: facts.agentName, isMultiLine: false }];
+/** `opening` stands before the agent's words, and `news` after them. By default it says for whom the reader stands in. */
+export function reviewBody(
+  facts: ReviewFacts,
+  {
+    opening = standInBlocks(facts),
+    news = [],
+  }: { opening?: readonly Block[]; news?: readonly Block[] } = {},
+): Pick<Letter, "blocks" | "footer"> {
   return {
     blocks: [
-      {
-        kind: "quotes",
-        quotes: [{ label: "The agent wrote", text: facts.summary, isMultiLine: true }, ...name],
-      },
+      ...opening,
+      { kind: "quotes", quotes: agentQuotes(facts) },
+      ...news,
       {
         kind: "facts",
         facts: [
@@ -64,6 +77,7 @@ function reviewBody(facts: ReviewFacts): Pick<Letter, "blocks" | "footer"> {
             words: [instantInWords(facts.expiresAt)],
             detail: `${spanInWords(facts.createdAt, facts.expiresAt)} after it was asked. Without a decision nothing is approved.`,
           },
+          ...(facts.voting === undefined ? [] : votingFacts(facts.voting)),
         ],
       },
       ...codeBlocks(facts),
@@ -73,22 +87,33 @@ function reviewBody(facts: ReviewFacts): Pick<Letter, "blocks" | "footer"> {
   };
 }
 
-function codeBlocks({ reviewCode }: ReviewFacts): Block[] {
+export function agentQuotes({ summary, agentName }: ReviewFacts): Quote[] {
+  const name: Quote[] =
+    agentName === null
+      ? []
+      : [{ label: "Agent name, unverified", text: agentName, isMultiLine: false }];
+  return [{ label: "The agent wrote", text: summary, isMultiLine: true }, ...name];
+}
+
+export function standInBlocks({ voting }: ReviewFacts): Block[] {
+  const words = voting === undefined ? [] : standInWords(voting);
+  return words.length === 0 ? [] : [{ kind: "paragraph", words }];
+}
+
+export function codeBlocks({ reviewCode }: ReviewFacts): Block[] {
   if (reviewCode === null) return [];
   const words = ["The review page will ask for it. Countersign asks for it nowhere else."];
   return [{ kind: "code", label: "Your code", code: formatReviewCode(reviewCode), words }];
 }
 
-function reviewFooter({
+export function reviewFooter({
   workspaceName,
   groupName,
   approverEmail,
   publicUrl,
+  voting,
 }: ReviewFacts): Words[] {
-  const role: Words =
-    groupName === null
-      ? ["you are named as the approver"]
-      : ["you are a member of the approver group “", { theirs: groupName }, "”"];
+  const role = voting === undefined ? groupRole(groupName) : roleWords(voting);
   return [
     [
       "You get this mail at ",
@@ -103,11 +128,6 @@ function reviewFooter({
       `The page it opens must be at ${originOf(publicUrl)}. Opening it decides nothing, and Countersign never asks for a password.`,
     ],
   ];
-}
-
-/** An agent may choose the address. As long as it is a plain one, a program can only link it to itself. */
-export function addressWord(address: string): string | { theirs: string } {
-  return /^[A-Za-z0-9._+-]+@[A-Za-z0-9.-]+$/.test(address) ? address : { theirs: address };
 }
 
 export function originOf(url: string): string {

@@ -1,8 +1,9 @@
 // The mails to a workspace's owners: something needs them that nobody else would notice.
 
 import { noticedCountMax } from "../limits.ts";
+import { addressWord } from "./address-word.ts";
 import type { Block, Quote, Words } from "./letter.ts";
-import { addressWord, type MailContent, originOf, toContent } from "./mail.ts";
+import { type MailContent, originOf, toContent } from "./mail.ts";
 import { subjectOf } from "./subject.ts";
 import { instantInWords } from "./times.ts";
 
@@ -279,7 +280,57 @@ export function callbackFailedMail(facts: FailedCallbackFacts): MailContent {
   });
 }
 
-function ownersFooter({ workspaceName, publicUrl }: { workspaceName: string; publicUrl: string }) {
+export type ForeignPasskeyFacts = {
+  workspaceName: string;
+  workspaceId: string;
+  /** Whose passkey it is. */
+  holder: string;
+  passkeyName: string;
+  at: Date;
+  publicUrl: string;
+};
+
+/** To the workspace's owners: what this passkey signs counts as that person's decision. */
+export function ownersPasskeyMail(facts: ForeignPasskeyFacts): MailContent {
+  return toContent(subjectOf("Passkey added", facts.holder), {
+    heading: "Somebody who decides in your workspace added a passkey.",
+    preview: "It can sign decisions in their name.",
+    blocks: [
+      {
+        kind: "paragraph",
+        words: [
+          "From now on this passkey signs them in, and can sign their decisions. Where your workspace requires signatures, it is enough to approve. If this surprises you, ask them in another way than by mail.",
+        ],
+      },
+      {
+        kind: "quotes",
+        quotes: [{ label: "Its name", text: facts.passkeyName, isMultiLine: false }],
+      },
+      {
+        kind: "facts",
+        facts: [
+          { label: "Person", words: [addressWord(facts.holder)] },
+          { label: "Workspace", words: [{ theirs: facts.workspaceName }] },
+          { label: "Added", words: [instantInWords(facts.at)] },
+        ],
+      },
+      {
+        kind: "button",
+        label: "Open people and groups",
+        url: `${facts.publicUrl}/app/w/${facts.workspaceId}/people`,
+      },
+    ],
+    footer: ownersFooter(facts),
+  });
+}
+
+export function ownersFooter({
+  workspaceName,
+  publicUrl,
+}: {
+  workspaceName: string;
+  publicUrl: string;
+}) {
   return [
     ["You get this mail because you own the workspace “", { theirs: workspaceName }, "”."],
     [`Sent by Countersign at ${originOf(publicUrl)}. It never asks for a password.`],

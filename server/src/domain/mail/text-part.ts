@@ -30,6 +30,8 @@ function textOfBlock(block: Block): string[] {
       return [`${block.label}:`, block.url];
     case "request":
       return textOfRequest(block);
+    case "verbatim":
+      return block.text.trimEnd().split("\n");
     case "commands":
       return block.commands.map((command) => `    ${command}`);
     default:

@@ -26,7 +26,10 @@ export function instantInWords(at: Date): string {
 
 /** Such as "24 hours", "7 days" or "1 hour 40 minutes", to the minute. */
 export function spanInWords(from: Date, until: Date): string {
-  const minutes = Math.round((until.getTime() - from.getTime()) / 60_000);
+  return minutesInWords(Math.round((until.getTime() - from.getTime()) / 60_000));
+}
+
+export function minutesInWords(minutes: number): string {
   // Up to two days people think in hours.
   const days = minutes >= 48 * 60 ? Math.floor(minutes / (24 * 60)) : 0;
   const hours = Math.floor((minutes - days * 24 * 60) / 60);

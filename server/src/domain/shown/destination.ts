@@ -138,13 +138,20 @@ export const destinationWords: {
 };
 
 /** Mails are named by their purpose. */
+const mailTitles: Readonly<Record<string, string>> = {
+  "request.created": "Review mail",
+  "request.stage_entered": "Review mail",
+  "request.escalated": "Escalation mail",
+  "request.reassigned": "Hand-over mail",
+  "request.changed": "Mail about a change",
+  "request.reminded": "Reminder mail",
+  "request.expiring": "Reminder mail",
+  "request.approved": "Mail about the outcome",
+  "request.rejected": "Mail about the outcome",
+  "request.expired": "Mail about the outcome",
+  "request.cancelled": "Mail about the outcome",
+};
+
 function mailTitle(event: string): string {
-  switch (event) {
-    case "request.created":
-      return "Review mail";
-    case "request.expiring":
-      return "Reminder mail";
-    default:
-      return `Mail about ${event}`;
-  }
+  return mailTitles[event] ?? `Mail about ${event}`;
 }

@@ -18,19 +18,33 @@ export const activityActions = [
   "deliveries.resent",
   "group.created",
   "group.renamed",
+  "group.changed",
   "group.member_added",
   "group.member_removed",
   "group.deleted",
+  "group.teams_set",
+  "group.teams_removed",
+  "group.slack_channel_set",
+  "group.slack_channel_removed",
+  "group.mail_delay_changed",
+  "slack.connected",
+  "slack.disconnected",
+  "slack.changed",
   "member.invited",
   "member.joined",
   "member.declined",
   "member.added",
   "member.role_changed",
   "member.removed",
+  "absence.set",
+  "absence.changed",
+  "absence.ended",
   "request.withdrawn",
   "requests.cancelled",
   "request.mailed_again",
+  "request.reminded",
   "requests.exported",
+  "log.exported",
 ] as const;
 
 export type ActivityAction = (typeof activityActions)[number];
@@ -46,6 +60,19 @@ export const operator = { actor: null, workspaceId: null } as const;
 
 /** The person who changes something: a member, or the operator. */
 export type Doer = MemberDoer | typeof operator;
+
+/** The texts that differ, each with what it was and is. */
+export function differences(
+  before: Record<string, string>,
+  after: Record<string, string>,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(after)
+      .map(([name, is]) => ({ name, is, was: before[name] ?? "" }))
+      .filter(({ is, was }) => is !== was)
+      .map(({ name, is, was }) => [name, fromTo(was, is)]),
+  );
+}
 
 /** A change in the detail of an entry. */
 export function fromTo(from: string, to: string): string {

@@ -15,19 +15,31 @@ export function flawOfEmailAddress(address: string): string | null {
   }
   const at = address.lastIndexOf("@");
   const local = address.slice(0, Math.max(at, 0));
-  const labels = address.slice(at + 1).split(".");
   const isPlain =
     localPart.test(local) &&
     local.length <= localPartCharactersMax &&
-    labels.every((label) => domainLabel.test(label));
+    isDomainName(address.slice(at + 1));
   return isPlain
     ? null
     : "must be one plain e-mail address such as ann@example.com, without a name, quotes, spaces or a second address";
 }
 
+/** Whether a text may stand after the @ of an address. */
+export function isDomainName(text: string): boolean {
+  return text.split(".").every((label) => domainLabel.test(label));
+}
+
 /** A normal form: two spellings of one mailbox are the same in it. */
 export function normaliseEmailAddress(address: string): string {
   return address.toLowerCase();
+}
+
+/**
+ * One person, however their address is spelled: ann+agent@x.example reaches ann@x.example. Whoever counts people, or
+ * leaves one out, goes by this; mails go to the address. The database's person_of says the same.
+ */
+export function personOf(address: string): string {
+  return normaliseEmailAddress(address).replace(/^([^+@]+)\+[^@]*@/, "$1@");
 }
 
 /** Whether two spellings surely lead to one mailbox: some servers distinguish case before the @, none after it. */

@@ -1,7 +1,15 @@
 // The settings of a workspace, and their bounds.
 
-import { reminderPercentMax } from "../limits.ts";
-import { ttlMinutesMax, ttlMinutesMin } from "../shown/field-limits.ts";
+import { defaultReminderPercent, reminderPercentMax } from "../limits.ts";
+import {
+  defaultExpiryMinutes,
+  receiptHoursMax,
+  retentionDaysMax,
+  retentionDaysMin,
+  ttlMinutesMax,
+  ttlMinutesMin,
+} from "../shown/field-limits.ts";
+import { type ApproverLimit, approverLimits, flawOfApproverDomains } from "./approver-limit.ts";
 import { flawOfName } from "./name.ts";
 import { parseNotify } from "./notify.ts";
 
@@ -18,6 +26,49 @@ export type WorkspaceSettings = {
   reviewCode: boolean;
   /** Whom MCP asks when an agent names nobody: an address or group:<key>; null is nobody. */
   defaultApprover: string | null;
+  /** Whom agents may ask. Null until somebody chooses, which means anybody. */
+  approverLimit: ApproverLimit | null;
+  /** For the limit to domains. Kept when another limit is chosen, so that it can be chosen again. */
+  approverDomains: readonly string[];
+  /** To whom somebody who is asked may pass their vote on. */
+  handOver: HandOver;
+} & ProofSettings;
+
+/** What others rely on as proof. Only owners change it. */
+export type ProofSettings = {
+  /** Nobody approves without a passkey. Holds for requests that are created from then on. */
+  requiresSignature: boolean;
+  /** How long receipts are valid. */
+  receiptHours: number;
+  /** Requests that ended longer ago are deleted. Null keeps them for ever. */
+  retentionDays: number | null;
+};
+
+export const proofSettings = [
+  "requiresSignature",
+  "receiptHours",
+  "retentionDays",
+] as const satisfies readonly (keyof ProofSettings)[];
+
+export const handOvers = ["off", "group", "workspace"] as const;
+
+/** Nobody, members of the group that is asked, or everybody of the workspace and its groups. */
+export type HandOver = (typeof handOvers)[number];
+
+export const initialSettings: Omit<WorkspaceSettings, "name"> = {
+  plan: "unlimited",
+  included: null,
+  cap: null,
+  expiryMinutes: defaultExpiryMinutes,
+  reminderPercent: defaultReminderPercent,
+  reviewCode: false,
+  defaultApprover: null,
+  approverLimit: null,
+  approverDomains: [],
+  handOver: "workspace",
+  requiresSignature: false,
+  receiptHours: 24,
+  retentionDays: null,
 };
 
 const volumeMax = 2_000_000_000;
@@ -51,7 +102,37 @@ export function flawOfWorkspaceSettings(
   if (approverFlaw !== null) {
     return { field: "defaultApprover", message: `defaultApprover: ${approverFlaw}` };
   }
-  return null;
+  return flawOfAsking(settings) ?? flawOfProof(settings);
+}
+
+function flawOfAsking({
+  approverLimit,
+  approverDomains,
+  handOver,
+}: WorkspaceSettings): SettingFlaw | null {
+  if (approverLimit !== null && !approverLimits.includes(approverLimit)) {
+    const message = `approverLimit: must be one of ${approverLimits.join(", ")}`;
+    return { field: "approverLimit", message };
+  }
+  const flaw =
+    approverLimit === "domains" && approverDomains.length === 0
+      ? "must name at least one domain, or agents can ask nobody"
+      : flawOfApproverDomains(approverDomains);
+  if (flaw !== null) return { field: "approverDomains", message: `approverDomains: ${flaw}` };
+  if (handOvers.includes(handOver)) return null;
+  return { field: "handOver", message: `handOver: must be one of ${handOvers.join(", ")}` };
+}
+
+function flawOfProof({ receiptHours, retentionDays }: WorkspaceSettings): SettingFlaw | null {
+  if (!isWhole(receiptHours, 1, receiptHoursMax)) {
+    const message = `receiptHours: must be a whole number of hours from 1 to ${receiptHoursMax}`;
+    return { field: "receiptHours", message };
+  }
+  if (retentionDays === null || isWhole(retentionDays, retentionDaysMin, retentionDaysMax)) {
+    return null;
+  }
+  const message = `retentionDays: must be a whole number of days from ${retentionDaysMin} to ${retentionDaysMax}, or none`;
+  return { field: "retentionDays", message };
 }
 
 /** Says what is wrong with the form of a default approver of a workspace or key, or null when it is fine. */

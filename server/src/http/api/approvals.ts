@@ -19,12 +19,14 @@ import {
   type AlreadyRedeemed,
   redeemApproval,
 } from "../../operations/approvals/redeem-approval.ts";
+import { remindApproval } from "../../operations/approvals/remind-approval.ts";
 import { unknownKey } from "../../operations/approvals/unknown-key.ts";
+import type { ReadReceipt } from "../../operations/proof/receipts.ts";
 import type { ResolutionWatch } from "../../storage/approvals/resolution-watch.ts";
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
 import type { Answer, Call, Caller } from "../frame/call.ts";
 import type { FairBudget } from "../frame/fair-budget.ts";
-import { hasEntityTag, idempotencyKeyOf, idOf } from "../frame/parameters.ts";
+import { hasEntityTag, idempotencyKeyOf, idOf, namesOtherTag } from "../frame/parameters.ts";
 import { alreadyRedeemed, problemOfRefusal, tooManyReads } from "../frame/problems.ts";
 import type { Admission } from "../frame/route.ts";
 import { inTurn } from "../frame/turns.ts";
@@ -42,6 +44,9 @@ export type ApprovalCalls = {
   /** Says what is wrong with the address of a callback by itself; null when it may be tried. */
   examineCallback: (url: string) => string | null;
   readApproval: ReadApproval;
+  readReceipt: ReadReceipt;
+  /** Called when somebody is to be mailed. */
+  onDue: () => void;
   resolutions: ResolutionWatch;
   /** Reading and writing a large body keeps the process busy: a few at a time, in fair turns. */
   largeCreates: Turnstile;
@@ -145,17 +150,32 @@ export async function cancel({ db }: ApprovalCalls, call: Call): Promise<Answer>
   return { status: 200, body: representApproval(cancelled.approval) };
 }
 
-export async function redeem({ db }: ApprovalCalls, call: Call): Promise<Answer> {
+export async function remind({ db, onDue }: ApprovalCalls, call: Call): Promise<Answer> {
+  const reminded = await remindApproval({ db, onDue }, call.keyDigest, idOf(call));
+  if (isRefusal(reminded)) {
+    const answer = answerRefusal(call, reminded);
+    if (!("retryAfterSeconds" in reminded)) return answer;
+    const retryAfter = { "retry-after": String(reminded.retryAfterSeconds) };
+    return { ...answer, headers: { ...answer.headers, ...retryAfter } };
+  }
+  noteFacts(call, reminded);
+  return { status: 200, body: representApproval(reminded.approval) };
+}
+
+export async function redeem({ db, readReceipt }: ApprovalCalls, call: Call): Promise<Answer> {
   const idempotencyKey = idempotencyKeyOf(call);
   if (isRefusal(idempotencyKey)) return refuseKnownCaller(db, call, idempotencyKey);
   const { keyDigest } = call;
   const redeemed = await redeemApproval(db, { keyDigest, id: idOf(call), idempotencyKey });
   if (isRefusal(redeemed)) return answerRedeemRefusal(call, redeemed);
   noteFacts(call, redeemed);
+  const { workspaceId, approval, redemption, isReplay } = redeemed;
+  const receipt = await readReceipt({ workspaceId, approvalId: approval.id });
   return {
     status: 200,
-    headers: redeemed.isReplay ? { "idempotent-replayed": "true" } : {},
-    body: representRedeemed(redeemed.approval, redeemed.redemption),
+    headers: isReplay ? { "idempotent-replayed": "true" } : {},
+    // It is redeemed already, so a receipt that can't be signed just now is no reason to refuse.
+    body: representRedeemed(approval, redemption, "jws" in receipt ? receipt.jws : null),
   };
 }
 
@@ -180,7 +200,7 @@ async function readOrWait(
   try {
     let isOver = false;
     while (!isOver) {
-      const pending = await findPending(readApproval, lookup);
+      const pending = await findPending(readApproval, lookup, call);
       const remainingMs = endsAt - performance.now();
       if (pending === null || remainingMs <= 0) break;
       // The end of the approval's own time wakes the caller too, and the next read then expires it.
@@ -193,10 +213,19 @@ async function readOrWait(
   }
 }
 
-/** A sleeping caller keeps only this, not the approval itself, which may be megabytes. */
-async function findPending(readApproval: ReadApproval, lookup: { keyDigest: Buffer; id: string }) {
+/**
+ * A sleeping caller keeps only this, not the approval itself, which may be megabytes. Null when there is nothing to wait
+ * for: it was resolved, or the caller says which version they have, and votes have made another.
+ */
+async function findPending(
+  readApproval: ReadApproval,
+  lookup: { keyDigest: Buffer; id: string },
+  call: Call,
+) {
   const found = await readApproval(lookup);
   if (isRefusal(found) || found.approval.state.kind !== "PENDING") return null;
+  const isNews = found.approval.voting !== null && namesOtherTag(call, entityTag(found.approval));
+  if (isNews) return null;
   return { workspaceId: found.workspaceId, expiresInMs: found.expiresInMs };
 }
 
@@ -209,17 +238,17 @@ async function refuseKnownCaller(db: Database, call: Call, refusal: Refusal): Pr
 }
 
 /** The statement looks for the key first, so it refuses anything else to known callers only. */
-function answerRefusal(call: Call, refusal: Refusal): Answer {
+export function answerRefusal(call: Call, refusal: Refusal): Answer {
   call.isKeyKnown = refusal.refusal !== "unauthorized";
   return problemOfRefusal(refusal);
 }
 
-function noteFacts(call: Call, of: { workspaceId: string; approval: Approval }): void {
+export function noteFacts(call: Call, of: { workspaceId: string; approval: Approval }): void {
   noteWorkspace(call, of.workspaceId);
   call.facts.approvalId = of.approval.id;
 }
 
-function noteWorkspace(call: Call, workspaceId: string): void {
+export function noteWorkspace(call: Call, workspaceId: string): void {
   call.isKeyKnown = true;
   call.facts.workspaceId = workspaceId;
 }

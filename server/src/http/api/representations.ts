@@ -1,5 +1,6 @@
 // How approvals look in answers: the fields of the contract, held to it by the compiler.
 
+import { hash } from "node:crypto";
 import type {
   ApprovalRequest,
   ApprovalRequestList,
@@ -19,13 +20,21 @@ export function representApproval(approval: Approval): string {
   return joinFields(fieldsOf(approval));
 }
 
-/** The request as it is read, and then the redemption. Reads never tell it: an approved request doesn't change. */
-export function representRedeemed(approval: Approval, redemption: Redemption): string {
+/**
+ * The request as it is read, then the redemption and the receipt. Reads tell neither: an approved request doesn't
+ * change.
+ */
+export function representRedeemed(
+  approval: Approval,
+  redemption: Redemption,
+  receipt: string | null,
+): string {
   const { redeemedAt, redeemedBy } = representRedemption(redemption);
   return joinFields({
     ...fieldsOf(approval),
     redeemedAt: toJsonText(redeemedAt),
     redeemedBy: toJsonText(redeemedBy),
+    receipt: toJsonText(receipt),
   } satisfies JsonFields<RedeemedRequest>);
 }
 
@@ -51,9 +60,11 @@ function fieldsOf(approval: Approval) {
 }
 
 /**
- * An approval changes once, when it leaves PENDING, so its status alone tells its versions apart. Change the
- * number when this file begins to write other fields.
+ * An approval changes once, when it leaves PENDING, so its status alone tells its versions apart. Votes change it before
+ * that, where several people decide. Change the number when this file begins to write other fields.
  */
-export function entityTag(approval: Approval): string {
-  return `"1-${approval.state.kind.toLowerCase()}"`;
+export function entityTag({ state, voting }: Approval): string {
+  const status = state.kind.toLowerCase();
+  if (voting === null) return `"1-${status}"`;
+  return `"1-${status}-${hash("sha256", voting).slice(0, 16)}"`;
 }

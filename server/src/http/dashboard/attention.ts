@@ -2,6 +2,7 @@
 
 import { attentionCountMax, attentionNamedMax } from "../../domain/limits.ts";
 import { byUrgency, quotaNear, troubleOf } from "../../domain/workspace/attention.ts";
+import * as slackConnections from "../../storage/channels/slack-connections.ts";
 import { readAttention, type WorkspaceAttention } from "../../storage/deliveries/attention.ts";
 import type {
   Attention,
@@ -14,7 +15,10 @@ export async function show(
   { db }: DashboardCalls,
   { workspaceId }: MemberVisit,
 ): Promise<Attention> {
-  const found = await readAttention(db, workspaceId);
+  const [found, slack] = await Promise.all([
+    readAttention(db, workspaceId),
+    slackConnections.find(db, workspaceId),
+  ]);
   const { failedMails, now } = found;
   return {
     now: now.toISOString(),
@@ -27,6 +31,9 @@ export async function show(
         .map((mail) => ({ ...mail, failedAt: mail.failedAt.toISOString() })),
     },
     ...toFailedCallbacks(found),
+    ...(slack === null || slack.brokenAt === null
+      ? {}
+      : { brokenSlack: { teamName: slack.teamName, at: slack.brokenAt.toISOString() } }),
     quota: toQuota(found),
   };
 }

@@ -2,7 +2,7 @@
 // made.
 
 import { z } from "zod";
-import { eventKinds } from "../../domain/approval/event.ts";
+import { endpointKinds } from "../../domain/approval/event.ts";
 import { endpointFigureDays, unsuccessfulCountMax } from "../../domain/limits.ts";
 import { type ChangeRefusal, isRefusal } from "../../domain/refusal.ts";
 import {
@@ -43,8 +43,8 @@ export async function list(
 }
 
 const kinds = z
-  .array(z.enum(eventKinds, `must be among ${eventKinds.join(", ")}`))
-  .max(eventKinds.length)
+  .array(z.enum(endpointKinds, `must be among ${endpointKinds.join(", ")}`))
+  .max(endpointKinds.length)
   .nullable();
 /** An empty name is none. */
 const name = z

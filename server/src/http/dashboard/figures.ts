@@ -7,7 +7,8 @@ import {
   sharesOf,
   topAgents,
 } from "../../domain/approval/figures.ts";
-import { shownAgentsMax } from "../../domain/limits.ts";
+import { stageShares } from "../../domain/approval/stage-figures.ts";
+import { shownAgentsMax, shownApproversMax } from "../../domain/limits.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { readFigures } from "../../operations/workspaces/read-figures.ts";
 import { readPlanUse } from "../../storage/approvals/figures.ts";
@@ -48,6 +49,10 @@ export async function overview(
   const pending = await readPending(db, workspaceId);
   const { now, days } = await readFigures(db, workspaceId, (time) => lastDays(time, period));
   const figures = days.map((each) => each.figures);
+  const stages = stageShares(
+    figures.map((each) => each.stages),
+    shownApproversMax,
+  );
   return {
     now: now.toISOString(),
     pending: { ...pending, oldestCreatedAt: pending.oldestCreatedAt?.toISOString() ?? null },
@@ -58,6 +63,7 @@ export async function overview(
       agentName: agent === "" ? null : agent,
       ...sharesOf(tallies),
     })),
+    ...(stages === null ? {} : { stages }),
   };
 }
 

@@ -8,11 +8,12 @@ import {
   createGroup,
   removeGroupMember,
   renameGroup,
+  setGroupSignature,
   unknownGroup,
 } from "../../operations/people/manage-group.ts";
 import { countAwaiting } from "../../storage/approvals/pending.ts";
 import * as groups from "../../storage/people/groups.ts";
-import type { Group } from "../../wire/dashboard-contract.ts";
+import type { Group } from "../../wire/dashboard-groups.ts";
 import type { GroupDeletion } from "../../wire/dashboard-removals.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
@@ -51,6 +52,17 @@ export async function rename(
   const form = readForm(visit.call, newGroup.pick({ name: true }));
   if (isRefusal(form)) return form;
   return tell(await renameGroup(db, { id: idOf(visit), name: form.name }, doerOf(visit)));
+}
+
+const signature = z.object({ requiresSignature: z.boolean() });
+
+export async function changeSignature(
+  { db }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<Group | DashboardRefusal> {
+  const form = readForm(visit.call, signature);
+  if (isRefusal(form)) return form;
+  return tell(await setGroupSignature(db, { id: idOf(visit), ...form }, doerOf(visit)));
 }
 
 const groupMember = z.object({ email: z.string() });
@@ -103,6 +115,7 @@ function tell(changed: groups.Group | ChangeRefusal): Group | DashboardRefusal {
   return isRefusal(changed) ? tellRefusal(changed) : toGroup(changed);
 }
 
-function toGroup({ id, key, name, members, createdAt }: groups.Group): Group {
-  return { id, key, name, members, createdAt: createdAt.toISOString() };
+function toGroup(group: groups.Group): Group {
+  const { id, key, name, members, requiresSignature, createdAt } = group;
+  return { id, key, name, members, requiresSignature, createdAt: createdAt.toISOString() };
 }

@@ -1,12 +1,16 @@
 // API keys on the dashboard: list, issue, change, revoke. A key itself is answered once, when it is issued.
 
 import { z } from "zod";
-import { revokedKeysListed } from "../../domain/limits.ts";
+import { revokedKeysListed } from "../../domain/access/key-limits.ts";
 import { isRefusal } from "../../domain/refusal.ts";
-import { changeKey, issueKey, revokeKey } from "../../operations/workspaces/issue-key.ts";
+import { noSuchRequest } from "../../operations/approvals/cancel-by-member.ts";
+import { changeKey, issueKey, unknownKey } from "../../operations/workspaces/issue-key.ts";
+import { revokeWithPending } from "../../operations/workspaces/revoke-key.ts";
+import { countPendingOfKey } from "../../storage/approvals/pending.ts";
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
 import * as connections from "../../storage/workspaces/connections.ts";
-import type { ApiKey, IssuedKey } from "../../wire/dashboard-keys.ts";
+import type { ApiKey, AskingKey, IssuedKey } from "../../wire/dashboard-keys.ts";
+import type { KeyRevocation } from "../../wire/dashboard-removals.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,
@@ -31,7 +35,11 @@ export async function list(
   return { keys: shown, isMore };
 }
 
-const newKey = z.object({ name: z.string(), defaultApprover: z.string().nullable().default(null) });
+const newKey = z.object({
+  name: z.string(),
+  defaultApprover: z.string().nullable().default(null),
+  owner: z.string().nullable().default(null),
+});
 
 export async function issue(
   { db }: DashboardCalls,
@@ -39,12 +47,16 @@ export async function issue(
 ): Promise<IssuedKey | DashboardRefusal> {
   const form = readForm(visit.call, newKey);
   if (isRefusal(form)) return form;
-  const { workspaceId } = visit;
-  const issued = await issueKey(db, { ...form, workspaceId }, doerOf(visit));
+  const { owner: ownerEmail, ...rest } = form;
+  const input = { ...rest, ownerEmail, workspaceId: visit.workspaceId };
+  const issued = await issueKey(db, input, doerOf(visit));
   return isRefusal(issued) ? tellRefusal(issued) : { ...toApiKey(issued), key: issued.key };
 }
 
-const changedKey = z.object({ defaultApprover: z.string().nullable() });
+const changedKey = z.object({
+  defaultApprover: z.string().nullable().optional(),
+  owner: z.string().nullable().optional(),
+});
 
 export async function change(
   { db }: DashboardCalls,
@@ -52,17 +64,57 @@ export async function change(
 ): Promise<ApiKey | DashboardRefusal> {
   const form = readForm(visit.call, changedKey);
   if (isRefusal(form)) return form;
+  const { defaultApprover, owner } = form;
+  const changes = {
+    ...(defaultApprover === undefined ? {} : { defaultApprover }),
+    ...(owner === undefined ? {} : { ownerEmail: owner }),
+  };
   const id = idIn(visit.call, "keyId");
-  const changed = await changeKey(db, { ...form, id }, doerOf(visit));
+  const changed = await changeKey(db, { id, ...changes }, doerOf(visit));
   return isRefusal(changed) ? tellRefusal(changed) : toApiKey(changed);
 }
 
-export async function revoke(
+/** How many requests of the key still wait. */
+export async function foresee(
   { db }: DashboardCalls,
   visit: MemberVisit,
-): Promise<ApiKey | DashboardRefusal> {
-  const revoked = await revokeKey(db, idIn(visit.call, "keyId"), doerOf(visit));
-  return isRefusal(revoked) ? tellRefusal(revoked) : toApiKey(revoked);
+): Promise<KeyRevocation | DashboardRefusal> {
+  const { workspaceId } = visit;
+  const id = idIn(visit.call, "keyId");
+  const key = await apiKeys.find(db, { workspaceId, id });
+  if (key === null) return tellRefusal(unknownKey(id, doerOf(visit)));
+  return { pending: await countPendingOfKey(db, { workspaceId, keyId: id }) };
+}
+
+const revocation = z.object({ cancelPending: z.boolean().default(false) });
+
+export async function revoke(
+  { db, onDue }: DashboardCalls,
+  visit: MemberVisit,
+): Promise<(ApiKey & { cancelled: number }) | DashboardRefusal> {
+  const form = readForm(visit.call, revocation);
+  if (isRefusal(form)) return form;
+  const id = idIn(visit.call, "keyId");
+  const revoked = await revokeWithPending(db, { id, ...form }, doerOf(visit));
+  if (isRefusal(revoked)) return tellRefusal(revoked);
+  if (revoked.cancelled > 0) onDue();
+  return { ...toApiKey(revoked.key), cancelled: revoked.cancelled };
+}
+
+/** The key that created a request. */
+export async function ofRequest(
+  { db }: DashboardCalls,
+  { call, workspaceId }: MemberVisit,
+): Promise<{ apiKey: AskingKey | null } | DashboardRefusal> {
+  const found = await apiKeys.findAsking(db, { workspaceId, approvalId: idIn(call, "requestId") });
+  if (found === undefined) return noSuchRequest();
+  return { apiKey: found === null ? null : toAskingKey(found) };
+}
+
+function toAskingKey(key: apiKeys.AskingKey): AskingKey {
+  const { id, name, lastFour, revokedAt, ownerEmail: owner, connectedBy } = key;
+  const known = { id, name, lastFour, isRevoked: revokedAt !== null, owner };
+  return connectedBy === null ? known : { ...known, connectedBy };
 }
 
 /** Only keys that a client was connected with have this. */
@@ -80,6 +132,7 @@ function toApiKey({
   lastUsedAt,
   revokedAt,
   defaultApprover,
+  ownerEmail,
 }: apiKeys.ApiKey): ApiKey {
   return {
     id,
@@ -89,5 +142,6 @@ function toApiKey({
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
     revokedAt: revokedAt?.toISOString() ?? null,
     defaultApprover,
+    owner: ownerEmail,
   };
 }

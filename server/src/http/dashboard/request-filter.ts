@@ -9,6 +9,7 @@ import type { ListFilter } from "../../storage/approvals/approval-lists.ts";
 import type { ListPlace } from "../../storage/approvals/list-terms.ts";
 import { filterText, filterTime } from "./list-query.ts";
 
+const yes = z.literal("yes", { error: "must be yes, or left out" });
 const orders = ["newest", "oldest", "expiry"] as const;
 
 /** Everything that an address of the list may hold. */
@@ -23,6 +24,9 @@ export const requestQuery = z.object({
   decidedBy: filterText.optional(),
   decidedFrom: filterTime.optional(),
   decidedTo: filterTime.optional(),
+  waitingFor: filterText.optional(),
+  escalated: yes.optional(),
+  unreachable: yes.optional(),
   search: filterText.optional(),
   sort: z.enum(orders, { error: `must be one of ${orders.join(", ")}` }).optional(),
 });
@@ -46,6 +50,9 @@ export function filterOf(
     decidedBy: (query.decidedBy ?? "").trim() || null,
     decidedFrom: query.decidedFrom ?? null,
     decidedBefore: query.decidedTo ?? null,
+    waitingFor: (query.waitingFor ?? "").trim() || null,
+    isEscalated: query.escalated !== undefined,
+    isUnreachable: query.unreachable !== undefined,
     search: typedSearch(query.search ?? ""),
     order: sort,
     after,

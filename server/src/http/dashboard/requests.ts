@@ -14,6 +14,7 @@ import { termsOf } from "../../domain/search/words.ts";
 import { submittedOf } from "../../domain/shown/submitted-fields.ts";
 import { cancelByMember, noSuchRequest } from "../../operations/approvals/cancel-by-member.ts";
 import { findWithExpiry } from "../../operations/approvals/expire-approvals.ts";
+import { remindByMember } from "../../operations/approvals/remind-by-member.ts";
 import { mailAgain as mailReviewersAgain } from "../../operations/deliveries/mail-again.ts";
 import * as requestLists from "../../storage/approvals/approval-lists.ts";
 import { findExcerpts } from "../../storage/approvals/approval-search.ts";
@@ -21,20 +22,22 @@ import { findCallbackUrl } from "../../storage/approvals/approvals.ts";
 import type { ListedApproval } from "../../storage/approvals/list-terms.ts";
 import { readPending } from "../../storage/approvals/pending.ts";
 import * as redemptions from "../../storage/approvals/redemptions.ts";
+import * as messageHistory from "../../storage/channels/message-history.ts";
 import {
   type ApprovalHistory,
   readHistory,
   type Sent,
 } from "../../storage/deliveries/approval-history.ts";
-import type {
-  DashboardApi,
-  HistoryEntry,
-  RequestDetail,
-  RequestRow,
-} from "../../wire/dashboard-contract.ts";
+import * as evidenceTable from "../../storage/proof/evidence.ts";
+import * as votingHistory from "../../storage/votings/voting-history.ts";
+import * as votingProgress from "../../storage/votings/voting-progress.ts";
+import * as votings from "../../storage/votings/votings.ts";
+import type { DashboardApi, RequestDetail, RequestRow } from "../../wire/dashboard-contract.ts";
+import type { HistoryEntry } from "../../wire/dashboard-history.ts";
 import { representDelivery } from "./deliveries.ts";
 import { readQuery } from "./list-query.ts";
 import { filterOf, placeCursor, requestQuery, toPlaceCursor } from "./request-filter.ts";
+import { messageEntries, representMessages } from "./request-messages.ts";
 import {
   type DashboardCalls,
   type DashboardRefusal,
@@ -42,6 +45,9 @@ import {
   idIn,
   type MemberVisit,
 } from "./visit.ts";
+import { representEvidence } from "./voting/request-evidence.ts";
+import { representVoting, type ShownVoting, votingEntries } from "./voting/request-voting.ts";
+import { representProgress } from "./voting/row-progress.ts";
 
 type Answers<Name extends keyof DashboardApi> = Promise<
   DashboardApi[Name]["answer"] | DashboardRefusal
@@ -65,8 +71,9 @@ export async function list(
     readPending(db, workspaceId),
     requestLists.readNow(db),
   ]);
+  const rows = await withMatches(db, workspaceId, found, filter);
   return {
-    items: await withMatches(db, workspaceId, found, filter),
+    items: await withProgress(db, workspaceId, { rows, found }),
     nextCursor: toPlaceCursor(last),
     pending: { count, isMore, oldestCreatedAt: oldestCreatedAt?.toISOString() ?? null },
     now: now.toISOString(),
@@ -88,6 +95,21 @@ async function withMatches(
   return rows.map((row) => {
     const match = matches.get(row.id);
     return match === undefined ? row : { ...row, match };
+  });
+}
+
+/** Rows that several people decide tell how far they are. */
+async function withProgress(
+  db: Queryable,
+  workspaceId: string,
+  { rows, found }: { rows: RequestRow[]; found: readonly ListedApproval[] },
+): Promise<RequestRow[]> {
+  const ids = found.filter(({ hasSeats }) => hasSeats).map(({ id }) => id);
+  const byId = await votingProgress.list(db, workspaceId, ids);
+  return rows.map((row) => {
+    const its = byId.get(row.id);
+    const progress = its === undefined ? null : representProgress(its);
+    return progress === null ? row : { ...row, progress };
   });
 }
 
@@ -119,6 +141,16 @@ export async function mailAgain(
   return mailed;
 }
 
+export async function remind(
+  { db, onDue }: DashboardCalls,
+  visit: MemberVisit,
+): Answers<"POST /workspaces/:workspaceId/requests/:requestId/remind"> {
+  const reminded = await remindByMember(db, idOf(visit), doerOf(visit));
+  if (isRefusal(reminded)) return reminded;
+  onDue();
+  return reminded;
+}
+
 function idOf({ call }: MemberVisit): string {
   return idIn(call, "requestId");
 }
@@ -134,6 +166,13 @@ async function showApproval(
   const { state } = approval;
   const redemption =
     state.kind === "APPROVED" ? await redemptions.find(db, { workspaceId, id: approval.id }) : null;
+  const voting = await readVoting(db, { workspaceId, approval, reviewers: history.reviewers });
+  const limit =
+    voting === null
+      ? await votingHistory.findLimit(db, { workspaceId, approvalId: approval.id })
+      : null;
+  const messages = await messageHistory.list(db, { workspaceId, approvalId: approval.id });
+  const evidence = await evidenceTable.listOfApproval(db, { workspaceId, approvalId: approval.id });
   return {
     ...representRow(listedOf(approval)),
     ...submittedOf(approval),
@@ -145,12 +184,34 @@ async function showApproval(
       email,
       openedAt: openedAt?.toISOString() ?? null,
     })),
-    history: historyOf(approval, history, redemption),
+    ...(voting === null ? {} : { voting: representVoting(voting) }),
+    ...(limit === null ? {} : { approverLimit: limit }),
+    history: historyOf(approval, { history, redemption, voting, messages }),
+    ...representMessages(messages),
+    ...representEvidence(evidence),
     deliveries: history.deliveries.map(representDelivery),
   };
 }
 
-function listedOf(approval: Approval): ListedApproval {
+/** Null where one person decides alone. */
+async function readVoting(
+  db: Queryable,
+  {
+    workspaceId,
+    approval,
+    reviewers,
+  }: Pick<ShownVoting, "approval" | "reviewers"> & { workspaceId: string },
+): Promise<ShownVoting | null> {
+  const where = { workspaceId, approvalId: approval.id };
+  const history = await votingHistory.find(db, where);
+  const record = history === null ? null : await votings.find(db, where);
+  if (history === null || record === null) return null;
+  const { revision } = record;
+  const revisionText = revision === 1 ? null : await votings.findRevision(db, where, revision);
+  return { approval, record, history, revisionText, reviewers };
+}
+
+function listedOf(approval: Approval): Omit<ListedApproval, "hasSeats"> {
   const { state } = approval;
   return {
     ...approval,
@@ -161,7 +222,7 @@ function listedOf(approval: Approval): ListedApproval {
   };
 }
 
-function representRow(listed: ListedApproval): RequestRow {
+function representRow(listed: Omit<ListedApproval, "hasSeats">): RequestRow {
   return {
     id: listed.id,
     status: listed.status,
@@ -182,18 +243,24 @@ function representApprover(approver: Approver) {
     : { approverEmail: null, approverGroup: { key: approver.key, name: approver.name } };
 }
 
+type ToldHistory = {
+  history: ApprovalHistory;
+  redemption: redemptions.Redemption | null;
+  voting: ShownVoting | null;
+  messages: readonly messageHistory.ToldMessage[];
+};
+
 /** Oldest first. Entries of the same millisecond keep the order in which they must have happened. */
-function historyOf(
-  { createdAt, state }: Approval,
-  history: ApprovalHistory,
-  redemption: redemptions.Redemption | null,
-): HistoryEntry[] {
+function historyOf({ createdAt, state }: Approval, told: ToldHistory): HistoryEntry[] {
+  const { history, redemption, voting, messages } = told;
   const entries: HistoryEntry[] = [
     { kind: "created", at: createdAt.toISOString() },
     ...history.sent.flatMap(mailEntries),
+    ...messageEntries(messages, history.sent),
     ...history.reviewers.flatMap(({ email, openedAt }): HistoryEntry[] =>
       openedAt === null ? [] : [{ kind: "opened", at: openedAt.toISOString(), email }],
     ),
+    ...(voting === null ? [] : votingEntries(voting)),
     ...outcomeEntries(state),
     ...(redemption === null ? [] : [redeemedEntry(redemption)]),
     ...history.sent.flatMap(webhookEntries),
@@ -201,14 +268,30 @@ function historyOf(
   return entries.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
-/** Mails that ask a reviewer. The owners' mails about failed ones are among the deliveries. */
+/** Mails to reviewers. The owners' mails, about failed ones and too few people, are among the deliveries. */
 function mailEntries({ delivery, at: date, isDelivered }: Sent): HistoryEntry[] {
   const { destination, event, id: deliveryId } = delivery;
-  if (destination.kind !== "mailbox" || !event.startsWith("request.")) return [];
-  const arrived = event === "request.created" ? "mailed" : "reminded";
+  const arrived = mailKinds[event];
+  if (destination.kind !== "mailbox" || arrived === undefined) return [];
   const kind = isDelivered ? arrived : "mail_failed";
   return [{ kind, at: date.toISOString(), email: destination.email, deliveryId }];
 }
+
+type MailKind = "mailed" | "reminded" | "change_told" | "outcome_told";
+
+const mailKinds: Partial<Record<string, MailKind>> = {
+  "request.created": "mailed",
+  "request.stage_entered": "mailed",
+  "request.escalated": "mailed",
+  "request.reassigned": "mailed",
+  "request.changed": "change_told",
+  "request.expiring": "reminded",
+  "request.reminded": "reminded",
+  "request.approved": "outcome_told",
+  "request.rejected": "outcome_told",
+  "request.expired": "outcome_told",
+  "request.cancelled": "outcome_told",
+};
 
 function webhookEntries({ delivery, at: date, isDelivered }: Sent): HistoryEntry[] {
   const { destination, event, id: deliveryId } = delivery;

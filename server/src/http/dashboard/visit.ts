@@ -5,9 +5,11 @@ import type { Database } from "../../database/database.ts";
 import type { Keyring } from "../../domain/access/keyring.ts";
 import type { OidcClient } from "../../domain/access/openid.ts";
 import { textOf } from "../../domain/approval/json-body.ts";
+import type { CallSlack } from "../../domain/channels/slack-answer.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import type { MemberDoer } from "../../domain/workspace/activity.ts";
 import type { Role } from "../../domain/workspace/role.ts";
+import type { ReadReceipt } from "../../operations/proof/receipts.ts";
 import type { ResolutionWatch } from "../../storage/approvals/resolution-watch.ts";
 import type { DashboardErrorCode } from "../../wire/dashboard-contract.ts";
 import type { Assets } from "../frame/assets.ts";
@@ -32,6 +34,8 @@ export type DashboardCalls = {
   isMailKept: boolean;
   /** Says what is wrong with the address behind a webhook's URL; null when it may be registered. */
   examineAddress: (url: string) => Promise<string | null>;
+  callSlack: CallSlack;
+  readReceipt: ReadReceipt;
   /** The company's own sign-in, if one is set up. */
   oidc: OidcClient | null;
   /** Milliseconds since some fixed time, for rate limits. */

@@ -3,11 +3,14 @@
 import { z } from "zod";
 import { activityPageMax } from "../../domain/limits.ts";
 import { isRefusal, refuse } from "../../domain/refusal.ts";
+import { approverLimits } from "../../domain/workspace/approver-limit.ts";
+import { handOvers } from "../../domain/workspace/workspace-settings.ts";
 import { updateWorkspace } from "../../operations/workspaces/manage-workspace.ts";
 import * as storedActivity from "../../storage/workspaces/activity.ts";
 import * as workspaces from "../../storage/workspaces/workspaces.ts";
 import type { Activity } from "../../wire/dashboard-activity.ts";
-import type { Page, Workspace } from "../../wire/dashboard-contract.ts";
+import type { Page } from "../../wire/dashboard-contract.ts";
+import type { Workspace } from "../../wire/dashboard-settings.ts";
 import { tellRefusal } from "./change-refusal.ts";
 import {
   type DashboardCalls,
@@ -32,6 +35,12 @@ export async function show(
     reminderPercent: workspace.reminderPercent,
     reviewCode: workspace.reviewCode,
     defaultApprover: workspace.defaultApprover,
+    approverLimit: workspace.approverLimit,
+    approverDomains: [...workspace.approverDomains],
+    handOver: workspace.handOver,
+    requiresSignature: workspace.requiresSignature,
+    receiptHours: workspace.receiptHours,
+    retentionDays: workspace.retentionDays,
     cap: workspace.cap,
     role,
     createdAt: workspace.createdAt.toISOString(),
@@ -48,6 +57,9 @@ const settings = z.object({
   reviewCode: z.boolean().optional(),
   cap: z.number().nullable().optional(),
   defaultApprover: z.string().nullable().optional(),
+  approverLimit: z.enum(approverLimits, `must be one of ${approverLimits.join(", ")}`).optional(),
+  approverDomains: z.array(z.string()).optional(),
+  handOver: z.enum(handOvers, `must be one of ${handOvers.join(", ")}`).optional(),
 });
 
 export async function changeSettings(
@@ -61,6 +73,28 @@ export async function changeSettings(
   return isRefusal(changed) ? tellRefusal(changed) : show(calls, visit);
 }
 
+const proof = z.object({
+  requiresSignature: z.boolean().optional(),
+  receiptHours: z.number().optional(),
+  retentionDays: z.number().nullable().optional(),
+});
+
+export async function changeProof(
+  calls: DashboardCalls,
+  visit: MemberVisit,
+): Promise<Workspace | DashboardRefusal> {
+  const form = readForm(visit.call, proof);
+  if (isRefusal(form)) return form;
+  const { requiresSignature, receiptHours, retentionDays } = form;
+  const changes = {
+    ...(requiresSignature === undefined ? {} : { requiresSignature }),
+    ...(receiptHours === undefined ? {} : { receiptHours }),
+    ...(retentionDays === undefined ? {} : { retentionDays }),
+  };
+  const changed = await updateWorkspace(calls.db, visit.workspaceId, changes, doerOf(visit));
+  return isRefusal(changed) ? tellRefusal(changed) : show(calls, visit);
+}
+
 /** A field that is present without a value would undo the setting. */
 function given({
   name,
@@ -69,6 +103,9 @@ function given({
   reviewCode,
   cap,
   defaultApprover,
+  approverLimit,
+  approverDomains,
+  handOver,
 }: z.infer<typeof settings>) {
   return {
     ...(name === undefined ? {} : { name }),
@@ -77,6 +114,9 @@ function given({
     ...(reviewCode === undefined ? {} : { reviewCode }),
     ...(cap === undefined ? {} : { cap }),
     ...(defaultApprover === undefined ? {} : { defaultApprover }),
+    ...(approverLimit === undefined ? {} : { approverLimit }),
+    ...(approverDomains === undefined ? {} : { approverDomains }),
+    ...(handOver === undefined ? {} : { handOver }),
   };
 }
 

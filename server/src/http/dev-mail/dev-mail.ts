@@ -2,7 +2,7 @@
 // stored for it. It composes each mail again from the same rows.
 
 import type { Database } from "../../database/database.ts";
-import type { ComposedMail } from "../../operations/deliveries/compose-mail.ts";
+import type { ComposedMail } from "../../operations/deliveries/composed-mail.ts";
 import type * as mails from "../../storage/deliveries/mails.ts";
 import * as sentMails from "../../storage/deliveries/sent-mails.ts";
 import type { Answer, Call } from "../frame/call.ts";

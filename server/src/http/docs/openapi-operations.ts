@@ -6,18 +6,18 @@ import { describeCallback } from "./openapi-webhooks.ts";
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-const json = (schema: object, example?: object) => ({
+export const json = (schema: object, example?: object) => ({
   "application/json": example === undefined ? { schema } : { schema, example },
 });
 
-const requestId = {
+export const requestId = {
   "X-Request-Id": {
     description: "Names this call in our logs. Quote it when you report a problem.",
     schema: { type: "string" },
   },
 };
 
-const refusal = (description: string, headers: object = {}) => ({
+export const refusal = (description: string, headers: object = {}) => ({
   description,
   headers: { ...requestId, ...headers },
   content: json(ref("Error")),
@@ -27,7 +27,7 @@ const retryAfter = {
   "Retry-After": { description: "Seconds to wait.", schema: { type: "string" } },
 };
 
-const common = {
+export const common = {
   "401": refusal("`unauthorized`: no key, or one that is malformed, unknown or revoked.", {
     "WWW-Authenticate": { description: "Always Bearer.", schema: { type: "string" } },
   }),
@@ -43,7 +43,7 @@ const common = {
 };
 
 /** Only parameters with an example are part of the samples in the reference. */
-const query = (name: string, schema: object, description: string, example?: unknown) => ({
+export const query = (name: string, schema: object, description: string, example?: unknown) => ({
   name,
   in: "query",
   required: false,
@@ -66,6 +66,15 @@ const replayed = (description: string) => ({
   "Idempotent-Replayed": { description, schema: { type: "string", const: "true" } },
 });
 
+export const requestIdParameter = (example: string) => ({
+  name: "id",
+  in: "path",
+  required: true,
+  description: "The id of the request.",
+  schema: { type: "string" },
+  example,
+});
+
 /** Whole requests, as answers carry them. */
 export type ExampleRequests = {
   pending: { id: string; agentName: string };
@@ -80,14 +89,7 @@ export function describeOperations({ pending, approved, cancelled, redeemed }: E
     headers: { ...requestId, ...headers },
     content: json(ref("ApprovalRequest"), example),
   });
-  const idParameter = {
-    name: "id",
-    in: "path",
-    required: true,
-    description: "The id of the request.",
-    schema: { type: "string" },
-    example: pending.id,
-  };
+  const idParameter = requestIdParameter(pending.id);
   return {
     "/v1/requests": {
       post: {
@@ -109,10 +111,12 @@ export function describeOperations({ pending, approved, cancelled, redeemed }: E
             ...replayed("`true` when an earlier call created it."),
           }),
           "400": refusal(
-            "`invalid_json`, `validation_error` (the message names the field), `state_too_large` or `empty_group`.",
+            "`invalid_json`, `validation_error` (the message names the field), `state_too_large`, `empty_group`, or `quorum_unreachable`: too few different people are asked.",
           ),
           "402": refusal("`quota_exceeded`: the month's volume or safety cap is used up."),
-          "403": refusal("`plan_required`: approver groups are not part of the plan."),
+          "403": refusal(
+            "`plan_required`: approver groups are not part of the plan; or `approver_not_allowed`: the workspace lets agents ask only certain people.",
+          ),
           "404": refusal("`unknown_group`: no such group in this workspace."),
           "413": refusal("`body_too_large`: more than 4 MiB."),
           "422": refusal("`idempotency_key_reused`: the key was used with another body."),
@@ -177,13 +181,17 @@ export function describeOperations({ pending, approved, cancelled, redeemed }: E
             name: "If-None-Match",
             in: "header",
             required: false,
-            description: "An `ETag` of an earlier answer.",
+            description:
+              "An `ETag` of an earlier answer. With `wait`, the answer also comes as soon as `approvals` differ from it.",
             schema: { type: "string" },
           },
         ],
         responses: {
           "200": answer("The request in its current state.", approved, {
-            ETag: { description: "Changes with the status.", schema: { type: "string" } },
+            ETag: {
+              description: "Changes with the status, and with `approvals`.",
+              schema: { type: "string" },
+            },
           }),
           "304": {
             description: "Nothing has changed since the answer with this `ETag`.",
@@ -207,6 +215,48 @@ export function describeOperations({ pending, approved, cancelled, redeemed }: E
           "404": refusal("`not_found`: unknown, malformed or of another workspace."),
           "409": refusal("`already_resolved`: it is final; the message says what became of it."),
           "413": refusal("`body_too_large`: this call takes no body."),
+          ...common,
+        },
+      },
+    },
+    "/v1/requests/{id}/remind": {
+      post: {
+        operationId: "remindRequest",
+        tags: ["Requests"],
+        summary: "Remind everybody who can still vote",
+        description:
+          "Mails them again, at most once in an hour. Nothing about the request changes.",
+        parameters: [idParameter],
+        responses: {
+          "200": answer("The request, still PENDING.", pending),
+          "404": refusal("`not_found`: unknown, malformed or of another workspace."),
+          "409": refusal(
+            "`already_resolved`: it is final; or `nobody_to_remind`: nobody can vote on it just now.",
+          ),
+          "413": refusal("`body_too_large`: this call takes no body."),
+          ...common,
+          "429": refusal(
+            "`reminded_recently`: everybody was reminded within the last hour; or `rate_limited`.",
+            retryAfter,
+          ),
+        },
+      },
+    },
+    "/v1/requests/{id}/log-proof": {
+      get: {
+        operationId: "getLogProof",
+        tags: ["Requests"],
+        summary: "Prove that a decision is in the log",
+        description:
+          "Answers a C2SP tlog-proof: the entry's place, the hashes up to a signed checkpoint, and in `extra` the entry, the fact that it stands for, and its salt.",
+        parameters: [idParameter],
+        responses: {
+          "200": {
+            description: "The proof, in the newest checkpoint.",
+            headers: requestId,
+            content: { "text/plain": { schema: { type: "string" } } },
+          },
+          "404": refusal("`not_found`: unknown, not decided, or in no checkpoint yet."),
           ...common,
         },
       },

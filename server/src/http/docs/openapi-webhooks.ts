@@ -1,6 +1,11 @@
 // Webhooks in the OpenAPI document. OpenAPI describes each as a call that the receiver must accept.
 
-import { type EventKind, eventKinds, testEventKind } from "../../domain/approval/event.ts";
+import {
+  checkpointKind,
+  type EventKind,
+  eventKinds,
+  testEventKind,
+} from "../../domain/approval/event.ts";
 import { requiredOf } from "./openapi-fields.ts";
 
 const whenByKind: Record<EventKind, string> = {
@@ -9,6 +14,12 @@ const whenByKind: Record<EventKind, string> = {
   "request.rejected": "A person rejected; the note, if any, is in resolutionNote",
   "request.expired": "The time ran out without a decision",
   "request.cancelled": "The request was cancelled by the agent, or by a member on the dashboard",
+  "request.vote_recorded": "One of several people voted",
+  "request.stage_entered": "The people of another stage are asked",
+  "request.escalated": "A stage stayed open for so long that more people were asked",
+  "request.reassigned":
+    "Somebody passed their vote to a colleague, or a delegate stands in for them",
+  "request.unreachable": "No mail to the people of the open stage could be delivered",
 };
 
 const header = (name: string, description: string) => ({
@@ -18,6 +29,14 @@ const header = (name: string, description: string) => ({
   description,
   schema: { type: "string" },
 });
+
+const receipt = {
+  ...header(
+    "X-Service-Receipt",
+    "The signed receipt of the decision. Missing if it has more than 6144 bytes, or the service can't sign just now: then read it by `getReceipt`.",
+  ),
+  required: false,
+};
 
 const headers = [
   header("X-Service-Event", "The event, for routing."),
@@ -34,6 +53,7 @@ const headers = [
 /** `approved` is a request as answers carry it: `request.approved` shows it as an example. */
 export function describeWebhooks(
   body: object,
+  checkpoint: object,
   approved: { createdAt: string; resolvedAt: string },
 ) {
   const examples: Record<string, object> = {
@@ -43,12 +63,13 @@ export function describeWebhooks(
     ...eventKinds.map((kind) => [kind, whenByKind[kind]] as const),
     [testEventKind, "Somebody wants to see whether the endpoint works"] as const,
   ];
-  return Object.fromEntries(
-    described.map(([kind, summary]) => {
-      const content = { schema: body, ...(kind in examples ? { example: examples[kind] } : {}) };
-      return [kind, { post: describeWebhook(kind, summary, content) }];
-    }),
-  );
+  const ofRequests = described.map(([kind, summary]) => {
+    const content = { schema: body, ...(kind in examples ? { example: examples[kind] } : {}) };
+    return [kind, { post: describeWebhook(kind, summary, content) }] as const;
+  });
+  const summary = "Once a day, if the log grew: its newest checkpoint";
+  const post = describeWebhook(checkpointKind, summary, { schema: checkpoint });
+  return Object.fromEntries([...ofRequests, [checkpointKind, { post }]]);
 }
 
 /** The outcome at the address that the request itself named. */
@@ -74,13 +95,15 @@ function eventOf(event: EventKind, answered: { createdAt: string; resolvedAt: st
   };
 }
 
+const kindsWithReceipt = new Set(["request.approved", "request.rejected", "callback"]);
+
 function describeWebhook(kind: string, summary: string, content: object) {
   return {
     operationId: `receive.${kind}`,
     tags: ["Webhooks"],
     summary,
     security: [],
-    parameters: headers,
+    parameters: kindsWithReceipt.has(kind) ? [...headers, receipt] : headers,
     requestBody: { required: true, content: { "application/json": content } },
     responses: {
       "2XX": { description: "Delivered." },
@@ -89,6 +112,20 @@ function describeWebhook(kind: string, summary: string, content: object) {
     },
   };
 }
+
+export const checkpointEventSchema = {
+  type: "object",
+  required: ["event", "createdAt", "checkpoint"],
+  properties: {
+    event: { type: "string", const: checkpointKind },
+    createdAt: { type: "string", format: "date-time", description: "When it was sent first." },
+    checkpoint: {
+      type: "string",
+      description: "A signed note (c2sp.org/tlog-checkpoint) of the workspace's log.",
+    },
+  },
+  additionalProperties: false,
+};
 
 /** A request without `object`, with its time of creation under another name. */
 export function webhookEventSchema(requestFields: Record<string, object>) {
@@ -105,7 +142,8 @@ export function webhookEventSchema(requestFields: Record<string, object>) {
         required: requiredOf(data),
         properties: data,
         additionalProperties: false,
-        description: "The request: pending in `request.created`, else in its final state.",
+        description:
+          "The request: in its final state in the event of its outcome, and pending in every other, with `approvals` as they were then.",
       },
     },
     additionalProperties: false,

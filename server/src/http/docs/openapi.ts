@@ -4,13 +4,15 @@ import { approvalStatuses } from "../../domain/approval/approval.ts";
 import { listLimitMax } from "../../domain/limits.ts";
 import {
   answeredProperties,
+  approvalsSchema,
   createProperties,
   nullable,
   opaque,
   requiredOf,
 } from "./openapi-fields.ts";
 import { describeOperations, ref } from "./openapi-operations.ts";
-import { describeWebhooks, webhookEventSchema } from "./openapi-webhooks.ts";
+import { describeReceipts, exampleReceipt, keySetSchema } from "./openapi-receipts.ts";
+import { checkpointEventSchema, describeWebhooks, webhookEventSchema } from "./openapi-webhooks.ts";
 
 const time = (description: string) => ({ type: "string", format: "date-time", description });
 const exampleSubmission = {
@@ -58,6 +60,7 @@ const redeemed = {
   ...approved,
   redeemedAt: "2026-01-31T12:04:11.090Z",
   redeemedBy: { id: "key_019a862c0d3e7f52b1a4c6d8e0f21324", name: "Refund agent" },
+  receipt: exampleReceipt,
 };
 const cancelled = { ...pending, status: "CANCELLED", resolvedAt: "2026-01-31T12:01:30.007Z" };
 
@@ -94,6 +97,7 @@ const requestFields = {
   resolvedByEmail: nullable("string", "Who decided; null unless a person did."),
   resolutionNote: nullable("string", "What that person wrote."),
   expiresAt: time("When it expires, by the service's clock."),
+  approvals: ref("Approvals"),
   createdAt: time("When it was created."),
 };
 
@@ -108,6 +112,11 @@ const redemptionFields = {
     description: "The API key, as the dashboard names it.",
   },
 };
+
+const receipt = nullable(
+  "string",
+  "The signed receipt of the decision; null while the service can't sign.",
+);
 
 const errorFields = {
   code: { type: "string", description: "Stable, for programs." },
@@ -145,8 +154,11 @@ export const openApi = {
     { name: "Webhooks", description: "What the service sends to your endpoints." },
     { name: "Service", description: "The service itself." },
   ],
-  paths: describeOperations({ pending, approved, cancelled, redeemed }),
-  webhooks: describeWebhooks(ref("WebhookEvent"), approved),
+  paths: {
+    ...describeOperations({ pending, approved, cancelled, redeemed }),
+    ...describeReceipts(approved),
+  },
+  webhooks: describeWebhooks(ref("WebhookEvent"), ref("CheckpointEvent"), approved),
   components: {
     securitySchemes: {
       apiKey: { type: "http", scheme: "bearer", description: "An API key of one workspace." },
@@ -172,10 +184,11 @@ export const openApi = {
         properties: requestFields,
         additionalProperties: false,
       },
+      Approvals: approvalsSchema,
       RedeemedRequest: {
         type: "object",
-        required: requiredOf({ ...requestFields, ...redemptionFields }),
-        properties: { ...requestFields, ...redemptionFields },
+        required: requiredOf({ ...requestFields, ...redemptionFields, receipt }),
+        properties: { ...requestFields, ...redemptionFields, receipt },
         additionalProperties: false,
       },
       ApprovalRequestList: {
@@ -202,7 +215,9 @@ export const openApi = {
         additionalProperties: false,
       },
       WebhookEvent: webhookEventSchema(requestFields),
+      CheckpointEvent: checkpointEventSchema,
       Error: errorSchema(),
+      KeySet: keySetSchema,
       RedeemError: errorSchema(redemptionFields),
     },
   },

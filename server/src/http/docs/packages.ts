@@ -34,7 +34,8 @@ export function show({ assets, origin }: PackageCalls, call: Call): Answer {
   const etag = `"${packed.integrity}"`;
   const named = { ...headers, etag };
   if (call.header("if-none-match") === etag) return { status: 304, headers: named, body: null };
-  return { status: 200, headers: named, type: "application/gzip", body };
+  const type = packed.file.endsWith(".mjs") ? "text/javascript" : "application/gzip";
+  return { status: 200, headers: named, type, body };
 }
 
 /** Parsed at each call, because it is short and seldom asked for. */

@@ -40,7 +40,7 @@ import {
   withDecodablePath,
   withoutBasePath,
 } from "./paths.ts";
-import { boundPipelining } from "./pipelining.ts";
+import { boundPipelining, isAloneOnConnection } from "./pipelining.ts";
 import { busy, internalError, problem, tooManyOnConnection, unavailable } from "./problems.ts";
 import type { Admission, Route } from "./route.ts";
 
@@ -62,6 +62,8 @@ const defaultHeaders = { "cache-control": "no-store", "x-content-type-options": 
 export type AppOptions = GuardOptions & {
   routes: Route[];
   log: Logger;
+  /** The process is about to stop: callers are led to others, and are served meanwhile. */
+  isDraining?: () => boolean;
   /** A whole request must arrive within this time. Its answer may take longer. */
   requestTimeoutMs?: number;
   /** A reader that takes nothing of a large answer for one to two such periods is cut off. */
@@ -121,7 +123,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     reply.headers({ "x-request-id": request.id, ...defaultHeaders });
     done();
   });
-  closeConnectionsWhenStopping(app);
+  closeConnectionsWhenStopping(app, options.isDraining ?? (() => false));
   logEveryCall(app, log);
   boundPipelining(app, (reply) => send(reply, tooManyOnConnection()));
   app.setErrorHandler((error, request, reply) => {
@@ -225,13 +227,15 @@ function readEveryBodyAsBytes(app: FastifyInstance, bodies: BodyReader): void {
 }
 
 /** A connection kept alive after its last answer would hold up a stop until it times out. */
-function closeConnectionsWhenStopping(app: FastifyInstance): void {
+function closeConnectionsWhenStopping(app: FastifyInstance, isDraining: () => boolean): void {
   let isStopping = false;
   app.addHook("preClose", async () => {
     isStopping = true;
   });
-  app.addHook("onSend", (_request, reply, payload, done) => {
-    if (isStopping) reply.header("connection", "close");
+  app.addHook("onSend", (request, reply, payload, done) => {
+    // Those behind it on the same connection would lose their answers.
+    const isLast = isAloneOnConnection(request.raw.socket);
+    if (isStopping || (isDraining() && isLast)) reply.header("connection", "close");
     done(null, payload);
   });
 }

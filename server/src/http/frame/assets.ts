@@ -12,11 +12,16 @@ import { problem } from "./problems.ts";
 /** The files of one page, as names below the base path. */
 export type PageFiles = { script: string; parts: string[]; styles: string[]; icon: string };
 
+/** The inbox as an app. Icons are names below the base path, by the name that they were built under. */
+export type AppFiles = { serviceWorker: Buffer; icons: ReadonlyMap<string, string> };
+
 export type Assets = {
   /** By name, without a folder. */
   files: ReadonlyMap<string, Buffer>;
   review: PageFiles;
+  inbox: PageFiles;
   dashboard: PageFiles;
+  app: AppFiles;
   /** The documentation's pages, by name. */
   docs: ReadonlyMap<string, Buffer>;
   /** The packed packages, and `index.json`, by name. */
@@ -25,6 +30,7 @@ export type Assets = {
 
 const builtFolder = join(import.meta.dirname, "..", "..", "..", "..", "web", "dist");
 const reviewEntry = "src/review/main.tsx";
+const inboxEntry = "src/inbox/main.tsx";
 const dashboardEntry = "src/dashboard/boot.ts";
 /** The dashboard's first script only begins this one. */
 const dashboardProgram = "src/dashboard/main.tsx";
@@ -50,6 +56,7 @@ export function loadAssets(folder: string = builtFolder): Assets {
       manifest("dashboard-manifest.json"),
       readAll(join(folder, "docs/pages")),
       readAll(join(folder, "packages")),
+      readAll(join(folder, "app")),
     );
   } catch (error) {
     if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
@@ -71,20 +78,40 @@ export const iconName = `icon-${hash("sha256", iconBytes, "hex").slice(0, 8)}.sv
 /** One entry of the builder's manifest: a file, its styles, and the entries it cannot begin without. */
 type Chunk = { file: string; css?: string[]; imports?: string[] };
 
-/** Each page is built by itself and has a manifest of its own. */
+/** The dashboard is built by itself and has a manifest of its own; the review page and the inbox share parts. */
 export function toAssets(
   reviewManifest: string,
   files: ReadonlyMap<string, Buffer>,
   dashboardManifest: string,
   docs: ReadonlyMap<string, Buffer> = new Map(),
   packages: ReadonlyMap<string, Buffer> = new Map(),
+  app: ReadonlyMap<string, Buffer> = new Map(),
 ): Assets {
+  const { serviceWorker, icons, iconFiles } = toApp(app);
   return {
-    files: new Map([...files, [iconName, iconBytes]]),
+    files: new Map([...files, [iconName, iconBytes], ...iconFiles]),
     review: toPageFiles(reviewManifest, reviewEntry, reviewEntry),
+    inbox: toPageFiles(reviewManifest, inboxEntry, inboxEntry),
     dashboard: toPageFiles(dashboardManifest, dashboardEntry, dashboardProgram),
+    app: { serviceWorker, icons },
     docs,
     packages,
+  };
+}
+
+const serviceWorkerName = "service-worker.js";
+
+/** Icons get names that change with their content, as other files have them from the builder. */
+function toApp(built: ReadonlyMap<string, Buffer>) {
+  const icons = [...built].filter(([name]) => extname(name) === ".png");
+  const named = icons.map(([name, bytes]) => {
+    const digest = hash("sha256", bytes, "hex").slice(0, 8);
+    return { name, bytes, file: name.replace(/\.png$/, `-${digest}.png`) };
+  });
+  return {
+    serviceWorker: built.get(serviceWorkerName) ?? Buffer.alloc(0),
+    icons: new Map(named.map(({ name, file }) => [name, `assets/${file}`])),
+    iconFiles: named.map(({ file, bytes }): [string, Buffer] => [file, bytes]),
   };
 }
 

@@ -30,7 +30,7 @@ export type Call = {
 export type Reader = Pick<Call, "params" | "query" | "header">;
 
 /** The part of a call that is known before its body is read. */
-export type Caller = Pick<Call, "keyDigest" | "params" | "address" | "facts">;
+export type Caller = Pick<Call, "keyDigest" | "params" | "header" | "address" | "facts">;
 
 export const repeated: unique symbol = Symbol("repeated header");
 

@@ -71,7 +71,8 @@ export function toReader(request: FastifyRequest): Reader {
 export function toCaller(request: FastifyRequest, trustedProxies: readonly Cidr[]): Caller {
   const { keyDigest, facts } = request;
   const params = request.params as Record<string, string>;
-  return { keyDigest, params, facts, address: addressOf(request, trustedProxies) };
+  const header = (name: string) => headerOf(request, name);
+  return { keyDigest, params, header, facts, address: addressOf(request, trustedProxies) };
 }
 
 function addressOf(request: FastifyRequest, trustedProxies: readonly Cidr[]): string | null {

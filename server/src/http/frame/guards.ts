@@ -3,19 +3,23 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Cidr } from "../../domain/access/network-address.ts";
 import type { RateLimit } from "../../domain/access/rate-limit.ts";
+import { slackCallsLimit } from "../../domain/channels/slack-limits.ts";
 import { isRefusal, type Refusal } from "../../domain/refusal.ts";
 import { authenticate, authenticateMcp } from "./authenticate.ts";
-import type { Answer } from "./call.ts";
+import type { Answer, Call } from "./call.ts";
 import { forReader, headerOf, send, toCaller } from "./exchange.ts";
 import { innerKeyDigest } from "./inner-call.ts";
-import { dashboardHeaders, reviewHeaders } from "./page-headers.ts";
+import { dashboardHeaders, inboxHeaders, reviewHeaders } from "./page-headers.ts";
 import {
   crossOrigin,
   dashboardCrossOrigin,
+  inboxCrossOrigin,
+  networkRateLimited,
   notFound,
   problemOfRefusal,
   rateLimited,
   reviewRateLimited,
+  unprovenSlack,
 } from "./problems.ts";
 import { RateLimiter } from "./rate-limiter.ts";
 import { withResourceMetadata } from "./resource-metadata.ts";
@@ -46,10 +50,38 @@ export function makeGuards(options: GuardOptions): Record<Route["access"], Guard
       refuse: (refusal) => withResourceMetadata(problemOfRefusal(refusal), options.origin),
     }),
     review_link: makeReviewGuard(options),
-    dashboard: makeDashboardGuard(options),
+    dashboard: makeSessionGuard(options, dashboardHeaders, dashboardCrossOrigin),
+    inbox: makeSessionGuard(options, inboxHeaders, inboxCrossOrigin),
+    slack: makeSlackGuard(options),
     this_machine: guardThisMachine,
     anyone: null,
   };
+}
+
+/** What doesn't even look signed isn't read. Slack's many addresses stay far below the limit of each. */
+function makeSlackGuard({ clock, trustedProxies }: GuardOptions): Guard {
+  const limiter = new RateLimiter(slackCallsLimit);
+  return (request, reply, done) => {
+    const { header, address } = toCaller(request, trustedProxies);
+    if (!looksSignedBySlack(header)) {
+      send(reply, unprovenSlack());
+      return;
+    }
+    const { allowed, retryAfterMs } = limiter.take(Buffer.from(address ?? ""), clock());
+    if (allowed) done();
+    else send(reply, networkRateLimited(Math.max(1, Math.ceil(retryAfterMs / 1_000))));
+  };
+}
+
+function looksSignedBySlack(header: Call["header"]): boolean {
+  const timestamp = header("x-slack-request-timestamp");
+  const signature = header("x-slack-signature");
+  return (
+    typeof timestamp === "string" &&
+    typeof signature === "string" &&
+    /^[0-9]{1,12}$/.test(timestamp) &&
+    /^v0=[0-9a-f]{64}$/.test(signature)
+  );
 }
 
 /** To everybody else it looks like an unknown path. */
@@ -107,13 +139,16 @@ function makeReviewGuard({ origin, clock, trustedProxies }: GuardOptions): Guard
   };
 }
 
-/** The same for the dashboard. The handler's query checks afterwards whether the caller is signed in. */
-function makeDashboardGuard({ origin }: GuardOptions): Guard {
+/** The same where people sign in. The handler's query checks afterwards whether the caller is signed in. */
+function makeSessionGuard(
+  { origin }: GuardOptions,
+  headers: Readonly<Record<string, string>>,
+  refuse: (publicOrigin: string) => Answer,
+): Guard {
   return (request, reply, done) => {
-    reply.headers(dashboardHeaders);
-    if (isFromElsewhere(request, origin)) {
-      send(reply, dashboardCrossOrigin(originOf(origin.publicUrl)));
-    } else done();
+    reply.headers(headers);
+    if (isFromElsewhere(request, origin)) send(reply, refuse(originOf(origin.publicUrl)));
+    else done();
   };
 }
 

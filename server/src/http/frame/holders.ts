@@ -45,20 +45,19 @@ export class Holders {
 }
 
 /** Digests only: a memory of secrets would be one more place to leak them. */
-function credentialOf(
-  { access }: Route,
-  call: Caller & Partial<Pick<Call, "header">>,
-): string | null {
+function credentialOf({ access }: Route, call: Caller): string | null {
   switch (access) {
     case "api_key":
     case "mcp":
       return call.keyDigest.toString("latin1");
     case "review_link":
       return hash("sha256", call.params.token ?? "");
-    case "dashboard": {
-      const cookies = call.header?.("cookie") ?? null;
+    case "dashboard":
+    case "inbox": {
+      const cookies = call.header("cookie");
       return cookies === null || cookies === repeated ? null : hash("sha256", cookies);
     }
+    case "slack":
     case "this_machine":
     case "anyone":
       return null;

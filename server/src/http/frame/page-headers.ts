@@ -37,6 +37,11 @@ export const reviewHeaders: Readonly<Record<string, string>> = {
   "permissions-policy": denied(() => true),
 };
 
+/** Beside those of a review: its page may ask for a passkey, and may not make one. */
+export const signingHeaders: Readonly<Record<string, string>> = {
+  "permissions-policy": denied((name) => name !== "publickey-credentials-get"),
+};
+
 /** The dashboard's page sets its own policy. Passkeys are made and used here. */
 export const dashboardHeaders: Readonly<Record<string, string>> = {
   ...reviewHeaders,
@@ -44,6 +49,13 @@ export const dashboardHeaders: Readonly<Record<string, string>> = {
   "permissions-policy": denied(
     (name) => !name.startsWith("publickey-credentials-") && name !== "identity-credentials-get",
   ),
+};
+
+/** The inbox's page sets its own policy. Decisions are signed here, and passkeys are added in its settings. */
+export const inboxHeaders: Readonly<Record<string, string>> = {
+  ...reviewHeaders,
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "permissions-policy": denied((name) => !name.startsWith("publickey-credentials-")),
 };
 
 /** Anybody may read and keep the documentation. Otherwise it is guarded like the other pages. */

@@ -16,6 +16,12 @@ export function idempotencyKeyOf(call: Call): string | null | Refusal {
   return refuseIdempotencyKey(key === repeated ? null : key) ?? (key as string);
 }
 
+/** The caller has a version, and it isn't this one. */
+export function namesOtherTag(call: Call, tag: string): boolean {
+  const header = call.header("if-none-match");
+  return header !== null && header !== repeated && !hasEntityTag(call, tag);
+}
+
 /** Whether the caller already has the answer with this entity tag. */
 export function hasEntityTag(call: Call, tag: string): boolean {
   const header = call.header("if-none-match");

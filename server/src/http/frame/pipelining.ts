@@ -17,3 +17,8 @@ export function boundPipelining(app: FastifyInstance, refuse: (reply: FastifyRep
     else refuse(reply);
   });
 }
+
+/** Whether this is the only call under way on its connection. */
+export function isAloneOnConnection(socket: object): boolean {
+  return (underWay.get(socket) ?? 0) <= 1;
+}

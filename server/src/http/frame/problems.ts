@@ -11,27 +11,36 @@ const statusOfCode: Record<ErrorCode | ReviewErrorCode | DashboardErrorCode, num
   validation_error: 400,
   state_too_large: 400,
   empty_group: 400,
+  quorum_unreachable: 400,
   unauthorized: 401,
   signed_out: 401,
   sign_in_failed: 401,
   quota_exceeded: 402,
   plan_required: 403,
+  approver_not_allowed: 403,
   cross_origin: 403,
   forbidden: 403,
   wrong_code: 403,
   link_locked: 403,
+  signature_required: 403,
+  signature_refused: 403,
   unknown_group: 404,
   not_found: 404,
   method_not_allowed: 405,
   request_timeout: 408,
   already_resolved: 409,
   not_approved: 409,
+  nobody_to_remind: 409,
   already_redeemed: 409,
   conflict: 409,
   stale_view: 409,
+  vote_refused: 409,
+  needed_later: 409,
+  hand_over_refused: 409,
   body_too_large: 413,
   idempotency_key_reused: 422,
   rate_limited: 429,
+  reminded_recently: 429,
   internal_error: 500,
   unavailable: 503,
 } satisfies Record<RefusalCode | ErrorCode | ReviewErrorCode | DashboardErrorCode, number>;
@@ -98,7 +107,7 @@ export function reviewProblem(
   code: ReviewErrorCode,
   message: string,
   more: Pick<ReviewErrorBody, "status" | "triesLeft"> = {},
-): Answer {
+): Answer & { body: string } {
   const body = { error: { code, message }, ...more } satisfies ReviewErrorBody;
   return { status: statusOfCode[code], body: JSON.stringify(body) };
 }
@@ -110,7 +119,26 @@ export function crossOrigin(publicOrigin: string): Answer {
   );
 }
 
+export function inboxCrossOrigin(publicOrigin: string): Answer {
+  return reviewProblem(
+    "cross_origin",
+    `This call does not come from the inbox, so nothing was decided or changed. Open it at ${publicOrigin} in a current browser, over https: browsers prove where a call comes from only there, or on this machine at localhost.`,
+  );
+}
+
 /** For callers that call more often than any page of ours does. */
+export function unprovenSlack(): Answer {
+  return problem("unauthorized", "This call is not signed by a connected Slack app.");
+}
+
+export function networkRateLimited(retryAfterSeconds: number): Answer {
+  const told = problem(
+    "rate_limited",
+    "Your network makes more calls than it may. Wait for the seconds in Retry-After, then go on.",
+  );
+  return { ...told, headers: { "retry-after": String(retryAfterSeconds) } };
+}
+
 export function reviewRateLimited(retryAfterSeconds: number): Answer {
   const told = reviewProblem(
     "rate_limited",
@@ -120,7 +148,7 @@ export function reviewRateLimited(retryAfterSeconds: number): Answer {
 }
 
 /** For callers whose large request waits behind too many others. */
-export function reviewBusy(): Answer {
+export function reviewBusy(): Answer & { body: string } {
   const told = reviewProblem(
     "unavailable",
     "Too many large requests are shown or decided at present. Try again in a moment: a decision counts once, however often it is sent.",

@@ -8,7 +8,15 @@ export type Admission = { holder: string } | { refused: Answer };
 export type Route = {
   method: "GET" | "POST";
   path: string;
-  access: "api_key" | "mcp" | "review_link" | "dashboard" | "this_machine" | "anyone";
+  access:
+    | "api_key"
+    | "mcp"
+    | "review_link"
+    | "dashboard"
+    | "inbox"
+    | "slack"
+    | "this_machine"
+    | "anyone";
   handle: (call: Call) => Answer | Promise<Answer | StreamedAnswer>;
   /** Below the limit of other routes. */
   bodyBytesMax?: number;

@@ -5,10 +5,21 @@ import { issueReviewTicket } from "../../domain/access/review-ticket.ts";
 import { editOf } from "../../domain/approval/approval.ts";
 import { reviewCodeTriesMax } from "../../domain/limits.ts";
 import { shownOf } from "../../domain/shown/submitted-fields.ts";
-import type { Review, ReviewLink } from "../../storage/approvals/reviews.ts";
-import type { ReviewOutcome, ReviewPage, ReviewStatus } from "../../wire/review-contract.ts";
+import type { Review, ReviewLink } from "../../operations/approvals/open-review.ts";
+import type {
+  ReviewChange,
+  ReviewOutcome,
+  ReviewPage,
+  ReviewSigning,
+  ReviewStatus,
+} from "../../wire/review-contract.ts";
+import { representVoting } from "./voting-representations.ts";
 
-export function representReview(review: Review, keyring: Keyring): ReviewPage {
+export function representReview(
+  review: Review,
+  keyring: Keyring,
+  signing: ReviewSigning | null,
+): ReviewPage {
   return {
     kind: "review",
     review: {
@@ -19,6 +30,8 @@ export function representReview(review: Review, keyring: Keyring): ReviewPage {
       groupName: review.groupName,
       createdAt: review.createdAt.toISOString(),
       ...representStatus(review, keyring),
+      ...representChange(review),
+      ...(signing === null ? {} : { signing }),
     },
   };
 }
@@ -36,7 +49,12 @@ export function representStatus(link: ReviewLink, keyring: Keyring): ReviewStatu
     outcome: outcomeOf(link),
     othersWaiting: link.othersWaiting,
     ticket: issueReviewTicket(keyring, link.reviewer.id, link.now),
+    ...(link.voting === null ? {} : { voting: representVoting(link.voting, link.reviewer.email) }),
   };
+}
+
+function representChange({ change }: Review): { change?: ReviewChange } {
+  return change === null ? {} : { change: { ...change, at: change.at.toISOString() } };
 }
 
 function outcomeOf({ state, reviewer }: ReviewLink): ReviewOutcome | null {

@@ -22,9 +22,8 @@ export async function cancelByMember(
     if (!(await approvalResolution.resolve(tx, where, { status: "CANCELLED" }))) return null;
     const found = await approvals.find(tx, workspaceId, id);
     if (found === null) throw new Error(`approval ${id} vanished`);
-    const subject = found.approval.summary;
     const action = "request.withdrawn"; // the stored name of a member's cancel
-    await activity.insert(tx, { workspaceId, actor, action, subject, detail: { request: id } });
+    await activity.insert(tx, { workspaceId, actor, action, subject: id, detail: { request: id } });
     return found;
   });
   if (cancelled !== null) return cancelled;

@@ -43,16 +43,15 @@ type CancelledBy = {
 /** Part of a larger change. Answers the ids that it has cancelled. */
 export async function cancelIn(tx: Transaction, by: CancelledBy): Promise<string[]> {
   const { workspaceId, actor, why = {} } = by;
-  const done = await approvalResolution.cancelMany(tx, workspaceId, by.ids);
-  if (done === null) return [];
-  const { ids, firstSummary } = done;
+  const ids = await approvalResolution.cancelMany(tx, workspaceId, by.ids);
+  if (ids.length === 0) return [];
   const [request = ""] = ids;
   const count = String(ids.length);
   await activity.insert(
     tx,
     ids.length === 1
       ? {
-          ...{ workspaceId, actor, subject: firstSummary },
+          ...{ workspaceId, actor, subject: request },
           action: "request.withdrawn",
           detail: { request, ...why },
         }

@@ -1,6 +1,6 @@
 // Creates an approval together with its event, its reviewers and its deliveries, or not at all.
 
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import {
   type Database,
   inOneStatement,
@@ -11,12 +11,7 @@ import {
 import { gather } from "../../database/gathering.ts";
 import { currentHolder } from "../../database/holder.ts";
 import type { Keyring } from "../../domain/access/keyring.ts";
-import {
-  deriveReviewToken,
-  digestOfReviewToken,
-  reviewLinkNonceBytes,
-} from "../../domain/access/review-link.ts";
-import type { Approval, Approver } from "../../domain/approval/approval.ts";
+import type { Approval } from "../../domain/approval/approval.ts";
 import type { NewApproval } from "../../domain/approval/new-approval.ts";
 import {
   gatheredCreateBytesMax,
@@ -24,9 +19,13 @@ import {
   largeStatementsPerHolderMax,
 } from "../../domain/limits.ts";
 import { isRefusal, type Refusal, refuse } from "../../domain/refusal.ts";
+import type { JsonText } from "../../domain/shown/json-text.ts";
 import * as creation from "../../storage/approvals/approval-creation.ts";
 import * as approvals from "../../storage/approvals/approvals.ts";
 import * as groups from "../../storage/people/groups.ts";
+import { newReviewer } from "../votings/new-reviewer.ts";
+import { type Asked, askedGroup, groupIdsOf } from "./asked-group.ts";
+import { type CarefulRow, createWithCare, needsCare } from "./create-with-care.ts";
 import { findWithExpiry } from "./expire-approvals.ts";
 import { unknownKey } from "./unknown-key.ts";
 
@@ -58,7 +57,16 @@ export function makeCreateApproval(
     batchesInFlightMax: largeStatementsMax,
     perHolderMax: largeStatementsPerHolderMax,
   });
+  const withCare = async (input: CreateInput) => {
+    const created = await retryRaces(() =>
+      createWithCare({ db, keyring }, input.approval, toCarefulRow(input)),
+    );
+    if (isRefusal(created)) return (await findReplay(db, input)) ?? created;
+    if (created.result.kind === "created") onDue();
+    return conclude(db, input, created, created.result);
+  };
   return async (input) => {
+    if (needsCare(input.approval)) return withCare(input);
     const asked = await findAsked(db, input);
     if (isRefusal(asked)) return (await findReplay(db, input)) ?? asked;
     const row = toRow(input, asked, keyring);
@@ -67,13 +75,11 @@ export function makeCreateApproval(
     // wait for it, and so would its whole batch.
     const travelsAlone = isLarge || insertAlone.isBusyFor(currentHolder());
     const result = await (travelsAlone ? insertAlone(row) : insertGathered(row));
+    if (result.kind === "needs_care") return withCare(input);
     if (result.kind === "created") onDue();
-    return conclude(db, input, asked, result);
+    return conclude(db, input, { asked, voting: null }, result);
   };
 }
-
-/** The reviewers: the address itself, or every member of the group at this moment. */
-type Asked = { approver: Approver; group: groups.Group | null; emails: string[] };
 
 async function findAsked(
   db: Database,
@@ -84,27 +90,7 @@ async function findAsked(
   }
   const { key } = approval.notify;
   const caller = await groups.findOfCaller(db, keyDigest, key);
-  if (caller === null) return unknownKey();
-  if (!caller.planHasGroups) {
-    return refuse(
-      "plan_required",
-      `notify: approver groups are not part of the ${caller.plan} plan. Notify an e-mail address, or move the workspace to a plan with groups.`,
-    );
-  }
-  if (caller.group === null) {
-    return refuse(
-      "unknown_group",
-      `notify: this workspace has no group with the key ${key}. Check the key, or create the group first.`,
-    );
-  }
-  if (caller.group.members.length === 0) {
-    return refuse(
-      "empty_group",
-      `notify: the group ${key} has no members to notify. Add at least one.`,
-    );
-  }
-  const { name, members } = caller.group;
-  return { approver: { kind: "group", key, name }, group: caller.group, emails: members };
+  return caller === null ? unknownKey() : askedGroup(key, caller);
 }
 
 function toRow(
@@ -113,22 +99,25 @@ function toRow(
   keyring: Keyring,
 ): creation.NewApprovalRow {
   return {
+    ...toCarefulRow({ approval, body, idempotencyKey, keyDigest }),
+    approverEmail: asked.approver.kind === "address" ? asked.approver.email : null,
+    group: asked.group,
+    groupIds: groupIdsOf([asked]),
+    reviewers: asked.emails.map((email) => newReviewer(email, keyring)),
+    hasSeats: false,
+    voting: null,
+  };
+}
+
+function toCarefulRow({ approval, body, idempotencyKey, keyDigest }: CreateInput): CarefulRow {
+  return {
     keyDigest,
     idempotency:
       idempotencyKey === null ? null : { key: idempotencyKey, bodyDigest: digestOf(body) },
     submitted: approval,
-    approverEmail: asked.approver.kind === "address" ? asked.approver.email : null,
-    group: asked.group,
     ttlMinutes: approval.ttlMinutes,
     callbackUrl: approval.callbackUrl,
-    reviewers: asked.emails.map((email) => newReviewer(email, keyring)),
   };
-}
-
-function newReviewer(email: string, keyring: Keyring): creation.NewReviewer {
-  const tokenNonce = randomBytes(reviewLinkNonceBytes);
-  const tokenDigest = digestOfReviewToken(deriveReviewToken(keyring.current, tokenNonce));
-  return { email, tokenNonce, tokenDigest };
 }
 
 /**
@@ -167,9 +156,13 @@ async function insertRows(
   rows: creation.NewApprovalRow[],
   secretKeyId: string,
 ): Promise<creation.CreationResult[]> {
+  return retryRaces(() => creation.insertMany(inOneStatement(db), rows, secretKeyId));
+}
+
+async function retryRaces<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let retry = 0; ; retry += 1) {
     try {
-      return await creation.insertMany(inOneStatement(db), rows, secretKeyId);
+      return await work();
     } catch (error) {
       if (!isRace(error) || retry >= conflictRetriesMax) throw error;
     }
@@ -183,12 +176,14 @@ function isRace(error: unknown): boolean {
 async function conclude(
   db: Database,
   input: CreateInput,
-  { approver }: Asked,
+  { asked, voting }: { asked: Asked; voting: JsonText | null },
   result: creation.CreationResult,
 ): Promise<Created | Refusal> {
   switch (result.kind) {
     case "unknown_key":
       return unknownKey();
+    case "needs_care":
+      throw new Error("a create with care needs care");
     case "quota_exceeded":
       // The last of the quota may just have gone to the very request that this one repeats.
       return (await findReplay(db, input)) ?? quotaExceeded(result);
@@ -196,9 +191,10 @@ async function conclude(
       return replay(db, result);
     case "created": {
       const { workspaceId, id, createdAt, expiresAt } = result;
-      const { notify, ttlMinutes, callbackUrl, ...echoed } = input.approval;
+      const { notify, ttlMinutes, callbackUrl, quorum, then, escalate, ...echoed } = input.approval;
       const state = { kind: "PENDING" } as const;
-      const created: Approval = { ...echoed, id, approver, createdAt, expiresAt, state };
+      const { approver } = asked;
+      const created: Approval = { ...echoed, id, approver, createdAt, expiresAt, state, voting };
       return { workspaceId, approval: created, isReplay: false };
     }
     default:

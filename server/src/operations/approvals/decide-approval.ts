@@ -1,49 +1,85 @@
-// Decides an approval for the reader of a review link: one conditional update, with its event and deliveries.
+// Decides an approval for the reader of a review, wherever they read it: one conditional update, with its event and
+// deliveries. Where several people decide, it records their vote.
 
-import { hash } from "node:crypto";
 import { type Database, inOneStatement } from "../../database/database.ts";
 import type { Keyring } from "../../domain/access/keyring.ts";
 import { isValidReviewTicket } from "../../domain/access/review-ticket.ts";
 import { type ApprovalState, describeResolution } from "../../domain/approval/approval.ts";
 import { type ReviewDecision, realEdit } from "../../domain/approval/review-decision.ts";
-import { shownText } from "../../domain/shown/shown-text.ts";
+import { openStageOf, placeOf, type VotingRecord } from "../../domain/approval/voting-record.ts";
+import type {
+  DecisionEvidence,
+  ShownEvidence,
+  SignedDecision,
+} from "../../domain/proof/evidence.ts";
+import { digestOfShown } from "../../domain/proof/shown-digest.ts";
+import { isRefusal } from "../../domain/refusal.ts";
 import * as approvalResolution from "../../storage/approvals/approval-resolution.ts";
-import type { Review, ReviewLink } from "../../storage/approvals/reviews.ts";
+import type { ReviewAccess } from "../../storage/approvals/reviews.ts";
+import { verifySignedDecision } from "../proof/verify-signed-decision.ts";
+import {
+  type Ballot,
+  type Counted,
+  type OtherPlace,
+  recordVote,
+  type Uncounted,
+} from "../votings/cast-vote.ts";
 import {
   findReviewLink,
+  type Review,
+  type ReviewLink,
   type ReviewRefusal,
   refuseWithoutCode,
-  unknownLink,
+  unknownReview,
 } from "./open-review.ts";
 
-/** `review` is what the link just led to. The deciding statement checks everything that may have changed since. */
+/**
+ * `review` is what `access` just led to. The deciding statement checks everything that may have changed since, and
+ * records the evidence.
+ */
 export type DecideApproval = (
-  tokenDigest: Buffer,
+  access: ReviewAccess,
   review: Review,
   decision: ReviewDecision,
+  evidence: DecisionEvidence,
 ) => Promise<{ decided: ReviewLink } | ReviewRefusal>;
 
+export type DecidingParts = {
+  db: Database;
+  keyring: Keyring;
+  /** An object, because a port that the system chooses is known only once the service listens. */
+  origin: { readonly publicUrl: string };
+};
+
 /** `onDue` is called after the commit, because endpoints are to be told. */
-export function makeDecideApproval(
-  db: Database,
-  keyring: Keyring,
-  onDue: () => void,
-): DecideApproval {
-  return async (tokenDigest, review, decision) => {
+export function makeDecideApproval(parts: DecidingParts, onDue: () => void): DecideApproval {
+  const { db, keyring } = parts;
+  return async (access, review, decision, known) => {
+    const via = access.kind === "link" ? "link" : access.via;
     const refusal =
       (await refuseWithoutCode({ db, keyring }, review, decision.code)) ??
       refuseResolved(review) ??
-      refuseOldView(review, decision, keyring);
+      refuseKeyOwner(review) ??
+      refuseOldView(review, decision, keyring) ??
+      refuseUnsigned(review, decision);
     if (refusal !== null) return refusal;
+    const signing = await signedBy(parts, review, decision);
+    if (isRefusal(signing)) return signing;
+    const evidence = evidenceWith(known, { ...signing, digest: decision.digest });
+    const how = { via, evidence } as const;
+    if (review.voting !== null) {
+      const { revision } = review.voting;
+      const counted = await vote({ db, keyring }, review, { revision, ...how }, decision);
+      if ("refusal" in counted) return refuseVote(db, access, review, counted);
+      onDue();
+      return { decided: afterVote(review, counted) };
+    }
 
     const { workspaceId, approvalId: id } = review;
     const resolution = resolutionOf(review, decision);
-    const at = await approvalResolution.resolve(
-      inOneStatement(db),
-      { workspaceId, id },
-      resolution,
-    );
-    if (at === null) return refuseLoser(await findReviewLink(db, tokenDigest));
+    const tx = inOneStatement(db);
+    const at = await approvalResolution.resolve(tx, { workspaceId, id }, resolution, how);
+    if (at === null) return refuseLoser(access, await findReviewLink(db, access));
     onDue();
     // Not read again: the decider learns the outcome even if the link dies a moment later. The time of the decision is
     // the database clock's last answer.
@@ -51,7 +87,82 @@ export function makeDecideApproval(
   };
 }
 
-type DecidedResolution = Exclude<approvalResolution.Resolution, { status: "CANCELLED" }>;
+type DecidedResolution = approvalResolution.DecidedResolution;
+
+function vote(
+  parts: { db: Database; keyring: Keyring },
+  { workspaceId, approvalId, reviewer }: Review,
+  { revision, via, evidence }: Pick<Ballot, "revision" | "via" | "evidence">,
+  { verdict, note, edit, place }: ReviewDecision,
+): Promise<Counted | Uncounted> {
+  const ballot = { email: reviewer.email, verdict, note, edit, revision, place, via, evidence };
+  return recordVote(parts, { workspaceId, approvalId }, ballot);
+}
+
+function afterVote(review: Review, { record, at, resolution }: Counted): ReviewLink {
+  const state: ApprovalState = resolution === null ? { kind: "PENDING" } : stateOf(resolution, at);
+  return { ...review, state, voting: record, now: record.now };
+}
+
+async function refuseVote(
+  db: Database,
+  access: ReviewAccess,
+  review: Review,
+  uncounted: Uncounted,
+): Promise<ReviewRefusal> {
+  if (uncounted.refusal === "closed") {
+    return refuseLoser(access, await findReviewLink(db, access));
+  }
+  const { record } = uncounted;
+  const link = { ...review, voting: record, now: record.now };
+  switch (uncounted.refusal) {
+    case "other_revision":
+      return staleView(
+        link,
+        `${record.change?.byEmail ?? "Somebody"} changed the payload meanwhile. Nothing was decided. Read what it is now, then decide again.`,
+      );
+    case "other_place":
+      return staleView(link, `${elsewhere(uncounted)} Nothing was recorded.`);
+    case "needed_later":
+      return { refusal: "needed_later", message: neededLater(record, review.reviewer.email), link };
+    default:
+      return {
+        refusal: "vote_refused",
+        message: `${whyNot[uncounted.refusal]} Nothing was recorded.`,
+        link,
+      };
+  }
+}
+
+const whyNot = {
+  not_asked: "You are not asked about this request just now.",
+  already_voted: "You have voted on exactly this payload already.",
+  seat_taken: "You, or the person in whose place you were asked, have been counted already.",
+  is_requester: "The agent acts for you, or with your key, so you can’t decide about its request.",
+};
+
+/** Somebody voted, or an absence began or ended, while the page was open. */
+function elsewhere({ stage, forEmail, isByEdit }: OtherPlace): string {
+  const whom = forEmail === null ? "" : ` for ${forEmail}`;
+  if (isByEdit) {
+    return `With your changes, your vote would count in stage ${stage}${whom}, which the page didn’t show. Approve without changes, or reject.`;
+  }
+  return `Your vote would now count in stage ${stage}${whom}, which the page didn’t show. Read the request once more, then decide again.`;
+}
+
+/** Somebody whose approval would leave a later stage without enough people. */
+function neededLater(record: VotingRecord, email: string): string {
+  const place = placeOf(record, email);
+  const later = place.kind === "needed_later" ? `in stage ${place.stage}` : "later";
+  const { groupName = null } = record.stages[openStageOf(record) - 1] ?? {};
+  const others = groupName === null ? "somebody else" : `somebody else of ${groupName}`;
+  return `You are needed ${later}; ${others} must approve here. Nothing was recorded.`;
+}
+
+function refuseKeyOwner(link: ReviewLink): ReviewRefusal | null {
+  if (!link.isKeyOwner) return null;
+  return { refusal: "vote_refused", message: `${whyNot.is_requester} Nothing was recorded.`, link };
+}
 
 function resolutionOf(
   { reviewer, payload }: Review,
@@ -70,7 +181,7 @@ function stateOf(resolution: DecidedResolution, at: Date): ApprovalState {
     : { kind: "APPROVED", at, byEmail, note, edit: resolution.edit };
 }
 
-function refuseResolved(link: ReviewLink): ReviewRefusal | null {
+export function refuseResolved(link: ReviewLink): ReviewRefusal | null {
   if (link.state.kind === "PENDING") return null;
   const message = `This request ${describeResolution(link.state)}. Nothing can be decided any more, and what you sent changed nothing.`;
   return { refusal: "already_resolved", message, link };
@@ -89,7 +200,7 @@ function refuseOldView(
       "This page was opened too long ago, or for another link. Nothing was decided. Read the request once more, then decide again.",
     );
   }
-  if (hash("sha256", shownText({ ...review, id: review.approvalId }), "hex") !== digest) {
+  if (digestOfShown(review) !== digest) {
     return staleView(
       review,
       "The page did not show the request as it is stored. Nothing was decided. Load the page again and read it before you decide.",
@@ -98,9 +209,45 @@ function refuseOldView(
   return null;
 }
 
+/** Whatever was posted, and wherever: nobody approves this without a passkey. */
+function refuseUnsigned(
+  { needsSignature }: Review,
+  { verdict, signed }: ReviewDecision,
+): ReviewRefusal | null {
+  if (!needsSignature || verdict === "reject" || signed !== null) return null;
+  return {
+    refusal: "signature_required",
+    message:
+      "This request can only be approved with a passkey. Nothing was decided. Open it on its page or in your inbox, and sign there.",
+  };
+}
+
+type Signing = { signed: SignedDecision | null };
+
+/** A signature that doesn't hold is refused, even where none is needed: its maker meant to sign. */
+async function signedBy(
+  { db, origin }: DecidingParts,
+  review: Review,
+  { signed, ...decision }: ReviewDecision,
+): Promise<Signing | ReviewRefusal> {
+  if (signed === null) return { signed };
+  const { publicUrl } = origin;
+  const verified = await verifySignedDecision({ db, publicUrl }, review, { ...decision, signed });
+  return isRefusal(verified) ? verified : { signed: verified };
+}
+
+function evidenceWith(
+  known: DecisionEvidence,
+  { signed, digest }: Signing & Pick<ReviewDecision, "digest">,
+): ShownEvidence {
+  const shownDigest = Buffer.from(digest, "hex");
+  if (signed === null) return { ...known, shownDigest };
+  return { ...known, shownDigest, signed, amr: [...new Set([...known.amr, "passkey" as const])] };
+}
+
 /** Somebody was faster, the time is over, or the reader was just removed from the group. */
-function refuseLoser(link: ReviewLink | null): ReviewRefusal {
-  if (link === null) return unknownLink();
+export function refuseLoser(access: ReviewAccess, link: ReviewLink | null): ReviewRefusal {
+  if (link === null) return unknownReview(access);
   return (
     refuseResolved(link) ??
     staleView(
@@ -110,6 +257,6 @@ function refuseLoser(link: ReviewLink | null): ReviewRefusal {
   );
 }
 
-function staleView(link: ReviewLink, message: string): ReviewRefusal {
+export function staleView(link: ReviewLink, message: string): ReviewRefusal {
   return { refusal: "stale_view", message, link };
 }

@@ -1,20 +1,20 @@
 // Decides in place of a reviewer, for a developer who tries things out on one machine. It opens the reviewer's own link and
 // goes the way of every decision, so the same rules hold. Unless the database is marked as a trial, it refuses.
 
-import { hash } from "node:crypto";
 import type { Database } from "../../database/database.ts";
-import { findSecretKey, type Keyring } from "../../domain/access/keyring.ts";
+import { findSecretKey } from "../../domain/access/keyring.ts";
 import { deriveReviewCode } from "../../domain/access/review-code.ts";
 import { deriveReviewToken, digestOfReviewToken } from "../../domain/access/review-link.ts";
 import { issueReviewTicket } from "../../domain/access/review-ticket.ts";
 import { parseReviewDecision } from "../../domain/approval/review-decision.ts";
+import { operatorEvidence } from "../../domain/proof/evidence.ts";
+import { digestOfShown } from "../../domain/proof/shown-digest.ts";
 import { type ChangeRefusal, isRefusal, type Refusal, refuse } from "../../domain/refusal.ts";
 import type { JsonText } from "../../domain/shown/json-text.ts";
-import { shownText } from "../../domain/shown/shown-text.ts";
 import * as reviews from "../../storage/approvals/reviews.ts";
 import * as workspaces from "../../storage/workspaces/workspaces.ts";
-import { makeDecideApproval } from "./decide-approval.ts";
-import { findReview, noteReviewOpened, unknownLink } from "./open-review.ts";
+import { type DecidingParts, makeDecideApproval } from "./decide-approval.ts";
+import { findReview, noteReviewOpened, type ReviewLink, unknownLink } from "./open-review.ts";
 
 export type TrialDecision = {
   id: string;
@@ -25,30 +25,33 @@ export type TrialDecision = {
   email: string | null;
 };
 
-export type TrialParts = { db: Database; keyring: Keyring; onDue: () => void };
+export type TrialParts = DecidingParts & { onDue: () => void };
 
 export async function decideForTrial(
-  { db, keyring, onDue }: TrialParts,
+  parts: TrialParts,
   choice: TrialDecision,
-): Promise<reviews.ReviewLink | Refusal | ChangeRefusal> {
+): Promise<ReviewLink | Refusal | ChangeRefusal> {
+  const { db, keyring, onDue } = parts;
   if (!(await workspaces.hasTrial(db))) return notTried();
   const seed = await findSeed(db, choice);
   if (isRefusal(seed)) return seed;
   const key = findSecretKey(keyring, seed.secretKeyId);
   if (key === null) return deadLink();
   const tokenDigest = digestOfReviewToken(deriveReviewToken(key, seed.tokenNonce));
-  const review = await findReview(db, tokenDigest);
+  const access = { kind: "link", tokenDigest } as const;
+  const review = await findReview(db, access);
   if (review === null) return deadLink();
   const decision = parseReviewDecision(
     bodyOf(choice, {
-      digest: hash("sha256", shownText({ ...review, id: review.approvalId }), "hex"),
+      digest: digestOfShown(review),
       ticket: issueReviewTicket(keyring, review.reviewer.id, review.now),
       code: review.reviewer.needsCode ? deriveReviewCode(key, seed.tokenNonce) : null,
     }),
   );
   if (isRefusal(decision)) return decision;
   await noteReviewOpened(db, review);
-  const result = await makeDecideApproval(db, keyring, onDue)(tokenDigest, review, decision);
+  const decide = makeDecideApproval(parts, onDue);
+  const result = await decide(access, review, decision, operatorEvidence);
   return "decided" in result ? result.decided : refuse("conflict", result.message);
 }
 

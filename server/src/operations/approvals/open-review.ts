@@ -1,41 +1,87 @@
-// Opens a review link, with the code if it needs one. This may write: an overdue approval is expired first, and wrong
+// Opens a review, with the code if its link needs one. This may write: an overdue approval is expired first, and wrong
 // codes are counted.
 
 import { timingSafeEqual } from "node:crypto";
 import { type Database, inOneStatement } from "../../database/database.ts";
 import { findSecretKey, type Keyring, type SecretKey } from "../../domain/access/keyring.ts";
 import { deriveReviewCode, normaliseReviewCode } from "../../domain/access/review-code.ts";
+import type { VotingRecord } from "../../domain/approval/voting-record.ts";
 import { reviewCodeTriesMax } from "../../domain/limits.ts";
+import type { JsonText } from "../../domain/shown/json-text.ts";
 import * as reviews from "../../storage/approvals/reviews.ts";
+import * as votings from "../../storage/votings/votings.ts";
 import { expireApprovals } from "./expire-approvals.ts";
+
+/** With what several people have voted; null where one decides. */
+export type ReviewLink = reviews.ReviewLink & { voting: VotingRecord | null };
+
+/** With what an approver made of the payload, where that isn't the agent's any more. */
+export type Review = reviews.Review & {
+  voting: VotingRecord | null;
+  change: { revision: number; payload: JsonText; byEmail: string; at: Date } | null;
+};
 
 /** An expected no to a reviewer, with what they need to continue. */
 export type ReviewRefusal =
-  | { refusal: "not_found" | "link_locked"; message: string }
+  | {
+      refusal:
+        | "not_found"
+        | "link_locked"
+        | "hand_over_refused"
+        | "signature_required"
+        | "signature_refused";
+      message: string;
+    }
   | { refusal: "wrong_code"; message: string; triesLeft: number }
-  | { refusal: "already_resolved" | "stale_view"; message: string; link: reviews.ReviewLink };
+  | {
+      refusal: "already_resolved" | "stale_view" | "vote_refused" | "needed_later";
+      message: string;
+      link: ReviewLink;
+    };
 
-/** Everything the reader of a link may see, never PENDING past its time. The caller must check the code. */
-export function findReview(db: Database, tokenDigest: Buffer): Promise<reviews.Review | null> {
-  return withExpiry(db, () => reviews.find(db, tokenDigest, { countsOthers: true }));
+/** Everything the reader of a review may see, never PENDING past its time. The caller must check the code. */
+export async function findReview(
+  db: Database,
+  access: reviews.ReviewAccess,
+): Promise<Review | null> {
+  const found = await withExpiry(db, () => reviews.find(db, access, { countsOthers: true }));
+  return found === null ? null : withChange(db, found);
 }
 
 /** The same, but a review with more JSON than this comes as its size only. */
 export async function findReviewUpTo(
   db: Database,
-  tokenDigest: Buffer,
+  access: reviews.ReviewAccess,
   bytesMax: number,
-): Promise<reviews.Review | reviews.ReviewWeight | null> {
-  const found = await reviews.findUpTo(db, tokenDigest, { countsOthers: true, bytesMax });
-  if (found === null || "bytes" in found || !found.isOverdue) return found;
-  return findReview(db, tokenDigest);
+): Promise<Review | reviews.ReviewWeight | null> {
+  const found = await reviews.findUpTo(db, access, { countsOthers: true, bytesMax });
+  if (found === null || "bytes" in found) return found;
+  const review = found.isOverdue ? await findReview(db, access) : await withChange(db, found);
+  const bytes = review?.change?.payload.length ?? 0;
+  if (review === null || bytes <= bytesMax) return review;
+  const { workspaceId, approvalId } = review;
+  return { workspaceId, approvalId, bytes };
 }
 
-export function findReviewLink(
+export async function findReviewLink(
   db: Database,
-  tokenDigest: Buffer,
-): Promise<reviews.ReviewLink | null> {
-  return withExpiry(db, () => reviews.findLink(db, tokenDigest, { countsOthers: true }));
+  access: reviews.ReviewAccess,
+): Promise<ReviewLink | null> {
+  const found = await withExpiry(db, () => reviews.findLink(db, access, { countsOthers: true }));
+  return found === null ? null : { ...found, voting: await findVoting(db, found) };
+}
+
+async function findVoting(db: Database, link: reviews.ReviewLink): Promise<VotingRecord | null> {
+  return link.hasSeats ? votings.find(db, link) : null;
+}
+
+/** A revision's text never changes, so it is the one that the votes are about. */
+async function withChange(db: Database, review: reviews.Review): Promise<Review> {
+  const voting = await findVoting(db, review);
+  const { change: made = null, revision = 1 } = voting ?? {};
+  const payload = made === null ? null : await votings.findRevision(db, review, revision);
+  const change = made === null || payload === null ? null : { ...made, revision, payload };
+  return { ...review, voting, change };
 }
 
 async function withExpiry<Found extends reviews.ReviewLink>(
@@ -96,6 +142,15 @@ export function unknownLink(): ReviewRefusal {
   return {
     refusal: "not_found",
     message: "This link does not work any more. Nothing was decided. Look for a newer mail.",
+  };
+}
+
+/** The same answer whether it never was theirs or is no longer. */
+export function unknownReview({ kind }: reviews.ReviewAccess): ReviewRefusal {
+  if (kind === "link") return unknownLink();
+  return {
+    refusal: "not_found",
+    message: "You are not asked about this request, or no longer. Nothing was decided.",
   };
 }
 

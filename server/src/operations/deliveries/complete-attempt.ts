@@ -26,21 +26,6 @@ export async function completeTogether(
   return attempts.completeAttempts(inOneStatement(db), ends);
 }
 
-/** The owners are told of one of a digest's requests: they hear of an address once a day. */
-export async function completeFailedMail(
-  db: Database,
-  ends: attempts.AttemptEnd[],
-): Promise<boolean[]> {
-  return inTransaction(db, async (tx) => {
-    const wereHeld = await attempts.completeAttempts(tx, ends);
-    const told = ends.find((_, at) => wereHeld[at]);
-    if (told !== undefined) {
-      await newDeliveries.insertMailNotice(tx, told.lease, { answer: told.responseStart });
-    }
-    return wereHeld;
-  });
-}
-
 /** The owners hear of a host once a day, and of few hosts: a thousand requests with a bad address are one mail. */
 export async function completeGivenUpCallback(
   db: Database,

@@ -1,10 +1,9 @@
 // Makes the message of a mail from the rows behind it. The same rows give the same message, with the same id and
 // the same link, each time: a retry collapses into one, and a kept mail can be shown again.
 
+import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { findSecretKey, isAwaited, type Keyring } from "../../domain/access/keyring.ts";
-import { deriveReviewCode } from "../../domain/access/review-code.ts";
-import { deriveReviewToken } from "../../domain/access/review-link.ts";
 import { deriveSignInCode } from "../../domain/access/sign-in.ts";
 import { disabledAfter } from "../../domain/delivery/endpoint-health.ts";
 import {
@@ -14,35 +13,31 @@ import {
   signInMail,
 } from "../../domain/mail/account-mails.ts";
 import { countFitting, type DigestRequest, digestMail } from "../../domain/mail/digest-mail.ts";
-import { type MailContent, reminderMail, reviewMail } from "../../domain/mail/mail.ts";
+import { checkpointMail, contradictedLogMail } from "../../domain/mail/log-mails.ts";
+import type { MailContent } from "../../domain/mail/mail.ts";
 import {
   callbackFailedMail,
   deliveryFailedMail,
   endpointDisabledMail,
   endpointFailingMail,
   mailRefusedMail,
+  ownersPasskeyMail,
 } from "../../domain/mail/owner-mails.ts";
-import { digestOf, type Mail, type ReviewMail } from "../../storage/deliveries/mails.ts";
-
-export type ComposedMail = MailContent & {
-  to: string;
-  messageId: string;
-  /** The message that this one follows. */
-  references: string | null;
-  date: Date;
-  /** The page where its reader decides; null in a notice, and in a digest, which has many. */
-  reviewUrl: string | null;
-  /** The code that they type there; null when the link alone is enough, and in a notice. */
-  reviewCode: string | null;
-  /** All codes in it, which no log may show. */
-  reviewCodes: readonly string[];
-};
-
-export type MailOrigin = { keyring: Keyring; publicUrl: string };
+import { stuckMail, unreachableMail } from "../../domain/mail/stuck-mails.ts";
+import {
+  digestOf,
+  isReviewSubject,
+  type Mail,
+  type ReviewMail,
+} from "../../storage/deliveries/mails.ts";
+import { composeReviewMail, messageId, toDigestRequest } from "./compose-review-mail.ts";
+import type { ComposedMail, MailOrigin } from "./composed-mail.ts";
 
 /** Null when the key that made the review link is no longer there. */
-export function composeMail(mail: Mail, { keyring, publicUrl }: MailOrigin): ComposedMail | null {
+export function composeMail(mail: Mail, origin: MailOrigin): ComposedMail | null {
+  const { keyring, publicUrl } = origin;
   const { subject, workspaceName, workspaceId, to, eventAt: date } = mail;
+  if (isReviewSubject(subject)) return composeReviewMail({ ...mail, subject }, origin);
   const host = new URL(publicUrl).hostname;
   const common = { workspaceName, workspaceId, publicUrl };
   const notice = (content: MailContent): ComposedMail => ({
@@ -56,36 +51,10 @@ export function composeMail(mail: Mail, { keyring, publicUrl }: MailOrigin): Com
     reviewCodes: [],
   });
   switch (subject.kind) {
-    case "request.created":
-    case "request.expiring": {
-      const { approval, reviewer, kind } = subject;
-      const secrets = secretsOf({ ...mail, subject }, { keyring, publicUrl });
-      if (secrets === null) return null;
-      const facts = { ...common, ...approval, approverEmail: to, ...secrets };
-      const first = `<${reviewer.id}.review@${host}>`;
-      const reviewCodes = secrets.reviewCode === null ? [] : [secrets.reviewCode];
-      return kind === "request.created"
-        ? {
-            ...reviewMail(facts),
-            to,
-            date,
-            messageId: messageId(`${reviewer.id}.review`, mail, host),
-            references: null,
-            ...secrets,
-            reviewCodes,
-          }
-        : {
-            ...reminderMail(facts),
-            to,
-            date,
-            messageId: messageId(`${reviewer.id}.reminder`, mail, host),
-            references: first,
-            ...secrets,
-            reviewCodes,
-          };
-    }
     case "digest": {
-      const requests = subject.mails.map((each) => toDigestRequest(each, { keyring, publicUrl }));
+      const [newest, ...others] = newestOfEach(subject.mails);
+      if (others.length === 0) return composeReviewMail(newest, origin);
+      const requests = [newest, ...others].map((each) => toDigestRequest(each, origin));
       if (!requests.every((request) => request !== null)) return null;
       return {
         ...notice(digestMail({ ...common, approverEmail: to, requests })),
@@ -98,6 +67,16 @@ export function composeMail(mail: Mail, { keyring, publicUrl }: MailOrigin): Com
       return notice(
         mailRefusedMail({ ...common, ...approval, approvalId: approval.id, recipient, answer }),
       );
+    }
+    case "request.stuck": {
+      const { approval, stages } = subject;
+      return notice(stuckMail({ ...common, ...approval, approvalId: approval.id, stages }));
+    }
+    case "request.unreachable": {
+      const { approval, stage, people: addresses, peopleCount: count, answer } = subject;
+      const people = { named: addresses.map((email) => ({ email })), count };
+      const facts = { ...approval, approvalId: approval.id, stage, people, answer };
+      return notice(unreachableMail({ ...common, ...facts }));
     }
     case "callback.failed": {
       const { approval, host: callbackHost, event, reason: lastOutcome } = subject;
@@ -154,6 +133,16 @@ export function composeMail(mail: Mail, { keyring, publicUrl }: MailOrigin): Com
       const isAdded = kind === "person.passkey_added";
       return notice(isAdded ? passkeyAddedMail(facts) : passkeyRemovedMail(facts));
     }
+    case "owner.passkey_added": {
+      const { passkeyName, email: holder } = subject;
+      return notice(ownersPasskeyMail({ ...common, holder, passkeyName, at: date }));
+    }
+    case "log.checkpoint":
+      return notice(checkpointMail({ ...common, checkpoint: subject.checkpoint, at: date }));
+    case "log.contradicted": {
+      const { kind: _kind, ...facts } = subject;
+      return notice(contradictedLogMail({ ...common, ...facts, at: date }));
+    }
     case "member.invited": {
       const { role, invitedBy } = subject;
       return notice(invitationMail({ workspaceName, role, invitedBy, publicUrl, email: to }));
@@ -198,28 +187,15 @@ export function partsOfMail(mail: Mail, origin: MailOrigin): [Mail, ...Mail[]] {
   return [first, ...others];
 }
 
-/** Null when the key that made the review link is no longer there. */
-function secretsOf({ subject: { reviewer } }: ReviewMail, { keyring, publicUrl }: MailOrigin) {
-  const key = findSecretKey(keyring, reviewer.secretKeyId);
-  if (key === null) return null;
-  const reviewUrl = `${publicUrl}/review/${deriveReviewToken(key, reviewer.tokenNonce)}`;
-  const reviewCode = reviewer.needsCode ? deriveReviewCode(key, reviewer.tokenNonce) : null;
-  return { reviewUrl, reviewCode };
-}
-
-function toDigestRequest(mail: ReviewMail, origin: MailOrigin): DigestRequest | null {
-  const { approval, kind } = mail.subject;
-  const secrets = secretsOf(mail, origin);
-  if (secrets === null) return null;
-  return { ...approval, ...secrets, isReminder: kind === "request.expiring" };
+/** A request that asks again while its first mail is held is listed once, with its newest news. */
+function newestOfEach(mails: readonly ReviewMail[]): [ReviewMail, ...ReviewMail[]] {
+  const newest = new Map(mails.map((mail) => [mail.subject.reviewer.id, mail]));
+  const [first, ...others] = newest.values();
+  assert(first !== undefined, "a digest stands for at least one mail");
+  return [first, ...others];
 }
 
 /** The same mails give the same name. Without one of them, the digest is another message. */
 function nameOfDigest(mails: readonly ReviewMail[]): string {
   return hash("sha256", mails.map(({ deliveryId }) => deliveryId).join(" ")).slice(0, 32);
-}
-
-/** A mail that somebody asked to send again must not be taken for the message that came before. */
-function messageId(name: string, { round }: Mail, host: string): string {
-  return round === 1 ? `<${name}@${host}>` : `<${name}.${round}@${host}>`;
 }

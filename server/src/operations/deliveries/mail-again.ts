@@ -22,7 +22,7 @@ export async function mailAgain(
   const { workspaceId, actor } = by;
   const found = await findWithExpiry(db, workspaceId, id);
   if (found === null) return noSuchRequest();
-  const { state, summary: subject } = found.approval;
+  const { state } = found.approval;
   if (state.kind !== "PENDING") {
     return refuse(
       "already_resolved",
@@ -39,7 +39,7 @@ export async function mailAgain(
       workspaceId,
       actor,
       action: "request.mailed_again",
-      subject,
+      subject: id,
       detail: { request: id, mails: String(sent) },
     });
     await newDeliveries.announceDue(tx);

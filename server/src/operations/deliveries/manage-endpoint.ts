@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import type { Database, Transaction } from "../../database/database.ts";
 import type { Keyring } from "../../domain/access/keyring.ts";
 import { seal, sealRandomBytes } from "../../domain/access/sealed-secret.ts";
-import type { EventKind } from "../../domain/approval/event.ts";
+import type { EndpointKind } from "../../domain/approval/event.ts";
 import {
   formatWebhookSecret,
   webhookSecretRandomBytes,
@@ -34,7 +34,7 @@ export type NewEndpoint = {
   workspaceId: string;
   name?: string | null | undefined;
   url: string;
-  eventKinds: readonly EventKind[] | null;
+  eventKinds: readonly EndpointKind[] | null;
   examineAddress: ExamineAddress;
 };
 
@@ -62,7 +62,7 @@ export type EndpointChange = {
   /** Null takes the name away. */
   name?: string | null | undefined;
   url?: string | undefined;
-  eventKinds?: EventKind[] | null | undefined;
+  eventKinds?: EndpointKind[] | null | undefined;
   examineAddress: ExamineAddress;
 };
 
@@ -185,7 +185,7 @@ function changesOf(before: endpoints.Endpoint, after: endpoints.Endpoint): Recor
   };
 }
 
-function tellKinds(kinds: readonly EventKind[] | null): string {
+function tellKinds(kinds: readonly EndpointKind[] | null): string {
   return kinds === null ? "all" : kinds.toSorted().join(", ");
 }
 
@@ -202,7 +202,7 @@ async function refuseUrl(
   return flaw === null ? null : refuseField("url", flaw);
 }
 
-function refuseKinds(kinds: readonly EventKind[] | null): ChangeRefusal | null {
+function refuseKinds(kinds: readonly EndpointKind[] | null): ChangeRefusal | null {
   return kinds?.length === 0 ? refuseField("eventKinds", "must be at least one, or all") : null;
 }
 

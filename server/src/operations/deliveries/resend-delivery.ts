@@ -1,6 +1,7 @@
 // Resends deliveries that failed, were skipped, or are wanted once more; and sends a test event to an endpoint.
 
 import { type Database, inTransaction } from "../../database/database.ts";
+import { isAskingKind } from "../../domain/approval/event.ts";
 import { type ChangeRefusal, isRefusal, type Refusal, refuse } from "../../domain/refusal.ts";
 import { addressOf } from "../../domain/shown/destination.ts";
 import { type Doer, operator } from "../../domain/workspace/activity.ts";
@@ -105,7 +106,7 @@ async function whyNotAgain(db: Database, delivery: deliveries.Delivery): Promise
     if (destination.isDeleted) return `the endpoint ${destination.id} was deleted`;
     return destination.isDisabled ? enableFirst(destination.id) : null;
   }
-  const isAboutDeciding = destination.kind === "mailbox" && event.startsWith("request.");
+  const isAboutDeciding = destination.kind === "mailbox" && isAskingKind(event);
   if (approvalId === null || !isAboutDeciding) return null;
   const found = await findWithExpiry(db, workspaceId, approvalId);
   return found?.approval.state.kind === "PENDING"

@@ -2,6 +2,7 @@
 // workspace, go through resend-delivery.ts.
 
 import type { Database } from "../../database/database.ts";
+import { isAskingKind } from "../../domain/approval/event.ts";
 import { mailRoundsMax } from "../../domain/limits.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import { addressOf } from "../../domain/shown/destination.ts";
@@ -68,7 +69,7 @@ async function whyNotAgain(db: Database, delivery: deliveries.Delivery): Promise
     const isOpen = await members.isInvited(db, { workspaceId, email: destination.email });
     return isOpen ? null : `${destination.email} is not invited any more.`;
   }
-  if (approvalId === null || !event.startsWith("request.")) return null;
+  if (approvalId === null || !isAskingKind(event)) return null;
   const found = await findWithExpiry(db, workspaceId, approvalId);
   return found?.approval.state.kind === "PENDING"
     ? null

@@ -3,14 +3,20 @@
 import type { Database, Transaction } from "../../database/database.ts";
 import { groupMembersMax, groupsPerWorkspaceMax } from "../../domain/limits.ts";
 import { type ChangeRefusal, refuse, refuseField } from "../../domain/refusal.ts";
-import { type Actor, type Doer, operator } from "../../domain/workspace/activity.ts";
+import { type Actor, type Doer, fromTo, operator } from "../../domain/workspace/activity.ts";
 import { flawOfEmailAddress, normaliseEmailAddress } from "../../domain/workspace/email-address.ts";
 import { isGroupKey } from "../../domain/workspace/group.ts";
 import { flawOfName } from "../../domain/workspace/name.ts";
 import * as groups from "../../storage/people/groups.ts";
+import type * as members from "../../storage/people/members.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
 import * as workspaces from "../../storage/workspaces/workspaces.ts";
-import { inTransactionBy, inTurnBy, unknownWorkspace } from "../transaction-by.ts";
+import {
+  inTransactionBy,
+  inTurnBy,
+  refuseUnlessOwner,
+  unknownWorkspace,
+} from "../transaction-by.ts";
 
 export type GroupInput = { workspaceId: string; key: string; name: string; members: string[] };
 
@@ -56,6 +62,31 @@ export async function renameGroup(
     await activity.insert(tx, { ...entry, action: "group.renamed" });
     return null;
   });
+}
+
+/** Holds for requests that are created from then on. */
+export async function setGroupSignature(
+  db: Database,
+  { id, requiresSignature }: { id: string; requiresSignature: boolean },
+  by: Doer = operator,
+): Promise<groups.Group | ChangeRefusal> {
+  return changeLocked(db, id, by, async (tx, { workspaceId, name: subject, ...was }, doer) => {
+    const refused =
+      refuseUnlessOwner(doer, "change whether a group must sign") ??
+      (await refusePlan(tx, { actor: by.actor, workspaceId }));
+    if (refused !== null || was.requiresSignature === requiresSignature) return refused;
+    await groups.setSignature(tx, { workspaceId, id }, requiresSignature);
+    const detail = {
+      requiresSignature: fromTo(onOff(!requiresSignature), onOff(requiresSignature)),
+    };
+    const entry = { workspaceId, actor: by.actor, subject, detail };
+    await activity.insert(tx, { ...entry, action: "group.changed" });
+    return null;
+  });
+}
+
+function onOff(isOn: boolean): string {
+  return isOn ? "on" : "off";
 }
 
 export async function addGroupMember(
@@ -104,8 +135,9 @@ export async function removeFromGroups(
   { workspaceId, email, actor }: { workspaceId: string; email: string; actor: Actor },
 ): Promise<groups.Group[]> {
   const found = await groups.lockOfMember(tx, { workspaceId, email });
-  for (const { id: groupId, name: subject } of found) {
-    await groups.removeMember(tx, { workspaceId, groupId, email });
+  const groupIds = found.map(({ id }) => id);
+  await groups.removeFromMany(tx, { workspaceId, groupIds, email });
+  for (const { name: subject } of found) {
     const entry = { workspaceId, actor, subject, detail: { email } };
     await activity.insert(tx, { ...entry, action: "group.member_removed" });
   }
@@ -116,12 +148,16 @@ async function changeLocked(
   db: Database,
   id: string,
   by: Doer,
-  change: (tx: Transaction, group: groups.Group) => Promise<ChangeRefusal | null>,
+  change: (
+    tx: Transaction,
+    group: groups.Group,
+    doer: members.Member | null,
+  ) => Promise<ChangeRefusal | null>,
 ): Promise<groups.Group | ChangeRefusal> {
-  return inTransactionBy(db, by, async (tx) => {
+  return inTransactionBy(db, by, async (tx, doer) => {
     const group = await groups.lock(tx, { workspaceId: by.workspaceId, id });
     if (group === null) return unknownGroup(id, by);
-    return (await change(tx, group)) ?? groups.get(tx, group);
+    return (await change(tx, group, doer)) ?? groups.get(tx, group);
   });
 }
 

@@ -93,8 +93,9 @@ export async function endMembership(
   if (refused !== null) return refused;
   const entry = { workspaceId, actor, subject: email, detail: { role } };
   await activity.insert(tx, { ...entry, action: "member.removed" });
-  await memberships.remove(tx, member, actor);
+  // First, for its trigger queues everything that is looked at because of the removal, in one order.
   if (groups) await removeFromGroups(tx, { workspaceId, email, actor });
+  await memberships.remove(tx, member, actor);
   return member;
 }
 

@@ -14,7 +14,6 @@ import {
   inTransaction,
   type Transaction,
 } from "../../database/database.ts";
-import type { PasskeyMailKind } from "../../domain/approval/event.ts";
 import {
   passkeyNameCharactersMax,
   passkeysPerPersonMax,
@@ -26,6 +25,7 @@ import * as newDeliveries from "../../storage/deliveries/new-deliveries.ts";
 import * as passkeys from "../../storage/people/passkeys.ts";
 import * as people from "../../storage/people/people.ts";
 import * as challenges from "../../storage/people/sign-in-challenges.ts";
+import { loadWebAuthn, siteOf, type WebAuthn } from "./webauthn.ts";
 
 export type PasskeyOwner = { id: string; email: string };
 
@@ -98,7 +98,8 @@ export async function addPasskey(
     if (added === null) {
       return refuse("conflict", "This passkey was added before. Sign in with it.");
     }
-    await mailOwner(tx, { owner, kind: "person.passkey_added", passkeyName: name });
+    const publicKey = Buffer.from(credential.publicKey);
+    await tellOf(tx, { owner, change: "added", passkey: { ...added, publicKey } });
     return added;
   });
 }
@@ -108,25 +109,38 @@ export async function removePasskey(
   { id, owner }: { id: string; owner: PasskeyOwner },
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
-    const passkeyName = await passkeys.remove(tx, { id, personId: owner.id });
-    if (passkeyName === null) return false;
-    await mailOwner(tx, { owner, kind: "person.passkey_removed", passkeyName });
+    const passkey = await passkeys.remove(tx, { id, personId: owner.id });
+    if (passkey === null) return false;
+    await tellOf(tx, { owner, change: "removed", passkey });
     return true;
   });
 }
 
-type PasskeyNews = { owner: PasskeyOwner; kind: PasskeyMailKind; passkeyName: string };
+type PasskeyNews = {
+  owner: PasskeyOwner;
+  change: "added" | "removed";
+  passkey: passkeys.PublicPasskey;
+};
 
-/** In the transaction of the change, so that nobody can add a passkey in another's name without their notice. */
-async function mailOwner(
-  tx: Transaction,
-  { owner, kind, passkeyName }: PasskeyNews,
-): Promise<void> {
-  // Mails travel in a workspace's queue. A person without a workspace can't sign in, passkey or not.
-  const membership = await people.findFirstMembership(tx, owner.email);
-  if (membership === null) return;
-  const { workspaceId, email: to } = membership;
-  await newDeliveries.insertPersonMail(tx, { workspaceId, to, kind, detail: { passkeyName } });
+/**
+ * In the transaction of the change, so that nobody can add a passkey in another's name without their notice. What it signs
+ * counts in every workspace that knows its holder: their owners hear of a new one, and a trigger keeps its public key in their logs.
+ */
+async function tellOf(tx: Transaction, { owner, change, passkey }: PasskeyNews): Promise<void> {
+  // Mails travel in a workspace's queue. A person whom none knows can't sign in, passkey or not.
+  const known = await people.findKnown(tx, owner.email);
+  if (known === null) return;
+  const { workspaceId, email } = known;
+  const passkeyName = passkey.name;
+  const kind = `person.passkey_${change}` as const;
+  await newDeliveries.insertPersonMail(tx, {
+    ...{ workspaceId, to: email, kind },
+    detail: { passkeyName },
+  });
+  if (change === "added") {
+    const workspaceIds = await people.listWorkspaces(tx, email);
+    await newDeliveries.insertPasskeyNotices(tx, workspaceIds, { email, passkeyName });
+  }
   await newDeliveries.announceDue(tx);
 }
 
@@ -169,23 +183,6 @@ export async function proveByPasskey(
     await passkeys.updateCounter(tx, passkey.id, counter);
     return passkey.email;
   });
-}
-
-type WebAuthn = Awaited<ReturnType<typeof loadWebAuthn>>;
-
-/** Loaded at the first call, before any transaction: the library takes time and memory, which only its users pay. */
-async function loadWebAuthn() {
-  const [library, { COSEALG, decodeAttestationObject, isoBase64URL }] = await Promise.all([
-    import("@simplewebauthn/server"),
-    import("@simplewebauthn/server/helpers"),
-  ]);
-  return {
-    ...library,
-    decodeAttestationObject,
-    isoBase64URL,
-    /** Every authenticator supports it. By itself the library would prefer an algorithm that is experimental in Node. */
-    supportedAlgorithmIDs: [COSEALG.EdDSA, COSEALG.ES256, COSEALG.RS256],
-  };
 }
 
 type NewCredential = { response: RegistrationResponseJSON; asked: Asked; publicUrl: string };
@@ -253,12 +250,6 @@ async function counterOf(
   } catch {
     return null;
   }
-}
-
-/** A passkey belongs to a host, and is used on one origin of it. */
-function siteOf(publicUrl: string): { expectedRPID: string; expectedOrigin: string } {
-  const { hostname, origin } = new URL(publicUrl);
-  return { expectedRPID: hostname, expectedOrigin: origin };
 }
 
 function userIdOf(personId: string): Uint8Array<ArrayBuffer> {

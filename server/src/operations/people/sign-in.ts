@@ -1,5 +1,5 @@
-// Signing in: mails a code, takes it or a one-time link, and begins a session. Nobody learns whether an address belongs
-// to a member without proving that the mailbox is theirs.
+// Signing in: mails a code, takes it or a one-time link, and begins a session. Members may, and everybody who was ever
+// asked to decide. Nobody learns whether an address is known without proving that the mailbox is theirs.
 
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { type Database, inTransaction, type Transaction } from "../../database/database.ts";
@@ -34,9 +34,9 @@ export async function mailSignInCode(
 ): Promise<boolean> {
   return inTransaction(db, async (tx) => {
     // Never to the address as typed: another spelling may be another mailbox.
-    const membership = await people.findFirstMembership(tx, typed);
-    if (membership === null) return false;
-    const { workspaceId, email } = membership;
+    const known = await people.findKnown(tx, typed);
+    if (known === null) return false;
+    const { workspaceId, email } = known;
     const nonce = randomBytes(signInNonceBytes);
     const { id: secretKeyId } = keyring.current;
     const expiresAt = await signInSecrets.insertCode(tx, { email, secretKeyId, nonce });
@@ -103,7 +103,7 @@ export async function signInByLink(
 
 export type SessionStart = { email: string; method: sessions.SignInMethod } & Browser;
 
-/** For people who proved their identity elsewhere. Null when they are in no workspace. */
+/** For people who proved their identity elsewhere. Null when they are in no workspace and were never asked. */
 export async function startSession(
   db: Database,
   start: SessionStart,
@@ -116,10 +116,10 @@ async function insertSession(
   tx: Transaction,
   { email, method, userAgent, address, tokenDigest }: SessionStart,
 ): Promise<StartedSession | null> {
-  const membership = await people.findFirstMembership(tx, email);
-  if (membership === null) return null;
+  const known = await people.findKnown(tx, email);
+  if (known === null) return null;
   // A code proves the mailbox it was sent to, which may no longer be the one that gets codes.
-  if (method === "code" && !isSameSpelling(membership.email, email)) return null;
+  if (method === "code" && !isSameSpelling(known.email, email)) return null;
   // Only the operator or the company's directory sets the spelling of an unknown person; an invitation doesn't.
   const person = await people.upsert(tx, email);
   if (tokenDigest !== null) await sessions.removeReplaced(tx, tokenDigest);

@@ -4,6 +4,7 @@
 import { randomBytes } from "node:crypto";
 import type { Database, Transaction } from "../../database/database.ts";
 import { digestOfApiKey, lastFourOfApiKey } from "../../domain/access/api-key.ts";
+import { keysPerWorkspaceMax } from "../../domain/access/key-limits.ts";
 import type { Keyring } from "../../domain/access/keyring.ts";
 import {
   isChallengeMet,
@@ -17,7 +18,6 @@ import { redirectHostOf } from "../../domain/access/redirect-uri.ts";
 import { digestOfToken } from "../../domain/access/sign-in.ts";
 import {
   connectionsPerPersonMax,
-  keysPerWorkspaceMax,
   oauthAccessMinutes,
   oauthRefreshDays,
   oauthRefreshesPerMinuteMax,
@@ -108,6 +108,7 @@ async function connect(tx: Transaction, code: connections.Code): Promise<GivenTo
     digest: digestOfApiKey(key),
     lastFour: lastFourOfApiKey(key),
     defaultApprover: null,
+    ownerEmail: null,
   });
   const detail = { redirectUri };
   await activity.insert(tx, {

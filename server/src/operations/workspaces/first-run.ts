@@ -4,8 +4,7 @@
 import { type Database, inTransaction, type Transaction } from "../../database/database.ts";
 import { digestOfApiKey } from "../../domain/access/api-key.ts";
 import type { Keyring } from "../../domain/access/keyring.ts";
-import { defaultReminderPercent } from "../../domain/limits.ts";
-import { defaultExpiryMinutes } from "../../domain/shown/field-limits.ts";
+import { initialSettings } from "../../domain/workspace/workspace-settings.ts";
 import type { Group } from "../../storage/people/groups.ts";
 import * as members from "../../storage/people/members.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
@@ -15,7 +14,7 @@ import { insertMember } from "../people/add-member.ts";
 import { removeFromGroups } from "../people/manage-group.ts";
 import * as memberships from "../people/memberships.ts";
 import { insertSignInLink } from "../people/sign-in.ts";
-import { insertKey, setDefaultApprover } from "./issue-key.ts";
+import { applyKeyChanges, insertKey } from "./issue-key.ts";
 import { applySettings } from "./manage-workspace.ts";
 
 export const firstOwnerEmail = "owner@localhost";
@@ -46,16 +45,7 @@ export async function runFirst(
 
 async function insertFirstWorkspace(tx: Transaction, key: string): Promise<string> {
   const name = "My workspace";
-  const { id: workspaceId } = await workspaces.insert(tx, {
-    name,
-    plan: "unlimited",
-    included: null,
-    cap: null,
-    expiryMinutes: defaultExpiryMinutes,
-    reminderPercent: defaultReminderPercent,
-    reviewCode: false,
-    defaultApprover: null,
-  });
+  const { id: workspaceId } = await workspaces.insert(tx, { name, ...initialSettings });
   const entry = { workspaceId, actor: null };
   await activity.insert(tx, { ...entry, action: "workspace.created", subject: name });
   await insertMember(tx, { workspaceId, email: firstOwnerEmail, role: "owner" });
@@ -118,6 +108,6 @@ async function forgetAsApprover(tx: Transaction, workspace: workspaces.Workspace
     await applySettings(tx, workspace, { ...workspace, defaultApprover: null });
   }
   for (const key of await apiKeys.listByDefaultApprover(tx, id, firstOwnerEmail)) {
-    await setDefaultApprover(tx, key, null);
+    await applyKeyChanges(tx, key, { defaultApprover: null });
   }
 }

@@ -8,10 +8,12 @@ import {
   formatApiKey,
   lastFourOfApiKey,
 } from "../../domain/access/api-key.ts";
-import { keysPerWorkspaceMax } from "../../domain/limits.ts";
+import { keysPerWorkspaceMax } from "../../domain/access/key-limits.ts";
 import { type ChangeRefusal, refuse, refuseField } from "../../domain/refusal.ts";
-import { type Actor, type Doer, fromTo, operator } from "../../domain/workspace/activity.ts";
+import { type Actor, type Doer, differences, operator } from "../../domain/workspace/activity.ts";
+import { flawOfEmailAddress } from "../../domain/workspace/email-address.ts";
 import { flawOfName } from "../../domain/workspace/name.ts";
+import * as votingChecks from "../../storage/votings/voting-checks.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
 import { refuseDefaultApprover } from "../people/default-approvers.ts";
@@ -19,7 +21,12 @@ import { inTransactionBy, inTurnBy } from "../transaction-by.ts";
 
 export type IssuedKey = apiKeys.ApiKey & { key: string };
 
-export type KeyInput = { workspaceId: string; name: string; defaultApprover?: string | null };
+export type KeyInput = {
+  workspaceId: string;
+  name: string;
+  defaultApprover?: string | null;
+  ownerEmail?: string | null;
+};
 
 export async function issueKey(
   db: Database,
@@ -28,6 +35,8 @@ export async function issueKey(
 ): Promise<IssuedKey | ChangeRefusal> {
   const flaw = flawOfName(input.name);
   if (flaw !== null) return refuseField("name", flaw);
+  const ownerRefused = refuseOwner(input.ownerEmail);
+  if (ownerRefused !== null) return ownerRefused;
   return inTurnBy(db, input.workspaceId, by, async (tx) => {
     const count = await apiKeys.countInUse(tx, input.workspaceId);
     if (count >= keysPerWorkspaceMax) return tooManyKeys();
@@ -39,13 +48,19 @@ export async function issueKey(
 
 export async function insertKey(
   tx: Transaction,
-  { workspaceId, name, defaultApprover = null, key = newKey() }: KeyInput & { key?: string },
+  input: KeyInput & { key?: string },
   actor: Actor = null,
 ): Promise<IssuedKey> {
+  const { workspaceId, name, defaultApprover = null, ownerEmail = null, key = newKey() } = input;
   const digest = digestOfApiKey(key);
   const lastFour = lastFourOfApiKey(key);
-  const issued = await apiKeys.insert(tx, { workspaceId, name, digest, lastFour, defaultApprover });
-  const detail = { lastFour, ...(defaultApprover === null ? {} : { defaultApprover }) };
+  const settings = { defaultApprover, ownerEmail };
+  const issued = await apiKeys.insert(tx, { workspaceId, name, digest, lastFour, ...settings });
+  const detail = {
+    lastFour,
+    ...(defaultApprover === null ? {} : { defaultApprover }),
+    ...(ownerEmail === null ? {} : { owner: ownerEmail }),
+  };
   const entry = { workspaceId, actor, subject: name, detail };
   await activity.insert(tx, { ...entry, action: "key.issued" });
   return { ...issued, key };
@@ -72,36 +87,61 @@ export async function revokeKey(
   });
 }
 
-/** A key with a default approver of its own asks them; null goes back to the workspace's. */
+export type KeyChanges = {
+  /** Asked in place of the workspace's default; null goes back to that. */
+  defaultApprover?: string | null;
+  /** Never approves what is created with the key; null is nobody. */
+  ownerEmail?: string | null;
+};
+
 export async function changeKey(
   db: Database,
-  { id, defaultApprover }: { id: string; defaultApprover: string | null },
+  { id, ...changes }: { id: string } & KeyChanges,
   by: Doer = operator,
 ): Promise<apiKeys.ApiKey | ChangeRefusal> {
+  const ownerRefused = refuseOwner(changes.ownerEmail);
+  if (ownerRefused !== null) return ownerRefused;
   const found = await apiKeys.find(db, { workspaceId: by.workspaceId, id });
   if (found === null) return unknownKey(id, by);
   return inTurnBy(db, found.workspaceId, by, async (tx) => {
     const key = await apiKeys.lock(tx, found);
     if (key === null) throw new Error(`key ${id} vanished`);
     if (key.revokedAt !== null) return refuse("conflict", "this key was revoked");
-    const refused = await refuseDefaultApprover(tx, key.workspaceId, defaultApprover);
-    if (refused !== null || key.defaultApprover === defaultApprover) return refused ?? key;
-    return setDefaultApprover(tx, key, defaultApprover, by.actor);
+    const { defaultApprover = key.defaultApprover } = changes;
+    const isSame = defaultApprover === key.defaultApprover;
+    const refused = isSame
+      ? null
+      : await refuseDefaultApprover(tx, key.workspaceId, defaultApprover);
+    return refused ?? applyKeyChanges(tx, key, changes, by.actor);
   });
 }
 
-/** Writes it with its entry in the activity. */
-export async function setDefaultApprover(
+/** Writes changes that were checked, with an entry in the activity if they differ. */
+export async function applyKeyChanges(
   tx: Transaction,
   key: apiKeys.ApiKey,
-  approver: string | null,
+  changes: KeyChanges,
   actor: Actor = null,
 ): Promise<apiKeys.ApiKey> {
   const { workspaceId, name: subject, lastFour } = key;
-  const [was, is] = [key.defaultApprover, approver].map((each) => each ?? "as workspace");
-  const detail = { lastFour, defaultApprover: fromTo(was ?? "", is ?? "") };
-  await activity.insert(tx, { workspaceId, actor, subject, action: "key.changed", detail });
-  return apiKeys.setDefaultApprover(tx, key, approver);
+  const changed = { ...key, ...changes };
+  const detail = differences(tellKey(key), tellKey(changed));
+  if (Object.keys(detail).length === 0) return key;
+  const entry = { workspaceId, actor, subject, detail: { lastFour, ...detail } };
+  await activity.insert(tx, { ...entry, action: "key.changed" });
+  // Without its new owner, a request may have too few people.
+  if ("owner" in detail) await votingChecks.queueOfKey(tx, { workspaceId, keyId: key.id });
+  return apiKeys.update(tx, changed);
+}
+
+/** Each setting as the activity shows it. */
+function tellKey({ defaultApprover, ownerEmail }: apiKeys.ApiKey): Record<string, string> {
+  return { defaultApprover: defaultApprover ?? "as workspace", owner: ownerEmail ?? "nobody" };
+}
+
+function refuseOwner(ownerEmail: string | null | undefined): ChangeRefusal | null {
+  const flaw = ownerEmail == null ? null : flawOfEmailAddress(ownerEmail);
+  return flaw === null ? null : refuseField("owner", flaw);
 }
 
 function tooManyKeys(): ChangeRefusal {
@@ -111,7 +151,7 @@ function tooManyKeys(): ChangeRefusal {
   );
 }
 
-function unknownKey(id: string, { workspaceId }: Doer): ChangeRefusal {
+export function unknownKey(id: string, { workspaceId }: Doer): ChangeRefusal {
   return refuse(
     "not_found",
     workspaceId === null

@@ -1,19 +1,20 @@
 // Creates workspaces and changes their settings.
 
 import { type Database, inTransaction, type Transaction } from "../../database/database.ts";
-import { defaultReminderPercent } from "../../domain/limits.ts";
 import { type ChangeRefusal, refuse } from "../../domain/refusal.ts";
-import { defaultExpiryMinutes } from "../../domain/shown/field-limits.ts";
-import { type Actor, type Doer, fromTo, operator } from "../../domain/workspace/activity.ts";
+import { type Actor, type Doer, differences, operator } from "../../domain/workspace/activity.ts";
+import { normaliseApproverDomains } from "../../domain/workspace/approver-limit.ts";
 import {
   flawOfWorkspaceSettings,
+  initialSettings,
+  proofSettings,
   type SettingFlaw,
   type WorkspaceSettings,
 } from "../../domain/workspace/workspace-settings.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
 import * as workspaces from "../../storage/workspaces/workspaces.ts";
 import { refuseDefaultApprover } from "../people/default-approvers.ts";
-import { inTurnBy } from "../transaction-by.ts";
+import { inTurnBy, refuseUnlessOwner } from "../transaction-by.ts";
 
 export type WorkspaceInput = Pick<WorkspaceSettings, "name"> & Partial<WorkspaceSettings>;
 
@@ -21,16 +22,7 @@ export async function createWorkspace(
   db: Database,
   input: WorkspaceInput,
 ): Promise<workspaces.Workspace | ChangeRefusal> {
-  const settings: WorkspaceSettings = {
-    plan: "unlimited",
-    included: null,
-    cap: null,
-    expiryMinutes: defaultExpiryMinutes,
-    reminderPercent: defaultReminderPercent,
-    reviewCode: false,
-    defaultApprover: null,
-    ...input,
-  };
+  const settings = normalised({ ...initialSettings, ...input });
   return inTransaction(db, async (tx) => {
     const flaw = flawOfWorkspaceSettings(settings, await workspaces.listPlanNames(tx));
     if (flaw !== null) return refuseSetting(flaw);
@@ -55,8 +47,13 @@ export async function updateWorkspace(
   changes: Partial<WorkspaceSettings>,
   by: Doer = operator,
 ): Promise<workspaces.Workspace | ChangeRefusal> {
-  return inTurnBy(db, id, by, async (tx, { workspace }) => {
-    const settings = { ...workspace, ...changes };
+  return inTurnBy(db, id, by, async (tx, { workspace, doer }) => {
+    const settings = normalised({ ...workspace, ...changes });
+    const isOfProof = proofSettings.some((name) => settings[name] !== workspace[name]);
+    const forbidden = isOfProof
+      ? refuseUnlessOwner(doer, "change signatures, receipts and retention")
+      : null;
+    if (forbidden !== null) return forbidden;
     const flaw = flawOfWorkspaceSettings(settings, await workspaces.listPlanNames(tx));
     if (flaw !== null) return refuseSetting(flaw);
     if (settings.defaultApprover !== workspace.defaultApprover) {
@@ -67,6 +64,10 @@ export async function updateWorkspace(
   });
 }
 
+function normalised(settings: WorkspaceSettings): WorkspaceSettings {
+  return { ...settings, approverDomains: normaliseApproverDomains(settings.approverDomains) };
+}
+
 /** Writes settings that were checked, with an entry in the activity if they differ. */
 export async function applySettings(
   tx: Transaction,
@@ -74,21 +75,11 @@ export async function applySettings(
   settings: WorkspaceSettings,
   actor: Actor = null,
 ): Promise<workspaces.Workspace> {
-  const detail = changesOf(workspace, settings);
+  const detail = differences(tellSettings(workspace), tellSettings(settings));
   if (Object.keys(detail).length === 0) return workspace;
   const entry = { workspaceId: workspace.id, actor, subject: settings.name, detail };
   await activity.insert(tx, { ...entry, action: "settings.changed" });
   return workspaces.update(tx, workspace.id, settings);
-}
-
-function changesOf(before: WorkspaceSettings, after: WorkspaceSettings): Record<string, string> {
-  const were = new Map(Object.entries(tellSettings(before)));
-  return Object.fromEntries(
-    Object.entries(tellSettings(after))
-      .map(([name, is]) => ({ name, is, was: were.get(name) ?? "" }))
-      .filter(({ is, was }) => is !== was)
-      .map(({ name, is, was }) => [name, fromTo(was, is)]),
-  );
 }
 
 /** Each setting as the activity shows it. */
@@ -102,6 +93,12 @@ function tellSettings(settings: WorkspaceSettings): Record<keyof WorkspaceSettin
     reminderPercent: settings.reminderPercent === null ? "off" : String(settings.reminderPercent),
     reviewCode: settings.reviewCode ? "on" : "off",
     defaultApprover: settings.defaultApprover ?? "none",
+    approverLimit: settings.approverLimit ?? "anybody, by default",
+    approverDomains: settings.approverDomains.join(", ") || "none",
+    handOver: settings.handOver,
+    requiresSignature: settings.requiresSignature ? "on" : "off",
+    receiptHours: String(settings.receiptHours),
+    retentionDays: settings.retentionDays === null ? "for ever" : String(settings.retentionDays),
   };
 }
 

@@ -1,4 +1,4 @@
-// Notes in the activity that somebody takes a list out of the service as a file.
+// Notes in the activity that somebody takes a list of requests, or the log, out of the service as a file.
 
 import { type Database, inOneStatement } from "../../database/database.ts";
 import type { ExportFormat } from "../../domain/approval/export-rows.ts";
@@ -9,12 +9,12 @@ import * as activity from "../../storage/workspaces/activity.ts";
 export async function noteExport(
   db: Database,
   by: { workspaceId: string; actor: Actor },
-  { format, filter }: { format: ExportFormat; filter: Record<string, string> },
+  exported: { of: "requests" | "log"; format: ExportFormat; filter: Record<string, string> },
 ): Promise<void> {
   await activity.insert(inOneStatement(db), {
     ...by,
-    action: "requests.exported",
-    subject: format === "csv" ? "CSV" : "JSON Lines",
-    detail: filter,
+    action: `${exported.of}.exported`,
+    subject: exported.format === "csv" ? "CSV" : "JSON Lines",
+    detail: exported.filter,
   });
 }

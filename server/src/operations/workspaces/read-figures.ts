@@ -12,6 +12,7 @@ import {
 } from "../../domain/approval/figures.ts";
 import { figureRowsMin } from "../../domain/limits.ts";
 import * as figures from "../../storage/approvals/figures.ts";
+import * as stageFigures from "../../storage/votings/stage-figures.ts";
 
 export type FiguresOfDays = { now: Date; days: { day: string; figures: Figures }[] };
 
@@ -89,9 +90,14 @@ async function countOn(
     earlierIds: counted.openIds,
     settledId,
   });
+  const stages = await stageFigures.recount(db, workspaceId, {
+    ...{ fromId: counted.untilId, beforeId: figures.idsOfDay(day).untilId },
+    ...{ earlierIds: counted.openIds, untilId, openIds },
+  });
+  const further = addFigures(counted.figures, countFigures(final, stages.final));
   return {
-    further: { day, untilId, openIds, figures: addFigures(counted.figures, countFigures(final)) },
-    open: countFigures(open),
+    further: { day, untilId, openIds, figures: further },
+    open: countFigures(open, stages.open),
   };
 }
 

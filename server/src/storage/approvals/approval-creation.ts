@@ -16,6 +16,7 @@ import {
   columnList,
   largeSubmittedColumns,
   submittedColumns,
+  typedSubmittedColumns,
 } from "./submitted-columns.ts";
 
 export type NewReviewer = { email: string; tokenNonce: Buffer; tokenDigest: Buffer };
@@ -26,13 +27,21 @@ export type NewApprovalRow = {
   submitted: Submitted<JsonText>;
   approverEmail: string | null;
   group: { id: string; key: string; name: string } | null;
+  /** Of every stage and step. Null where only addresses are asked. */
+  groupIds: string[] | null;
   ttlMinutes: number | null;
   callbackUrl: string | null;
   reviewers: NewReviewer[];
+  /** Its people were found with care, and get seats in the same transaction. */
+  hasSeats: boolean;
+  /** `approvals` as answers tell it. */
+  voting: JsonText | null;
 };
 
 export type CreationResult =
   | { kind: "unknown_key" }
+  /** Somebody who is asked owns the key, is away, or may not be asked: the people must be found with care. */
+  | { kind: "needs_care" }
   | { kind: "created"; workspaceId: string; id: string; createdAt: Date; expiresAt: Date }
   /** The idempotency key was used before. */
   | { kind: "known"; workspaceId: string; id: string; isSameBody: boolean }
@@ -48,6 +57,7 @@ type CreationRow = {
   known_id: string | null;
   is_same_body: boolean;
   is_fresh: boolean;
+  needs_care: boolean;
   id: string | null;
   created_at: Date;
   expires_at: Date;
@@ -94,13 +104,16 @@ const columns = [
   ["key_digest", "bytea"],
   ["idempotency_key", "text"],
   ["body_digest", "bytea"],
-  ...submittedColumns.map((name) => [name, "text"] as const),
+  ...typedSubmittedColumns,
   ["approver_email", "text"],
   ["group_id", "text"],
   ["group_key", "text"],
   ["group_name", "text"],
+  ["group_ids", "text[]"],
   ["ttl_minutes", "integer"],
   ["callback_url", "text"],
+  ["has_seats", "boolean"],
+  ["voting", "text"],
 ] as const;
 
 /** In the order of the columns. */
@@ -122,8 +135,11 @@ function toValues(row: NewApprovalRow): unknown[] {
     row.group?.id ?? null,
     row.group?.key ?? null,
     row.group?.name ?? null,
+    row.groupIds,
     row.ttlMinutes,
     row.callbackUrl,
+    row.hasSeats,
+    row.voting,
   ];
 }
 
@@ -159,6 +175,7 @@ function toResult(row: CreationRow): CreationResult {
     const { id, created_at: createdAt, expires_at: expiresAt } = row;
     return { kind: "created", workspaceId, id, createdAt, expiresAt };
   }
+  if (row.needs_care) return { kind: "needs_care" };
   const { plan, monthly_limit: monthlyLimit } = row;
   return { kind: "quota_exceeded", workspaceId, plan, monthlyLimit };
 }
@@ -187,8 +204,20 @@ with input as materialized (
   where key_digest is not null
 ),
 caller as materialized (
-  select i.n, i.idempotency_key, i.body_digest, k.workspace_id, w.plan, w.reminder_percent, w.review_code,
+  select i.n, i.idempotency_key, i.body_digest, k.workspace_id, k.id as key_id, w.plan, w.reminder_percent, w.review_code,
+    -- The function is called only where it may say yes.
+    not i.has_seats and (
+      k.owner_email is not null or w.approver_limit <> 'anybody' or coalesce(w.absences_until > now(), false)
+    ) and is_asked_with_care(
+      w.id, k.owner_email, coalesce(w.absences_until > now(), false), w.approver_limit, w.approver_domains, $2, $3, i.n
+    ) as needs_care,
+    nullif(w.approver_limit, 'anybody') as approver_limit,
     coalesce(i.ttl_minutes, w.expiry_minutes) as ttl_minutes,
+    (w.has_channels or w.looks_for_push and is_pushed_to($2, $3, i.n)) and i.channels is distinct from array['mail'] as has_channels, i.channels, i.group_id,
+    coalesce(i.require_signature, false) or w.requires_signature or i.group_ids is not null and exists (
+      select from groups g
+      where g.workspace_id = k.workspace_id and g.id = any (i.group_ids) and g.requires_signature
+    ) as needs_signature,
     case when p.has_overage then coalesce(w.cap, p.cap)
       else least(coalesce(w.included, p.included), w.cap) end as monthly_limit
   from input i
@@ -206,14 +235,15 @@ known as materialized (
   ) as a
 ),
 fresh as materialized (
-  select c.n, c.workspace_id, c.ttl_minutes, c.monthly_limit, c.reminder_percent, c.review_code,
+  select c.n, c.workspace_id, c.key_id, c.ttl_minutes, c.monthly_limit, c.reminder_percent, c.review_code, c.has_channels,
+    c.channels, c.group_id, c.needs_signature, c.approver_limit,
     row_number() over (partition by c.workspace_id order by c.n) as place
   from caller c
-  where not exists (select from known where known.n = c.n)
+  where not c.needs_care and not exists (select from known where known.n = c.n)
     and (
       c.idempotency_key is null
       or c.n in (
-        select min(n) from caller where idempotency_key is not null
+        select min(n) from caller where idempotency_key is not null and not needs_care
         group by workspace_id, idempotency_key
       )
     )
@@ -234,7 +264,9 @@ usage as (
   returning u.workspace_id, u.granted
 ),
 granted as materialized (
-  select f.n, f.workspace_id, f.review_code, new_id('req_') as id, new_id('evt_') as event_id, now_ms() as created_at,
+  select f.n, f.workspace_id, f.key_id, f.review_code, f.has_channels, f.channels, f.group_id, f.needs_signature,
+    f.approver_limit,
+    new_id('req_') as id, new_id('evt_') as event_id, now_ms() as created_at,
     now_ms() + f.ttl_minutes * interval '1 minute' as expires_at,
     -- A reminder that would leave hardly any time is none.
     case when f.ttl_minutes * f.reminder_percent / 100.0 > ${reminderMinutesMin}
@@ -247,10 +279,11 @@ approval as (
   insert into approvals (
     workspace_id, id, ${submittedColumns.join(", ")},
     approver_email, group_id, group_key, group_name, idempotency_key, body_digest, created_at, expires_at,
-    remind_at, callback_url
+    remind_at, callback_url, key_id, has_seats, voting, has_channels, needs_signature, approver_limit
   )
   select g.workspace_id, g.id, ${columnList("i", submittedColumns)}, i.approver_email, i.group_id, i.group_key, i.group_name,
-    i.idempotency_key, i.body_digest, g.created_at, g.expires_at, g.remind_at, i.callback_url
+    i.idempotency_key, i.body_digest, g.created_at, g.expires_at, g.remind_at, i.callback_url,
+    g.key_id, i.has_seats, i.voting, g.has_channels, g.needs_signature, g.approver_limit
   from granted g
   join input i on i.n = g.n
 ),
@@ -259,8 +292,8 @@ event as (
   select workspace_id, event_id, id, 'request.created', created_at from granted
 ),
 asked as materialized (
-  select g.workspace_id, g.id as approval_id, g.event_id, g.review_code, new_id('rev_') as id, r.email, r.nonce,
-    r.digest
+  select g.workspace_id, g.id as approval_id, g.event_id, g.review_code, g.has_channels, g.channels, g.group_id,
+    new_id('rev_') as id, r.email, r.nonce, r.digest
   from granted g
   join unnest((select $2::integer[]), (select $3::text[]), (select $4::bytea[]), (select $5::bytea[]))
     as r (n, email, nonce, digest) on r.n = g.n
@@ -271,9 +304,12 @@ reviewer as (
   )
   select workspace_id, id, approval_id, email, $1::text, nonce, digest, review_code from asked
 ),
+-- Mail may wait where another channel tells first. A trigger writes the news for those.
 mail as (
-  insert into deliveries (workspace_id, event_id, channel, reviewer_id)
-  select workspace_id, event_id, 'mail', id from asked
+  insert into deliveries (workspace_id, event_id, channel, reviewer_id, due_at)
+  select workspace_id, event_id, 'mail', id,
+    case when has_channels then now_ms() + mail_wait(workspace_id, email, group_id, channels) else now_ms() end
+  from asked
 ),
 webhook as (
   insert into deliveries (workspace_id, event_id, channel, endpoint_id, state, weight)
@@ -285,7 +321,7 @@ webhook as (
     and (e.event_kinds is null or 'request.created' = any (e.event_kinds))
 )
 select c.workspace_id, c.plan, c.monthly_limit, known.id as known_id, known.is_same_body,
-  f.n is not null as is_fresh, g.id, g.created_at, g.expires_at
+  f.n is not null as is_fresh, coalesce(c.needs_care, false) as needs_care, g.id, g.created_at, g.expires_at
 from input i
 left join caller c on c.n = i.n
 left join known on known.n = i.n

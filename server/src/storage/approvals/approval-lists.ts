@@ -5,6 +5,7 @@ import type { Queryable } from "../../database/database.ts";
 import type { ApprovalStatus } from "../../domain/approval/approval.ts";
 import { termsOf } from "../../domain/search/words.ts";
 import { ttlMinutesMax } from "../../domain/shown/field-limits.ts";
+import { personOf } from "../../domain/workspace/email-address.ts";
 import { isBehind, search } from "./approval-search.ts";
 import { afterLastId, firstId, firstIdAt } from "./approvals.ts";
 import {
@@ -16,11 +17,11 @@ import {
   orderBy,
   rowOf,
   type Sought,
-  statement,
   type Terms,
   toListed,
   walk,
 } from "./list-terms.ts";
+import { statement } from "./statement.ts";
 
 export type ListFilter = {
   status: ApprovalStatus | null;
@@ -34,6 +35,12 @@ export type ListFilter = {
   decidedBy: string | null;
   decidedFrom: Date | null;
   decidedBefore: Date | null;
+  /** The address of a person who can still decide or vote. */
+  waitingFor: string | null;
+  /** Only those for which more people were asked, because a stage stayed open. */
+  isEscalated: boolean;
+  /** Only those for which too few people are left, or to whose people no mail could be delivered. */
+  isUnreachable: boolean;
   search: { kind: "id"; beginning: string } | { kind: "words"; typed: string } | null;
   order: ListOrder;
   /** Only approvals that come later in this order. */
@@ -50,6 +57,9 @@ export const everything: ListFilter = {
   decidedBy: null,
   decidedFrom: null,
   decidedBefore: null,
+  waitingFor: null,
+  isEscalated: false,
+  isUnreachable: false,
   search: null,
   order: "newest",
   after: null,
@@ -103,15 +113,23 @@ async function readTerms(
   workspaceId: string,
   filter: ListFilter & { limit: number },
 ): Promise<Terms | null> {
-  const { status, agentName, decidedFrom, decidedBefore, order, after, limit } = filter;
+  const { agentName, decidedFrom, decidedBefore, order, after, limit } = filter;
+  const { waitingFor, isEscalated, isUnreachable } = filter;
+  // Nothing waits for anybody once it was resolved.
+  const status = waitingFor === null ? filter.status : (filter.status ?? "PENDING");
+  const isOver = status !== null && status !== "PENDING";
   const ids = idsOf(filter);
   const sought = soughtOf(filter);
-  const isVain = order === "expiry" && status !== null && status !== "PENDING";
+  const isVain = (order === "expiry" || waitingFor !== null) && isOver;
   if (ids.from >= ids.until || sought === "nothing" || isVain) return null;
   const approver = await readApprover(db, workspaceId, filter.approver);
   if (approver === "") return null;
   const common = { workspaceId, status, agentName, approver, decidedFrom, decidedBefore };
-  return { ...common, ids, order, after, sought, limit };
+  const voting = {
+    waitingFor: waitingFor === null ? null : { email: waitingFor, person: personOf(waitingFor) },
+    ...{ isEscalated, isUnreachable },
+  };
+  return { ...common, ...voting, ids, order, after, sought, limit };
 }
 
 /** "nothing" when the typed text holds no word. */

@@ -5,39 +5,51 @@ import type { Queryable, Transaction } from "../../database/database.ts";
 import type { ApprovalStatus } from "../../domain/approval/approval.ts";
 import { eventOfStatus } from "../../domain/approval/event.ts";
 import { claimedReadBytesMax, largeWebhookWeight } from "../../domain/limits.ts";
+import type { ShownEvidence } from "../../domain/proof/evidence.ts";
 import type { JsonText } from "../../domain/shown/json-text.ts";
+import { isOwnerSince } from "../workspaces/key-owners.ts";
 import { largeBytes, pending } from "./approvals.ts";
+import { evidenceColumns, evidenceTerms, evidenceValues, voteColumns } from "./evidence-columns.ts";
 
 /** Every change out of PENDING is announced here, so that waiting callers on every node wake. */
 export const resolutionChannel = "countersign_resolved";
 /** Announced in place of a list of ids that would be too long. */
 export const manyResolved = "*";
 
-export type Resolution =
+export type DecidedResolution =
   | { status: "APPROVED"; byEmail: string; note: string | null; edit: JsonText | null }
-  | { status: "REJECTED"; byEmail: string; note: string | null }
-  | { status: "CANCELLED" };
+  | { status: "REJECTED"; byEmail: string; note: string | null };
+export type Cancel = { status: "CANCELLED" };
+
+/** Where one person decided. The event tells, unless it was by the link in their mail. */
+export type DecidedVia = "link" | "inbox" | "slack";
+
+/** How one person decided: a decision is never recorded without its evidence. */
+export type Deciding = { via: DecidedVia; evidence: ShownEvidence };
+
+type Where = { workspaceId: string; id: string };
 
 /**
- * Resolves a pending approval whose time has not passed, with its event and that event's deliveries.
- * Says when, or null if this call did not do it: of any number of racing calls, one does. Only a member decides for a
- * group that was asked. The membership is locked until the commit, so that nobody decides after their removal.
+ * Resolves a pending approval whose time has not passed, with its event and that event's deliveries. Says when, or null if this call did not do it: of any number of racing calls, one does. Only a member decides for a
+ * group that was asked. The membership is locked until the commit, so that nobody decides after their removal. One
+ * person alone never decides where people have seats, and the owner of the key never decides.
  */
 export async function resolve(
   tx: Transaction,
-  where: { workspaceId: string; id: string },
-  resolution: Resolution,
+  where: Where,
+  ...how: [Cancel] | [DecidedResolution, Deciding]
 ): Promise<Date | null> {
-  const { rows } = await tx.query<{ resolved_at: Date }>(resolutionQuery(where, resolution));
+  const { rows } = await tx.query<{ resolved_at: Date }>(resolutionQuery(where, ...how));
   return rows[0]?.resolved_at ?? null;
 }
 
 /** The statement with its values; the benchmark runs the very same one. */
 export function resolutionQuery(
-  where: { workspaceId: string; id: string },
-  resolution: Resolution,
+  where: Where,
+  ...[resolution, deciding]: [Cancel] | [DecidedResolution, Deciding]
 ) {
   const { status } = resolution;
+  const via = deciding?.via ?? "link";
   return {
     name: "approvals.resolve",
     text: `
@@ -52,8 +64,19 @@ export function resolutionQuery(
         set status = $3, resolved_at = now_ms(), resolved_by_email = $4, resolution_note = $5, edit = $6
         where workspace_id = $1 and id = $2 and status = ${pending} and expires_at > now()
           and (a.group_id is null or $4 is null or exists (select from member))
+          and ($4 is null or not a.has_seats and (
+            -- Most keys have no owner. A single value is looked up by key; \`exists\` would read all keys of the workspace.
+            select ${isOwnerSince("k", "$4", "a.created_at")}
+            from api_keys k where k.workspace_id = $1 and k.id = a.key_id
+          ) is not true)
         returning a.workspace_id, a.id, a.resolved_at, ${forEvent}
-      ), ${eventAndDeliveries}
+      ), evidence as (
+        insert into evidence (${voteColumns}, ${evidenceColumns})
+        select workspace_id, id, 1, person_of($4), $4, null, case $3 when 'APPROVED' then 'approve' else 'reject' end,
+          resolved_at, ${evidenceTerms(9, "resolved_at")}
+        from resolved
+        where $3 <> 'CANCELLED'
+      ), ${eventAndDeliveries("$8::jsonb")}
       select resolved_at, pg_notify('${resolutionChannel}', id) from resolved`,
     values: [
       where.workspaceId,
@@ -63,23 +86,51 @@ export function resolutionQuery(
       status === "CANCELLED" ? null : resolution.note,
       status === "APPROVED" ? resolution.edit : null,
       eventOfStatus(status),
+      via === "link" ? null : { via },
+      ...evidenceValues(deciding?.evidence ?? null),
     ],
   };
 }
 
-/** The approvals that one call has cancelled. */
-export type CancelledApprovals = { ids: string[]; firstSummary: string };
+/**
+ * Resolves a pending approval by the votes that were cast, under its lock. PostgreSQL refuses it if they are too few.
+ * `at` is when the last one was cast.
+ */
+export async function resolveByVotes(
+  tx: Transaction,
+  where: { workspaceId: string; id: string },
+  resolution: DecidedResolution,
+  at: Date,
+): Promise<void> {
+  const { status, byEmail, note } = resolution;
+  const { rowCount } = await tx.query({
+    name: "approvals.resolveByVotes",
+    text: `
+      with resolved as (
+        update approvals a
+        set status = $3, resolved_at = $8, resolved_by_email = $4, resolution_note = $5, edit = $6
+        where workspace_id = $1 and id = $2 and status = ${pending} and has_seats
+        returning a.workspace_id, a.id, a.resolved_at, ${forEvent}
+      ), ${eventAndDeliveries()}
+      select resolved_at, pg_notify('${resolutionChannel}', id) from resolved`,
+    values: [
+      ...[where.workspaceId, where.id, status, byEmail, note],
+      ...[status === "APPROVED" ? resolution.edit : null, eventOfStatus(status), at],
+    ],
+  });
+  if (rowCount !== 1) throw new Error(`approval ${where.id} is not pending under its own lock`);
+}
 
 /**
- * Cancels those of the given approvals that are pending and in time, with their events and deliveries. Null if it was
- * none. They are locked in the order of ids, like expiring ones, so that callers who overlap don't deadlock.
+ * Cancels those of the given approvals that are pending and in time, with their events and deliveries. Answers
+ * the ids of those. They are locked in the order of ids, like expiring ones, so that callers who overlap don't deadlock.
  */
 export async function cancelMany(
   tx: Transaction,
   workspaceId: string,
   ids: string[],
-): Promise<CancelledApprovals | null> {
-  const { rows } = await tx.query<{ ids: string[]; first_summary: string }>({
+): Promise<string[]> {
+  const { rows } = await tx.query<{ ids: string[] }>({
     name: "approvals.cancelMany",
     text: `
       with open as (
@@ -93,13 +144,12 @@ export async function cancelMany(
         update approvals a
         set status = 'CANCELLED', resolved_at = now_ms()
         where a.workspace_id = $1 and a.id = any (array(select id from open))
-        returning a.workspace_id, a.id, a.resolved_at, a.summary, ${forEvent}
-      ), ${eventAndDeliveries.replaceAll("$7", `'${eventOfStatus("CANCELLED")}'`)}
-      ${announceResolved("array_agg(id order by id) as ids, min(summary) as first_summary")}`,
+        returning a.workspace_id, a.id, a.resolved_at, ${forEvent}
+      ), ${eventAndDeliveries().replaceAll("$7", `'${eventOfStatus("CANCELLED")}'`)}
+      ${announceResolved("array_agg(id order by id) as ids")}`,
     values: [workspaceId, ids],
   });
-  const [row] = rows;
-  return row === undefined ? null : { ids: row.ids, firstSummary: row.first_summary };
+  return rows[0]?.ids ?? [];
 }
 
 /** How many of the given approvals have each final status. One past its end counts as expired. */
@@ -139,7 +189,7 @@ export async function expire(tx: Transaction, workspaceId: string, ids: string[]
         set status = 'EXPIRED', resolved_at = a.expires_at
         where a.workspace_id = $1 and a.id = any (array(select id from due))
         returning a.workspace_id, a.id, a.resolved_at, ${forEvent}
-      ), ${eventAndDeliveries.replaceAll("$7", `'${eventOfStatus("EXPIRED")}'`)}
+      ), ${eventAndDeliveries().replaceAll("$7", `'${eventOfStatus("EXPIRED")}'`)}
       ${announceResolved("count(*)")}`,
     values: [workspaceId, ids],
   });
@@ -170,7 +220,7 @@ export async function expireOverdue(
         set status = 'EXPIRED', resolved_at = a.expires_at
         where a.ctid = any (array(select ctid from due))
         returning a.workspace_id, a.id, a.resolved_at, ${forEvent}
-      ), ${eventAndDeliveries.replaceAll("$7", `'${eventOfStatus("EXPIRED")}'`)}
+      ), ${eventAndDeliveries().replaceAll("$7", `'${eventOfStatus("EXPIRED")}'`)}
       ${announceResolved("count(*)::int as expired, max(resolved_at) as until")}`,
     values: [from, limit],
   });
@@ -211,24 +261,34 @@ function announceResolved(columns: string): string {
 // The event's id is made here, so that its deliveries need not look for it: a worker's sessions would compare each
 // event of a large sweep with each approval.
 const forEvent = `
-  new_id('evt_') as event_id, a.callback_url,
+  new_id('evt_') as event_id, a.callback_url, a.voting is not null as tells_people, a.resolved_by_email as decided_by,
   case when ${largeBytes} > ${claimedReadBytesMax} then ${largeWebhookWeight} else 1 end as weight`;
 
 // A resolution writes its event and deliveries with it. Deliveries to a disabled endpoint are kept as skipped. The host of
-// the request's own callback is its recipient.
-const eventAndDeliveries = `
+// the request's own callback is its recipient. Where several people decide, the others learn the outcome by mail.
+const eventAndDeliveries = (detail = "null::jsonb") => `
   event as (
-    insert into events (workspace_id, id, approval_id, kind, created_at)
-    select workspace_id, event_id, id, $7, resolved_at from resolved
+    insert into events (workspace_id, id, approval_id, kind, created_at, detail)
+    select workspace_id, event_id, id, $7, resolved_at, ${detail} from resolved
   ), webhook as (
-    insert into deliveries (workspace_id, event_id, channel, endpoint_id, recipient, state, weight)
-    select resolved.workspace_id, resolved.event_id, 'webhook', e.id, null,
+    insert into deliveries (workspace_id, event_id, channel, endpoint_id, reviewer_id, recipient, state, weight)
+    select resolved.workspace_id, resolved.event_id, 'webhook', e.id, null, null,
       case when e.disabled_at is null then 'due' else 'skipped' end, resolved.weight
     from resolved
     join endpoints e on e.workspace_id = resolved.workspace_id and e.deleted_at is null
       and (e.event_kinds is null or $7 = any (e.event_kinds))
     union all
-    select workspace_id, event_id, 'callback', null, split_part(callback_url, '/', 3), 'due', weight
+    select workspace_id, event_id, 'callback', null, null, split_part(callback_url, '/', 3), 'due', weight
     from resolved
     where callback_url is not null
+    union all
+    select resolved.workspace_id, resolved.event_id, 'mail', null, r.id, null, 'due', 1
+    from resolved
+    cross join lateral (
+      select min(r.id) as id from reviewers r
+      where r.approval_id = resolved.id and r.workspace_id = resolved.workspace_id
+        and person_of(r.email) is distinct from person_of(resolved.decided_by)
+      group by person_of(r.email)
+    ) as r
+    where resolved.tells_people
   )`;

@@ -24,7 +24,6 @@ import {
   orderBy,
   rowOf,
   type Sought,
-  statement,
   type Terms,
   verified,
   walk,
@@ -39,6 +38,7 @@ import {
   statusLexeme,
 } from "./search-lexemes.ts";
 import { hasLargeJson, type SearchedRow, searchedColumns, toSearched } from "./searched-columns.ts";
+import { statement } from "./statement.ts";
 
 /** In the order of the list; one row more than the limit when there are more. */
 export async function search(db: Queryable, terms: Terms, sought: Sought): Promise<ListedRow[]> {

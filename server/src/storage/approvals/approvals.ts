@@ -1,7 +1,7 @@
-// The approvals table: reading approvals one by one and in lists, and reminding of them. Creating and resolving them
-// are statements of their own, in approval-creation.ts and approval-resolution.ts.
+// The approvals table: reading approvals one by one and in lists. Creating, reminding of and resolving them are
+// statements of their own, in approval-creation.ts, reminding.ts and approval-resolution.ts.
 
-import type { Queryable, Transaction } from "../../database/database.ts";
+import type { Queryable } from "../../database/database.ts";
 import {
   type Approval,
   type ApprovalState,
@@ -9,7 +9,7 @@ import {
   type Approver,
   approvalStatuses,
 } from "../../domain/approval/approval.ts";
-import { gatheredReadBytesMax, listBytesMax, reminderMinutesMin } from "../../domain/limits.ts";
+import { gatheredReadBytesMax, listBytesMax } from "../../domain/limits.ts";
 import type { JsonText } from "../../domain/shown/json-text.ts";
 import {
   bytesOf,
@@ -32,12 +32,13 @@ export type ApprovalRow = SubmittedColumns & {
   resolved_at: Date | null;
   resolved_by_email: string | null;
   resolution_note: string | null;
+  voting: string | null;
 };
 
 export const smallColumns = `
   a.id, a.status, ${columnList("a", smallSubmittedColumns)}, a.approver_email,
   a.group_key, a.group_name, a.created_at, a.expires_at, a.resolved_at, a.resolved_by_email,
-  a.resolution_note`;
+  a.resolution_note, a.voting`;
 const large = [...largeSubmittedColumns, "edit"];
 export const largeColumns = columnList("a", large);
 export const largeBytes = bytesOf("a", large);
@@ -268,67 +269,6 @@ export function firstIdAt(ms: number): string {
   return digits.length > timeDigits ? afterLastId : `req_${digits}`;
 }
 
-/**
- * Emits the reminder event for up to `limit` pending approvals whose time for it has come, with a mail to each reviewer
- * who may still decide. A reminder that leaves too little time to act is dropped.
- */
-export async function remindDue(tx: Transaction, limit: number): Promise<number> {
-  const { rows } = await tx.query<{ taken: number }>({
-    name: "approvals.remindDue",
-    text: `
-      with due as (
-        select workspace_id, id
-        from approvals
-        where status = 'PENDING' and remind_at <= now()
-        order by remind_at
-        limit $1
-        for update skip locked
-      ), taken as (
-        update approvals a
-        set remind_at = null
-        from due
-        where a.workspace_id = due.workspace_id and a.id = due.id
-        returning a.workspace_id, a.id, a.group_id, a.expires_at
-      ), event as (
-        insert into events (workspace_id, approval_id, kind)
-        select taken.workspace_id, taken.id, 'request.expiring'
-        from taken
-        join workspaces w on w.id = taken.workspace_id and w.reminder_percent is not null
-        where taken.expires_at > now() + interval '${reminderMinutesMin} minutes'
-        returning workspace_id, id, approval_id
-      ), mail as (
-        insert into deliveries (workspace_id, event_id, channel, reviewer_id)
-        select event.workspace_id, event.id, 'mail', r.id
-        from event
-        join reviewers r on r.workspace_id = event.workspace_id and r.approval_id = event.approval_id
-      )
-      select count(*)::int as taken from taken`,
-    values: [limit],
-  });
-  return rows[0]?.taken ?? 0;
-}
-
-/** How long until the next pending approval ends or is to be reminded of; null when there is none. */
-export async function msUntilNext(
-  db: Queryable,
-): Promise<{ expiry: number | null; reminder: number | null }> {
-  const { rows } = await db.query<{ expiry: string | null; reminder: string | null }>({
-    name: "approvals.msUntilNext",
-    text: `
-      select
-        (select extract(epoch from expires_at - clock_timestamp()) * 1000 from approvals
-         where status = 'PENDING' order by expires_at limit 1) as expiry,
-        (select extract(epoch from remind_at - clock_timestamp()) * 1000 from approvals
-         where status = 'PENDING' and remind_at is not null order by remind_at limit 1) as reminder`,
-  });
-  const [row] = rows;
-  return { expiry: toNumber(row?.expiry), reminder: toNumber(row?.reminder) };
-}
-
-function toNumber(text: string | null | undefined): number | null {
-  return text === null || text === undefined ? null : Number(text);
-}
-
 function toFoundApproval(row: FoundRow): FoundApproval {
   return {
     approval: toApproval(row),
@@ -351,6 +291,7 @@ export function toApproval(row: ApprovalRow): Approval {
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     state: toState(row),
+    voting: row.voting as JsonText | null,
     ...toAdditions(row),
   };
 }

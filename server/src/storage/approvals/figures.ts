@@ -5,14 +5,14 @@ import type { Queryable, Transaction } from "../../database/database.ts";
 import type { ApprovalStatus } from "../../domain/approval/approval.ts";
 import {
   type AlikeApprovals,
-  bucketStarts,
   type CountedDay,
   endOfDay,
   noTally,
   startOfDay,
   type Tally,
-  type Times,
 } from "../../domain/approval/figures.ts";
+import { keyOf, noStageFigures, type StageFigures } from "../../domain/approval/stage-figures.ts";
+import { bucketStarts, type Times } from "../../domain/approval/times.ts";
 import { figureAgentsMax, figureOpenIdsMax, figureSettlingSeconds } from "../../domain/limits.ts";
 import { firstIdAt } from "./approvals.ts";
 
@@ -189,7 +189,14 @@ type KeptFigures = {
   open: string[];
   total: KeptTally;
   agents: [agent: string, ...KeptTally][];
+  /** Only where there are any. */
+  stages?: KeptStages;
 };
+
+type KeptStages = [
+  escalated: number,
+  ...approvers: [isGroup: 0 | 1, name: string, times: string][],
+];
 
 export async function listKept(
   db: Queryable,
@@ -211,6 +218,7 @@ export async function listKept(
     figures: {
       total: toTally(figures.total),
       agents: new Map(figures.agents.map(([agent, ...tally]) => [agent, toTally(tally)])),
+      stages: toStages(figures.stages),
     },
   }));
 }
@@ -226,6 +234,7 @@ export async function keep(
     open: [...openIds],
     total: toKept(figures.total),
     agents: [...figures.agents].map(([agent, tally]) => [agent, ...toKept(tally)]),
+    ...toKeptStages(figures.stages),
   };
   await tx.query({
     name: "figures.keep",
@@ -243,6 +252,26 @@ function toKept({ approved, edited, rejected, expired, cancelled, times }: Tally
 
 function toTally([approved, edited, rejected, expired, cancelled, times]: KeptTally): Tally {
   return { ...noTally, approved, edited, rejected, expired, cancelled, times: times as Times };
+}
+
+function toKeptStages({ escalated, approvers }: StageFigures): { stages?: KeptStages } {
+  if (escalated === 0 && approvers.size === 0) return {};
+  const each = [...approvers.values()].map(({ isGroup, name, times }): [0 | 1, string, string] => [
+    isGroup ? 1 : 0,
+    name,
+    times,
+  ]);
+  return { stages: [escalated, ...each] };
+}
+
+function toStages(kept: KeptStages | undefined): StageFigures {
+  if (kept === undefined) return noStageFigures;
+  const [escalated, ...each] = kept;
+  const approvers = each.map(([flag, name, times]) => {
+    const approver = { isGroup: flag === 1, name, times: times as Times };
+    return [keyOf(approver), approver] as const;
+  });
+  return { escalated, approvers: new Map(approvers) };
 }
 
 export type PlanUse = {

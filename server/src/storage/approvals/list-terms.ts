@@ -4,6 +4,8 @@
 import type { ApprovalStatus, Approver } from "../../domain/approval/approval.ts";
 import type { Term } from "../../domain/search/words.ts";
 import { pending, toApprover } from "./approvals.ts";
+import type { Bind } from "./statement.ts";
+import { type AwaitedPerson, waitingWalks, waitsFor } from "./waiting-terms.ts";
 
 /** By age, or by the time that is left: that order lists pending approvals only. */
 export type ListOrder = "newest" | "oldest" | "expiry";
@@ -23,6 +25,8 @@ export type ListedApproval = {
   resolvedAt: Date | null;
   resolvedByEmail: string | null;
   isEdited: boolean;
+  /** Several people may have a say. */
+  hasSeats: boolean;
 };
 
 /** The parts of a statement. Text that people typed has been looked up or split into words. */
@@ -34,6 +38,11 @@ export type Terms = {
   approver: string | null;
   decidedFrom: Date | null;
   decidedBefore: Date | null;
+  /** Then the status is PENDING. */
+  waitingFor: AwaitedPerson | null;
+  /** Only those for which more people were asked, and those that nobody can decide or was told of. */
+  isEscalated: boolean;
+  isUnreachable: boolean;
   ids: { from: string; until: string };
   order: ListOrder;
   after: ListPlace | null;
@@ -43,15 +52,6 @@ export type Terms = {
 
 /** What only the index of words can find: words, and the address of the person who decided. */
 export type Sought = { words: readonly Term[]; decidedBy: string | null };
-
-// Statements are made for each call and never prepared: the right index depends on the values.
-export type Bind = (value: unknown) => string;
-
-export function statement(write: (bind: Bind) => string): { text: string; values: unknown[] } {
-  const values: unknown[] = [];
-  const text = write((value) => `$${values.push(value)}`);
-  return { text, values };
-}
 
 const isOverdue = "(a.status = 'PENDING' and a.expires_at <= now())";
 const statusConditions: Record<ApprovalStatus, string[]> = {
@@ -85,6 +85,8 @@ export function orderBy(order: ListOrder, table: string): string {
  * meets only the rows it wants. Where any status will do, the walks are merged.
  */
 export function walk(terms: Terms, bind: Bind, most: string): string {
+  if (terms.waitingFor !== null) return walkWaiting(terms, terms.waitingFor, { bind, most });
+  if (terms.isEscalated || terms.isUnreachable) return walkVotings(terms, bind, most);
   if (terms.order === "expiry") return walkByExpiry(terms, bind, most);
   const workspace = bind(terms.workspaceId);
   const common = narrowed(terms, bind).join(" and ");
@@ -120,6 +122,50 @@ function walkByExpiry(terms: Terms, bind: Bind, most: string): string {
     limit ${most}`;
 }
 
+type Page = { bind: Bind; most: string };
+
+/** By expiry, all that wait for somebody are sorted: they are few beside all that are pending. */
+function walkWaiting(terms: Terms, awaited: AwaitedPerson, { bind, most }: Page): string {
+  const { order } = terms;
+  const walks = waitingWalks(awaited, bind, {
+    workspace: bind(terms.workspaceId),
+    conditions: narrowed(terms, bind).join(" and "),
+    order: (id) => (order === "expiry" ? "" : `order by ${id} ${order === "newest" ? "desc" : ""}`),
+    page: order === "expiry" ? "" : `limit ${most}`,
+  });
+  return `
+    select workspace_id, id, expires_at from (${walks.map((each) => `(${each})`).join(" union all ")}) as walks
+    order by ${orderBy(order, "walks")}
+    limit ${most}`;
+}
+
+/** Along the small index of those votings, since they are rare among all approvals. */
+function walkVotings(terms: Terms, bind: Bind, most: string): string {
+  const { order, ids, isEscalated, isUnreachable } = terms;
+  const workspace = bind(terms.workspaceId);
+  const conditions = [
+    ...(isEscalated ? [wasEscalated] : []),
+    ...(isUnreachable ? [isInTrouble] : []),
+  ];
+  return `
+    select a.workspace_id, a.id, a.expires_at
+    from (
+      select v.approval_id as id from votings v
+      where v.workspace_id = ${workspace} and ${conditions.join(" and ")}
+        and v.approval_id >= ${bind(ids.from)} and v.approval_id < ${bind(ids.until)}
+    ) as voting
+    cross join lateral (
+      select a.workspace_id, a.id, a.expires_at from approvals a
+      where a.workspace_id = ${workspace} and a.id = voting.id and ${verified(terms, bind).join(" and ")}
+      limit 1
+    ) as a
+    order by ${order === "expiry" ? orderBy(order, "a") : orderBy(order, "voting")}
+    limit ${most}`;
+}
+
+const wasEscalated = "v.escalated_at is not null";
+const isInTrouble = "(v.stuck_at is not null or v.unreachable_at is not null)";
+
 function statusesOf({ status, agentName, approver }: Terms): string[] {
   if (status !== null) return statusConditions[status];
   return agentName !== null || approver !== null ? everyStatus : ["true"];
@@ -137,12 +183,13 @@ function fenced(overdue: string): string {
 
 /** All conditions, for a row that was found by its id. */
 export function verified(terms: Terms, bind: Bind): string[] {
-  const { status, order, sought } = terms;
+  const { status, order, sought, waitingFor } = terms;
   const statuses = order === "expiry" ? byExpiry : status === null ? [] : statusConditions[status];
   const decidedBy = sought?.decidedBy ?? null;
   return [
     ...narrowed(terms, bind),
     ...(statuses.length === 0 ? [] : [`(${statuses.join(" or ")})`]),
+    ...(waitingFor === null ? [] : [waitsFor(waitingFor, bind)]),
     ...(decidedBy === null ? [] : [`lower(a.resolved_by_email) = lower(${bind(decidedBy)})`]),
   ];
 }
@@ -150,6 +197,7 @@ export function verified(terms: Terms, bind: Bind): string[] {
 /** Everything but the status, the words and the decider, in the form that the indexes have. */
 function narrowed(terms: Terms, bind: Bind): string[] {
   const { ids, agentName, approver, decidedFrom, decidedBefore, order, after } = terms;
+  const { isEscalated, isUnreachable } = terms;
   const isDecided = decidedFrom !== null || decidedBefore !== null;
   return [
     `a.id >= ${bind(ids.from)} and a.id < ${bind(ids.until)}`,
@@ -160,10 +208,19 @@ function narrowed(terms: Terms, bind: Bind): string[] {
     ...(isDecided ? ["a.resolved_by_email is not null"] : []),
     ...(decidedFrom === null ? [] : [`a.resolved_at >= ${bind(decidedFrom)}`]),
     ...(decidedBefore === null ? [] : [`a.resolved_at < ${bind(decidedBefore)}`]),
+    ...(isEscalated ? [hasVoting(wasEscalated)] : []),
+    ...(isUnreachable ? [hasVoting(isInTrouble)] : []),
     ...(order === "expiry" && after !== null
       ? [`(a.expires_at, a.id) > (${bind(after.expiresAt)}, ${bind(after.id)})`]
       : []),
   ];
+}
+
+function hasVoting(condition: string): string {
+  return `exists (
+    select from votings v
+    where v.workspace_id = a.workspace_id and v.approval_id = a.id and ${condition}
+  )`;
 }
 
 /** The row of a page's id, by itself: the planner turns plain joins around. */
@@ -177,7 +234,7 @@ export const listedColumns = `
   a.id, case when ${isOverdue} then 'EXPIRED' else a.status end as status, a.summary, a.agent_name,
   a.approver_email, a.group_key, a.group_name, a.created_at, a.expires_at,
   case when ${isOverdue} then a.expires_at else a.resolved_at end as resolved_at, a.resolved_by_email,
-  a.edit is not null as is_edited`;
+  a.edit is not null as is_edited, a.has_seats`;
 
 export type ListedRow = {
   id: string;
@@ -192,6 +249,7 @@ export type ListedRow = {
   resolved_at: Date | null;
   resolved_by_email: string | null;
   is_edited: boolean;
+  has_seats: boolean;
 };
 
 export function toListed(row: ListedRow): ListedApproval {
@@ -206,5 +264,6 @@ export function toListed(row: ListedRow): ListedApproval {
     resolvedAt: row.resolved_at,
     resolvedByEmail: row.resolved_by_email,
     isEdited: row.is_edited,
+    hasSeats: row.has_seats,
   };
 }

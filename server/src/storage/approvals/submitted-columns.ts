@@ -14,7 +14,7 @@ import {
   storedFields,
 } from "../../domain/shown/submitted-fields.ts";
 
-/** As PostgreSQL gives them: a list of texts is its JSON. */
+/** As PostgreSQL gives them: a list of texts is its JSON, one of channels or names an array. */
 type Columns<Name extends StoredName> = {
   [Each in Name as (typeof columnOf)[Each]]: Submitted[Each] extends readonly string[]
     ? string
@@ -28,6 +28,9 @@ const isLarge = ({ kind }: StoredField) => kind === "json";
 const columnsOf = (fields: readonly StoredField[]) => fields.map(({ column }) => column);
 
 export const submittedColumns = columnsOf(storedFields);
+export const typedSubmittedColumns = storedFields.map(
+  ({ column, kind }) => [column, typeOf(kind)] as const,
+);
 export const smallSubmittedColumns = columnsOf(storedFields.filter((field) => !isLarge(field)));
 export const largeSubmittedColumns = columnsOf(storedFields.filter(isLarge));
 export const smallShownColumns = columnsOf(shownFields.filter((field) => !isLarge(field)));
@@ -52,7 +55,7 @@ export function toShown(row: ShownColumns): Pick<Submitted<JsonText>, ShownName>
   return toValues(row, shownFields) as Pick<Submitted<JsonText>, ShownName>;
 }
 
-function toValues(row: Record<string, string | null>, fields: readonly StoredField[]) {
+function toValues(row: Record<string, unknown>, fields: readonly StoredField[]) {
   const values: Record<string, unknown> = {};
   for (const { name, column, kind } of fields) {
     const value = row[column];
@@ -61,9 +64,13 @@ function toValues(row: Record<string, string | null>, fields: readonly StoredFie
   return values;
 }
 
-export function additionValues(submitted: Submitted<JsonText>): (string | null)[] {
-  return additions.map(({ name }) => {
-    const value = submitted[name];
-    return typeof value === "string" || value === null ? value : toJsonText(value);
-  });
+function typeOf(kind: StoredField["kind"]): string {
+  if (kind === "channels" || kind === "names") return "text[]";
+  return kind === "flag" ? "boolean" : "text";
+}
+
+export function additionValues(submitted: Submitted<JsonText>): unknown[] {
+  return additions.map(({ name, kind }) =>
+    kind === "texts" ? toJsonText(submitted[name]) : submitted[name],
+  );
 }

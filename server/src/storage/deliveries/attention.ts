@@ -178,14 +178,14 @@ const attentionSql = `
       limit ${attentionReadMax}
     ) as d
     cross join lateral (
-      select r.email, r.approval_id from reviewers r
+      select r.id, r.workspace_id, r.email, r.approval_id from reviewers r
       where r.workspace_id = d.workspace_id and r.id = d.reviewer_id limit 1
     ) as r
     cross join lateral (
-      select a.workspace_id, a.status, a.expires_at, a.group_id from approvals a
+      select a.workspace_id, a.id, a.status, a.expires_at, a.group_id, a.has_seats from approvals a
       where a.workspace_id = d.workspace_id and a.id = r.approval_id limit 1
     ) as a
-    where ${mayStillDecide("a", "r.email")}
+    where ${mayStillDecide("a", "r")}
     order by d.id desc
     limit ${attentionCountMax + 1}
   ),

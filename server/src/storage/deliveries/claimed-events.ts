@@ -2,8 +2,9 @@
 // that the worker gets. Webhooks and callbacks send the same events.
 
 import type { Approval } from "../../domain/approval/approval.ts";
-import type { WebhookEventKind } from "../../domain/approval/event.ts";
+import { checkpointKind, type WebhookEventKind } from "../../domain/approval/event.ts";
 import { claimedReadBytesMax } from "../../domain/limits.ts";
+import type { JsonText } from "../../domain/shown/json-text.ts";
 import {
   type ApprovalRow,
   largeBytes,
@@ -24,9 +25,13 @@ export type ClaimedEvent = Lease & {
   crashesInRow: number;
   kind: WebhookEventKind;
   eventAt: Date;
+  /** `approvals` as it was then, for kinds that repeat. */
+  voting: JsonText | null;
+  /** The signed note of a `log.checkpoint`. */
+  checkpoint: string | null;
   /** Newest first. */
   secrets: SealedSecret[];
-  /** Its id alone when it is too large to come along; null for a test event. */
+  /** Its id alone when it is too large to come along; null where no request stands behind it. */
   approval: Approval | { largeId: string } | null;
 };
 
@@ -43,6 +48,8 @@ export type ClaimedEventRow = ApprovalRow & {
   claimed_at: Date;
   kind: WebhookEventKind;
   event_at: Date;
+  event_voting: JsonText | null;
+  event_checkpoint: string | null;
   secret_key_ids: string[];
   sealed: Buffer[];
   approval_id: string | null;
@@ -51,7 +58,7 @@ export type ClaimedEventRow = ApprovalRow & {
 
 export const eventColumns = `moved.workspace_id, moved.id as delivery_id, moved.lease_token, moved.number,
   moved.number_in_round, moved.crashes, moved.postponed_ms, now_ms() as claimed_at, ev.kind,
-  ev.created_at as event_at, secrets.secret_key_ids, secrets.sealed, ev.approval_id, ${smallColumns},
+  ev.created_at as event_at, ev.voting as event_voting, ev.checkpoint as event_checkpoint, secrets.secret_key_ids, secrets.sealed, ev.approval_id, ${smallColumns},
   ${largeBytes} > ${claimedReadBytesMax} as is_large,
   ${largeColumnsUpTo(claimedReadBytesMax)}`;
 
@@ -61,7 +68,9 @@ export const eventColumns = `moved.workspace_id, moved.id as delivery_id, moved.
  */
 export const eventJoins = `
 cross join lateral (
-  select ev.kind, ev.created_at, ev.approval_id from events ev
+  select ev.kind, ev.created_at, ev.voting, ev.approval_id,
+    case when ev.kind = '${checkpointKind}' then ev.detail ->> 'checkpoint' end as checkpoint
+  from events ev
   where ev.workspace_id = moved.workspace_id and ev.id = moved.event_id
   limit 1
 ) as ev
@@ -94,6 +103,8 @@ export function toClaimedEvent(row: ClaimedEventRow): ClaimedEvent {
     claimedAt: row.claimed_at,
     kind: row.kind,
     eventAt: row.event_at,
+    voting: row.event_voting,
+    checkpoint: row.event_checkpoint,
     secrets: row.secret_key_ids.map((secretKeyId, at) => ({
       secretKeyId,
       sealed: row.sealed[at] as Buffer,

@@ -3,7 +3,7 @@
 // often gets digests (decision 27).
 
 import { isConflictOn, type Transaction } from "../../database/database.ts";
-import type { MailEventKind } from "../../domain/approval/event.ts";
+import { type MailEventKind, outcomeKinds } from "../../domain/approval/event.ts";
 import {
   digestRequestsMax,
   heldTimeShareMax,
@@ -11,7 +11,7 @@ import {
   reviewMailBurstMax,
   reviewMailIntervalSeconds,
 } from "../../domain/limits.ts";
-import { mayStillDecide } from "../approvals/may-still-decide.ts";
+import { isOpen, isStillAsked, mayStillDecide } from "../approvals/may-still-decide.ts";
 import type { Lease } from "./attempts.ts";
 import {
   beginAttempts,
@@ -33,6 +33,8 @@ import {
   type MailRow,
   mailColumns,
   mailJoins,
+  readStoriesOf,
+  type Stories,
   toMailOf,
 } from "./mails.ts";
 
@@ -67,8 +69,10 @@ export async function claim(tx: Transaction, limit: number): Promise<Claim> {
   const rows = await claimRows(tx, limit);
   const claimed = rows.filter(({ lease_token }) => lease_token !== null);
   const waitMs = rows.flatMap(({ wait_ms }) => wait_ms ?? []);
+  const groups = groupDigests(claimed);
+  const stories = await readStoriesOf(tx, groups);
   return {
-    mails: groupDigests(claimed).map(toClaimedMail),
+    mails: groups.map((group) => toClaimedMail(group, stories)),
     waitMs,
     skipped: rows.length - claimed.length - waitMs.length,
   };
@@ -89,10 +93,11 @@ async function claimRows(tx: Transaction, limit: number): Promise<ClaimedRow[]> 
   }
 }
 
+const outcomes = outcomeKinds.map((kind) => `'${kind}'`).join(", ");
 const interval = `interval '${reviewMailIntervalSeconds} seconds'`;
 
 // A mail that asks for a decision is skipped when there is nothing left to decide, or when its reader was
-// removed from the group and may not decide any more.
+// removed from the group and may not decide any more. A mail about the end is skipped for removed people alone.
 const claimSql = `
 with recursive lane as (${workspaceLanes("mail")}
 ),
@@ -171,7 +176,11 @@ known as materialized (
   select taken.*, lower(r.email) as mailbox, a.expires_at,
     case when taken.lease_token is null then 0 else ${crashesInRowOf("taken")} end as crashes,
     case
-      when taken.reviewer_id is not null then not ${mayStillDecide("a", "r.email")}
+      when taken.reviewer_id is not null and ev.kind in (${outcomes}) then not ${isStillAsked("a", "r")}
+      -- Whose approval no longer counts is told, even while another stage is open.
+      when taken.reviewer_id is not null and ev.kind = 'request.changed'
+        then not (${isOpen("a")} and ${isStillAsked("a", "r")})
+      when taken.reviewer_id is not null then not ${mayStillDecide("a", "r")}
       -- A code that is over, an invitation that was answered or taken back.
       when ev.kind = 'person.signing_in' then (ev.detail->>'expiresAt')::timestamptz <= now()
       when ev.kind = 'member.invited' then not exists (
@@ -187,11 +196,11 @@ known as materialized (
     where ev.workspace_id = taken.workspace_id and ev.id = taken.event_id limit 1
   ) as ev
   left join lateral (
-    select r.email from reviewers r
+    select r.id, r.workspace_id, r.email from reviewers r
     where r.workspace_id = taken.workspace_id and r.id = taken.reviewer_id limit 1
   ) as r on true
   left join lateral (
-    select a.workspace_id, a.status, a.expires_at, a.group_id from approvals a
+    select a.workspace_id, a.id, a.status, a.expires_at, a.group_id, a.has_seats from approvals a
     where a.workspace_id = taken.workspace_id and a.id = ev.approval_id limit 1
   ) as a on true
 ),
@@ -259,7 +268,11 @@ skipped as (
 held as (
   update deliveries d
   set mailbox = fate.mailbox,
-    due_at = least(fate.free_at, now() + (fate.expires_at - now()) * ${heldTimeShareMax})
+    -- A mail about a request whose time is over is in no hurry.
+    due_at = least(
+      fate.free_at,
+      now() + case when fate.expires_at > now() then (fate.expires_at - now()) * ${heldTimeShareMax} end
+    )
   from fate
   where d.ctid = fate.ctid and fate.is_held
   returning d.workspace_id, d.id, d.event_id, d.reviewer_id, d.recipient, d.round, d.due_at
@@ -349,9 +362,9 @@ export async function splitDigest(tx: Transaction, parts: readonly Lease[][]): P
   });
 }
 
-function toClaimedMail(rows: Group<ClaimedRow>): ClaimedMail {
+function toClaimedMail(rows: Group<ClaimedRow>, stories: Stories): ClaimedMail {
   return {
-    ...toMailOf(rows),
+    ...toMailOf(rows, stories),
     leases: rows.map((row) => ({
       workspaceId: row.workspace_id,
       deliveryId: row.delivery_id,

@@ -1,7 +1,7 @@
 // The endpoints table: customers' webhook URLs, and the sealed secrets that sign what is sent there.
 
 import type { Queryable, Transaction } from "../../database/database.ts";
-import type { EventKind } from "../../domain/approval/event.ts";
+import type { EndpointKind } from "../../domain/approval/event.ts";
 import { endpointNoticePauseMinutes, webhookSecretsMax } from "../../domain/limits.ts";
 
 export type Endpoint = {
@@ -11,7 +11,7 @@ export type Endpoint = {
   name: string | null;
   url: string;
   /** Null is every kind. */
-  eventKinds: EventKind[] | null;
+  eventKinds: EndpointKind[] | null;
   createdAt: Date;
   /** A deleted endpoint is disabled, too. */
   deletedAt: Date | null;
@@ -27,7 +27,7 @@ type EndpointRow = {
   workspace_id: string;
   name: string | null;
   url: string;
-  event_kinds: EventKind[] | null;
+  event_kinds: EndpointKind[] | null;
   created_at: Date;
   deleted_at: Date | null;
   disabled_at: Date | null;
@@ -74,7 +74,7 @@ export async function findOrDeleted(
 export async function insert(
   tx: Transaction,
   endpoint: Pick<Endpoint, "workspaceId" | "name" | "url"> & {
-    eventKinds: readonly EventKind[] | null;
+    eventKinds: readonly EndpointKind[] | null;
   },
 ): Promise<Endpoint> {
   const { rows } = await tx.query<EndpointRow>(
@@ -316,6 +316,14 @@ export async function listSecretKeyIds(db: Queryable): Promise<string[]> {
     `select secret_key_id from endpoint_secrets where expires_at is null or expires_at > now()
      union
      select secret_key_id from callback_secrets where expires_at is null or expires_at > now()
+     union
+     select teams_secret_key_id from group_channels where teams_secret_key_id is not null
+     union
+     select secret_key_id from slack_connections
+     union
+     select secret_key_id from push_identity
+     union
+     select secret_key_id from signing_keys where retired_at is null
      union
      select r.secret_key_id
      from (

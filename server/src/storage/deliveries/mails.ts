@@ -1,8 +1,21 @@
 // A mail as it is made from its rows: what it tells, and to whom. The same rows give the same mail each time.
 
 import assert from "node:assert/strict";
-import type { MailEventKind, PasskeyMailKind } from "../../domain/approval/event.ts";
-import type { NoticeDetail, PersonMailDetail } from "./new-deliveries.ts";
+import type { Queryable } from "../../database/database.ts";
+import type {
+  AskingKind,
+  MailEventKind,
+  OutcomeKind,
+  PasskeyMailKind,
+} from "../../domain/approval/event.ts";
+import type { StuckStage } from "../../domain/mail/stuck-mails.ts";
+import { type MailStory, readStories } from "./mail-stories.ts";
+import type {
+  ContradictedLog,
+  LogMailDetail,
+  NoticeDetail,
+  PersonMailDetail,
+} from "./new-deliveries.ts";
 
 /** The part of an approval that a mail tells. Never the payload, never the agent's state. */
 export type MailedApproval = {
@@ -14,11 +27,13 @@ export type MailedApproval = {
   expiresAt: Date;
 };
 
-/** Somebody is asked for a decision, or reminded of it. */
+/** Somebody is asked for a decision, reminded of it, or told how it ended. */
 export type ReviewSubject = {
-  kind: "request.created" | "request.expiring";
+  kind: AskingKind | OutcomeKind;
   approval: MailedApproval;
   reviewer: { id: string; secretKeyId: string; tokenNonce: Buffer; needsCode: boolean };
+  /** Only where the request has seats. */
+  story: MailStory | null;
 };
 
 export type ReviewMail = Mail & { subject: ReviewSubject };
@@ -28,6 +43,15 @@ export type MailSubject =
   /** The mails that it stands for, two or more, in the order of their ids. */
   | { kind: "digest"; mails: readonly ReviewMail[] }
   | { kind: "mail.failed"; approval: MailedApproval; reviewerEmail: string; answer: string | null }
+  | { kind: "request.stuck"; approval: MailedApproval; stages: readonly StuckStage[] }
+  | {
+      kind: "request.unreachable";
+      approval: MailedApproval;
+      stage: number | null;
+      people: readonly string[];
+      peopleCount: number;
+      answer: string | null;
+    }
   | {
       kind: "callback.failed";
       approval: MailedApproval;
@@ -51,6 +75,9 @@ export type MailSubject =
     }
   | { kind: "person.signing_in"; secretKeyId: string; nonce: Buffer; expiresAt: Date }
   | { kind: PasskeyMailKind; passkeyName: string }
+  | { kind: "owner.passkey_added"; passkeyName: string; email: string }
+  | { kind: "log.checkpoint"; checkpoint: string }
+  | ({ kind: "log.contradicted" } & ContradictedLog)
   | { kind: "member.invited"; role: string; invitedBy: string | null };
 
 export type Mail = {
@@ -72,7 +99,7 @@ export type MailRow = {
   round: number;
   kind: MailEventKind;
   event_at: Date;
-  detail: (NoticeDetail & PersonMailDetail) | null;
+  detail: (NoticeDetail & PersonMailDetail & LogMailDetail) | null;
   recipient: string | null;
   reviewer_id: string | null;
   reviewer_email: string | null;
@@ -85,6 +112,7 @@ export type MailRow = {
   group_name: string | null;
   approval_created_at: Date;
   expires_at: Date;
+  has_seats: boolean | null;
   endpoint_id: string | null;
   url: string;
 };
@@ -93,7 +121,7 @@ export const mailColumns = `
   d.workspace_id, d.id as delivery_id, w.name as workspace_name, d.round, ev.kind,
   ev.created_at as event_at, ev.detail, d.recipient, r.id as reviewer_id, r.email as reviewer_email,
   r.secret_key_id, r.token_nonce, r.needs_code, a.id as approval_id, a.summary, a.agent_name,
-  a.group_name, a.created_at as approval_created_at, a.expires_at, e.id as endpoint_id, e.url`;
+  a.group_name, a.created_at as approval_created_at, a.expires_at, a.has_seats, e.id as endpoint_id, e.url`;
 
 // The reviewer is the mail's recipient or, for a notice, the person a mail never reached. Sub-selects with a limit look
 // rows up, because plain joins, planned while the tables were small, would walk through all rows of a workspace.
@@ -108,7 +136,8 @@ export const mailJoins = `
     where r.workspace_id = d.workspace_id and r.id = coalesce(d.reviewer_id, ev.reviewer_id) limit 1
   ) as r on true
   left join lateral (
-    select a.id, a.summary, a.agent_name, a.group_name, a.created_at, a.expires_at from approvals a
+    select a.id, a.summary, a.agent_name, a.group_name, a.created_at, a.expires_at, a.has_seats
+    from approvals a
     where a.workspace_id = d.workspace_id and a.id = ev.approval_id limit 1
   ) as a on true
   left join lateral (
@@ -136,9 +165,30 @@ function byDeliveryId(one: MailRow, other: MailRow): number {
   return one.delivery_id < other.delivery_id ? -1 : 1;
 }
 
-export function toMailOf(rows: Group<MailRow>): Mail {
+/** Stories by delivery, of mails whose request has seats. */
+export type Stories = ReadonlyMap<string, MailStory>;
+
+/** What the mails of requests with seats tell beyond their rows. Without any there is nothing to read. */
+export async function readStoriesOf(
+  db: Queryable,
+  groups: readonly Group<MailRow>[],
+): Promise<Stories> {
+  const told = groups.flatMap((rows) =>
+    rows
+      .filter(({ has_seats }) => has_seats === true)
+      .map((row) => ({
+        workspaceId: row.workspace_id,
+        deliveryId: row.delivery_id,
+        isAlone: rows.length === 1,
+      })),
+  );
+  return readStories(db, told);
+}
+
+export function toMailOf(rows: Group<MailRow>, stories: Stories): Mail {
   const [first] = rows;
-  return rows.length === 1 ? toMail(first) : digestOf(rows.map(toMail).filter(isReviewMail));
+  if (rows.length === 1) return toMail(first, stories);
+  return digestOf(rows.map((row) => toMail(row, stories)).filter(isReviewMail));
 }
 
 /** Dated like the newest in it, so that its bytes follow from the rows alone. */
@@ -157,11 +207,21 @@ export function deliveryIdsOf(mail: Mail): string[] {
     : [mail.deliveryId];
 }
 
-function isReviewMail(mail: Mail): mail is ReviewMail {
-  return "reviewer" in mail.subject;
+/** The mails to reviewers that a message stands for. */
+export function reviewMailsOf(mail: Mail): readonly ReviewMail[] {
+  if (mail.subject.kind === "digest") return mail.subject.mails;
+  return isReviewMail(mail) ? [mail] : [];
 }
 
-export function toMail(row: MailRow): Mail {
+function isReviewMail(mail: Mail): mail is ReviewMail {
+  return isReviewSubject(mail.subject);
+}
+
+export function isReviewSubject(subject: MailSubject): subject is ReviewSubject {
+  return "reviewer" in subject;
+}
+
+function toMail(row: MailRow, stories: Stories): Mail {
   return {
     workspaceId: row.workspace_id,
     deliveryId: row.delivery_id,
@@ -169,16 +229,25 @@ export function toMail(row: MailRow): Mail {
     to: row.recipient ?? (row.reviewer_email as string),
     round: row.round,
     eventAt: row.event_at,
-    subject: toSubject(row),
+    subject: toSubject(row, stories.get(row.delivery_id) ?? null),
   };
 }
 
 // The schema's constraints promise which columns are there for which kind.
-function toSubject(row: MailRow): MailSubject {
+function toSubject(row: MailRow, story: MailStory | null): MailSubject {
   const { kind } = row;
   switch (kind) {
     case "request.created":
+    case "request.stage_entered":
+    case "request.escalated":
+    case "request.reassigned":
+    case "request.changed":
+    case "request.reminded":
     case "request.expiring":
+    case "request.approved":
+    case "request.rejected":
+    case "request.expired":
+    case "request.cancelled":
       return {
         kind,
         approval: toMailedApproval(row),
@@ -188,6 +257,18 @@ function toSubject(row: MailRow): MailSubject {
           tokenNonce: row.token_nonce as Buffer,
           needsCode: row.needs_code as boolean,
         },
+        story,
+      };
+    case "request.stuck":
+      return { kind, approval: toMailedApproval(row), stages: story?.stages ?? [] };
+    case "request.unreachable":
+      return {
+        kind,
+        approval: toMailedApproval(row),
+        stage: row.detail?.stage ?? null,
+        people: row.detail?.people ?? [],
+        peopleCount: row.detail?.peopleCount ?? 0,
+        answer: row.detail?.answer ?? null,
       };
     case "mail.failed":
       return {
@@ -231,6 +312,16 @@ function toSubject(row: MailRow): MailSubject {
     case "person.passkey_added":
     case "person.passkey_removed":
       return { kind, passkeyName: row.detail?.passkeyName ?? "" };
+    case "owner.passkey_added": {
+      const { passkeyName = "", email = "" } = row.detail ?? {};
+      return { kind, passkeyName, email };
+    }
+    case "log.checkpoint":
+      return { kind, checkpoint: row.detail?.checkpoint ?? "" };
+    case "log.contradicted": {
+      const { origin = "", witness = "", witnessedSize = 0, size = 0 } = row.detail ?? {};
+      return { kind, origin, witness, witnessedSize, size };
+    }
     case "member.invited":
       return { kind, role: row.detail?.role ?? "", invitedBy: row.detail?.invitedBy ?? null };
     default:

@@ -2,7 +2,7 @@
 // person. The statements that create and resolve requests write the events of those.
 
 import type { Queryable, Transaction } from "../../database/database.ts";
-import type { NoticeKind, PersonMailKind } from "../../domain/approval/event.ts";
+import { askingKinds, type NoticeKind, type PersonMailKind } from "../../domain/approval/event.ts";
 import { callbackNoticesPerDayMax, mailNoticesPerDayMax } from "../../domain/limits.ts";
 
 /** Wakes workers on other nodes: something became due. Polling alone would find it too, only later. */
@@ -20,6 +20,10 @@ export type NoticeDetail = {
   waiting?: number;
   /** Where a callback went. Never its whole address, which may be a secret. */
   host?: string;
+  /** The stage of which nobody was reached, and the first of its people. */
+  stage?: number;
+  people?: string[];
+  peopleCount?: number;
 };
 
 /** The facts of a mail about a person, as the event's row keeps them. A nonce is no secret without SECRET_KEY. */
@@ -32,7 +36,20 @@ export type PersonMailDetail = {
   expiresAt?: string;
   /** The owner's name for the passkey. */
   passkeyName?: string;
+  /** Whose passkey it is, where others are told. */
+  email?: string;
 };
+
+/** What a witness has seen of the log `origin`, and what is there. */
+export type ContradictedLog = {
+  origin: string;
+  witness: string;
+  witnessedSize: number;
+  size: number;
+};
+
+/** The facts of a mail about the log: the signed note of a checkpoint, or how a witness contradicts it. */
+export type LogMailDetail = { checkpoint?: string } & Partial<ContradictedLog>;
 
 /** A test event for one endpoint, whatever it subscribes to. Answers the delivery's id. */
 export async function insertTest(
@@ -70,12 +87,12 @@ export async function insertEndpointNotice(
 }
 
 /**
- * A notice to each owner that a mail never reached its reviewer. Not twice a day about the same address, and not
+ * A notice to each owner that a mail never reached its reviewer: one of the given ones that asked. Not twice a day about the same address, and not
  * about too many addresses: an agent that asks mistyped ones a thousand times must not fill the owners' mailboxes.
  */
 export async function insertMailNotice(
   tx: Transaction,
-  delivery: { workspaceId: string; deliveryId: string },
+  failed: { workspaceId: string; deliveryIds: readonly string[] },
   detail: NoticeDetail,
 ): Promise<void> {
   await tx.query(
@@ -83,8 +100,9 @@ export async function insertMailNotice(
        insert into events (workspace_id, approval_id, reviewer_id, kind, detail)
        select d.workspace_id, r.approval_id, r.id, 'mail.failed', $3
        from deliveries d
+       join events ev on ev.workspace_id = d.workspace_id and ev.id = d.event_id
        join reviewers r on r.workspace_id = d.workspace_id and r.id = d.reviewer_id
-       where d.workspace_id = $1 and d.id = $2
+       where d.workspace_id = $1 and d.id = any ($2::text[]) and ev.kind = any ($4::text[])
          and not exists (
            select from events told
            join reviewers other on other.workspace_id = told.workspace_id and other.id = told.reviewer_id
@@ -96,11 +114,13 @@ export async function insertMailNotice(
            where told.workspace_id = $1 and told.kind = 'mail.failed'
              and told.created_at > now() - interval '1 day'
          )
+       order by d.id
+       limit 1
        on conflict do nothing
        returning workspace_id, id
      )
      ${mailToOwners}`,
-    [delivery.workspaceId, delivery.deliveryId, detail],
+    [failed.workspaceId, failed.deliveryIds, detail, askingKinds],
   );
 }
 
@@ -154,7 +174,8 @@ export async function insertCallbackNotice(
   );
 }
 
-const mailToOwners = `
+/** After an `event` (workspace_id, id): a mail to each owner. */
+export const mailToOwners = `
   insert into deliveries (workspace_id, event_id, channel, recipient)
   select event.workspace_id, event.id, 'mail', m.email
   from event
@@ -176,6 +197,29 @@ export async function insertPersonMail(
      insert into deliveries (workspace_id, event_id, channel, recipient, due_at)
      select workspace_id, id, 'mail', $4, ${wait} from event`,
     [workspaceId, kind, detail, to],
+  );
+}
+
+/** To the owners of these workspaces, except a person who would be told about themselves. */
+export async function insertPasskeyNotices(
+  tx: Transaction,
+  workspaceIds: readonly string[],
+  detail: { email: string; passkeyName: string },
+): Promise<void> {
+  await tx.query(
+    `with event as (
+       insert into events (workspace_id, kind, detail)
+       select w.id, 'owner.passkey_added', $2
+       from unnest($1::text[]) as w (id)
+       where exists (
+         select from members m
+         where m.workspace_id = w.id and m.role = 'owner' and m.joined_at is not null
+           and lower(m.email) <> lower($3)
+       )
+       returning workspace_id, id
+     )
+     ${mailToOwners} and lower(m.email) <> lower($3)`,
+    [workspaceIds, detail, detail.email],
   );
 }
 

@@ -1,6 +1,7 @@
 // Makes deliveries due again: one that somebody wants sent again, or all that failed or were skipped.
 
 import type { Queryable, Transaction } from "../../database/database.ts";
+import { askingKinds, outcomeKinds } from "../../domain/approval/event.ts";
 import { mailRoundsMax } from "../../domain/limits.ts";
 import { isOpen, mayStillDecide } from "../approvals/may-still-decide.ts";
 import { cutShort, isUnleased } from "./claims.ts";
@@ -13,6 +14,16 @@ const beginRound = `
   lease_token = null, leased_until = null, mailbox = case when state = 'delivered' then mailbox end,
   digest_id = case when state = 'delivered' then digest_id end`;
 const isIdle = isUnleased("deliveries");
+
+const outcomes = listOf(outcomeKinds);
+/** Reminders say nothing that the mail before them does not say. */
+const againKinds = listOf(
+  askingKinds.filter((kind) => kind !== "request.reminded" && kind !== "request.expiring"),
+);
+
+function listOf(kinds: readonly string[]): string {
+  return kinds.map((kind) => `'${kind}'`).join(", ");
+}
 
 /** Makes a delivery due again, with a round of retries of its own. False while an attempt is under way. */
 export async function resend(
@@ -48,8 +59,8 @@ const mayMailAgain = `round < ${mailRoundsMax}
   and (state <> 'delivered' or finished_at < now() - interval '1 minute')`;
 
 /**
- * Makes the mails that ask for a decision about a pending approval due again, for everybody who may still decide.
- * Answers how many, and how many were left alone because an attempt is under way.
+ * Makes the mails that ask for a decision about a pending approval due again, for everybody who may still decide: of
+ * each person the newest that asks them. Answers how many, and how many were left alone because an attempt is under way.
  */
 export async function resendReviewMails(
   tx: Transaction,
@@ -57,13 +68,14 @@ export async function resendReviewMails(
 ): Promise<{ sent: number; underWay: number }> {
   const { rows } = await tx.query<{ sent: number; under_way: number }>(
     `with mail as (
-       select d.workspace_id, d.id
+       select distinct on (d.reviewer_id) d.workspace_id, d.id
        from approvals a
        join events ev on ev.workspace_id = a.workspace_id and ev.approval_id = a.id
-         and ev.kind = 'request.created'
+         and (ev.kind = 'request.created' or a.has_seats and ev.kind in (${againKinds}))
        join deliveries d on d.workspace_id = ev.workspace_id and d.event_id = ev.id and d.channel = 'mail'
        join reviewers r on r.workspace_id = d.workspace_id and r.id = d.reviewer_id
-       where a.workspace_id = $1 and a.id = $2 and ${mayStillDecide("a", "r.email")}
+       where a.workspace_id = $1 and a.id = $2 and ${mayStillDecide("a", "r")}
+       order by d.reviewer_id, d.id desc
      ), begun as (
        update deliveries
        set ${beginRound}
@@ -82,7 +94,7 @@ export async function resendReviewMails(
 
 /**
  * Makes up to `limit` deliveries of a workspace due again that failed or were skipped since a time: webhooks to enabled
- * endpoints, and failed mails about requests that are still open. Answers their ids, the oldest first. The next call
+ * endpoints, and failed mails to reviewers, but none that asks about a request that is over. Answers their ids, the oldest first. The next call
  * continues after the last, so that none is taken twice if it fails again in between.
  */
 export async function resendUnsuccessful(
@@ -109,7 +121,8 @@ export async function resendUnsuccessful(
          and ($3::text is null or d.endpoint_id = $3)
          and case d.channel
            when 'webhook' then e.disabled_at is null
-           when 'mail' then d.state = 'failed' and d.reviewer_id is not null and ${isOpen("a")}
+           when 'mail' then d.state = 'failed' and d.reviewer_id is not null
+             and (${isOpen("a")} or ev.kind in (${outcomes}))
            else true end
        order by d.id
        limit $4

@@ -2,12 +2,13 @@
 
 import type { Queryable } from "../../database/database.ts";
 import {
+  type Group,
   groupDigests,
   type Mail,
   type MailRow,
   mailColumns,
   mailJoins,
-  toMail,
+  readStoriesOf,
   toMailOf,
 } from "./mails.ts";
 
@@ -72,8 +73,19 @@ export async function readHeld(db: Queryable): Promise<{ count: number; until: D
 
 /** Shows a mail that left in a digest as that digest. */
 async function withDigests(db: Queryable, sent: SentRow[]): Promise<Mail[]> {
+  const groups = await digestsOf(db, sent);
+  const shown = sent.map((row) => groups.get(row.sent_digest_id ?? "") ?? ([row] as const));
+  const stories = await readStoriesOf(db, shown);
+  return shown.map((group, index) => {
+    const mail = toMailOf(group, stories);
+    return { ...mail, deliveryId: sent[index]?.delivery_id ?? mail.deliveryId };
+  });
+}
+
+/** By the id of the digest: the rows of all mails in it. */
+async function digestsOf(db: Queryable, sent: SentRow[]): Promise<Map<string, Group<MailRow>>> {
   const inDigests = sent.filter(({ sent_digest_id }) => sent_digest_id !== null);
-  if (inDigests.length === 0) return sent.map(toMail);
+  if (inDigests.length === 0) return new Map();
   const { rows } = await db.query<MailRow & { digest_id: string }>(
     `select ${mailColumns}, d.digest_id
      from unnest($1::text[], $2::text[]) as asked (workspace_id, digest_id)
@@ -84,9 +96,5 @@ async function withDigests(db: Queryable, sent: SentRow[]): Promise<Mail[]> {
       inDigests.map(({ sent_digest_id }) => sent_digest_id),
     ],
   );
-  const digests = new Map(groupDigests(rows).map((group) => [group[0].digest_id, toMailOf(group)]));
-  return sent.map((row) => {
-    const digest = row.sent_digest_id === null ? undefined : digests.get(row.sent_digest_id);
-    return digest === undefined ? toMail(row) : { ...digest, deliveryId: row.delivery_id };
-  });
+  return new Map(groupDigests(rows).map((group) => [group[0].digest_id, group]));
 }

@@ -8,6 +8,8 @@ export type Group = {
   key: string;
   name: string;
   members: string[];
+  /** Its people never approve without a passkey. */
+  requiresSignature: boolean;
   createdAt: Date;
 };
 
@@ -17,11 +19,12 @@ type GroupRow = {
   key: string;
   name: string;
   members: string[];
+  requires_signature: boolean;
   created_at: Date;
 };
 
 const columns = `
-  g.id, g.workspace_id, g.key, g.name, g.created_at,
+  g.id, g.workspace_id, g.key, g.name, g.requires_signature, g.created_at,
   array(
     select m.email from group_members m
     where m.workspace_id = g.workspace_id and m.group_id = g.id
@@ -61,6 +64,21 @@ export async function findOfCaller(
     planHasGroups: row.has_groups,
     group: row.id === null ? null : toGroup({ ...row, id: row.id }),
   };
+}
+
+/** Those of the keys that name a group. */
+export async function listByKeys(
+  db: Queryable,
+  workspaceId: string,
+  keys: readonly string[],
+): Promise<Group[]> {
+  if (keys.length === 0) return [];
+  const { rows } = await db.query<GroupRow>(
+    `select ${columns} from groups g
+     where g.workspace_id = $1 and g.key = any($2::text[]) and g.deleted_at is null`,
+    [workspaceId, keys],
+  );
+  return rows.map(toGroup);
 }
 
 export async function get(
@@ -122,7 +140,8 @@ export async function lock(
 
 /**
  * The id of the new group, or null when the workspace has one with this key. A deleted group with this key comes back
- * under the new name, without members: requests are filtered by the key, and then those of both are found. Its last
+ * under the new name, without members: requests are filtered by the key, and then those of both are found. It still asks
+ * for signatures, if it did: whoever may not turn that off must not get round it by deleting the group. Its last
  * deletion is not forgotten: a request that was being created meanwhile is cancelled (listStranded).
  */
 export async function insert(
@@ -152,7 +171,22 @@ export async function rename(
   ]);
 }
 
-/** Marks a group as deleted. It has no members any more, so nobody can decide for it. The time of it stays, see insert. */
+export async function setSignature(
+  tx: Transaction,
+  group: { workspaceId: string; id: string },
+  requiresSignature: boolean,
+): Promise<void> {
+  await tx.query("update groups set requires_signature = $3 where workspace_id = $1 and id = $2", [
+    group.workspaceId,
+    group.id,
+    requiresSignature,
+  ]);
+}
+
+/**
+ * Marks a group as deleted. It has no members any more, so nobody can decide for it, and no places in other channels. The
+ * time of it stays, see insert.
+ */
 export async function remove(
   tx: Transaction,
   { workspaceId, id }: { workspaceId: string; id: string },
@@ -160,6 +194,8 @@ export async function remove(
   await tx.query(
     `with gone as (
        delete from group_members where workspace_id = $1 and group_id = $2
+     ), placeless as (
+       delete from group_channels where workspace_id = $1 and group_id = $2
      )
      update groups set deleted_at = now_ms(), last_deleted_at = now_ms() where workspace_id = $1 and id = $2`,
     [workspaceId, id],
@@ -220,6 +256,17 @@ export async function removeMember(
   return rowCount === 1;
 }
 
+/** In one statement: its trigger queues in one order what must be looked at, so that two removals never wait for each other. */
+export async function removeFromMany(
+  tx: Transaction,
+  { workspaceId, groupIds, email }: { workspaceId: string; groupIds: string[]; email: string },
+): Promise<void> {
+  await tx.query(
+    "delete from group_members where workspace_id = $1 and group_id = any ($2) and lower(email) = lower($3)",
+    [workspaceId, groupIds, email],
+  );
+}
+
 function toGroup(row: GroupRow): Group {
   return {
     id: row.id,
@@ -227,6 +274,7 @@ function toGroup(row: GroupRow): Group {
     key: row.key,
     name: row.name,
     members: row.members,
+    requiresSignature: row.requires_signature,
     createdAt: row.created_at,
   };
 }

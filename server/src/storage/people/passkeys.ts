@@ -50,6 +50,24 @@ export async function list(db: Queryable, personId: string): Promise<Passkey[]> 
   return rows.map(toPasskey);
 }
 
+/** What a browser needs to ask for one of somebody's passkeys: by any spelling of their address. */
+export async function listOfEmail(
+  db: Queryable,
+  email: string,
+): Promise<Pick<Passkey, "credentialId" | "transports">[]> {
+  const { rows } = await db.query<Pick<PasskeyRow, "credential_id" | "transports">>({
+    name: "passkeys.listOfEmail",
+    text: `
+      select k.credential_id, k.transports
+      from people p
+      join passkeys k on k.person_id = p.id
+      where lower(p.email) = lower($1)
+      order by k.id`,
+    values: [email],
+  });
+  return rows.map(({ credential_id, transports }) => ({ credentialId: credential_id, transports }));
+}
+
 /** Keeps others from adding to a person's passkeys until the transaction ends, and counts them. */
 export async function lockAndCount(tx: Transaction, personId: string): Promise<number> {
   await tx.query("select id from people where id = $1 for no key update", [personId]);
@@ -80,8 +98,20 @@ export async function insert(tx: Transaction, passkey: NewPasskey): Promise<Pass
 }
 
 /** Locked, so that of two answers at once the second one sees the first one's counter. */
-export async function lock(tx: Transaction, credentialId: string): Promise<PasskeyOfOwner | null> {
-  const { rows } = await tx.query<{
+export function lock(tx: Transaction, credentialId: string): Promise<PasskeyOfOwner | null> {
+  return findWith(tx, credentialId, "for no key update of k");
+}
+
+export function find(db: Queryable, credentialId: string): Promise<PasskeyOfOwner | null> {
+  return findWith(db, credentialId, "");
+}
+
+async function findWith(
+  db: Queryable,
+  credentialId: string,
+  lock: "" | "for no key update of k",
+): Promise<PasskeyOfOwner | null> {
+  const { rows } = await db.query<{
     id: string;
     person_id: string;
     email: string;
@@ -93,7 +123,7 @@ export async function lock(tx: Transaction, credentialId: string): Promise<Passk
      from passkeys k
      join people p on p.id = k.person_id
      where k.credential_id = $1
-     for no key update of k`,
+     ${lock}`,
     [credentialId],
   );
   const [row] = rows;
@@ -115,16 +145,38 @@ export async function updateCounter(tx: Transaction, id: string, counter: number
   ]);
 }
 
-/** Answers the name of the removed passkey, or null when this person has no such passkey. */
+/** False when it was removed, or when its counter has come as far: of two uses of one answer, one gets true. */
+export async function advanceCounter(
+  tx: Transaction,
+  id: string,
+  counter: number,
+): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    name: "passkeys.advanceCounter",
+    text: `
+      update passkeys set counter = $2, last_used_at = now_ms()
+      where id = $1 and (counter < $2 or counter = 0 and $2 = 0)`,
+    values: [id, counter],
+  });
+  return rowCount === 1;
+}
+
+/** A passkey as others may have to recognise its signatures. */
+export type PublicPasskey = Pick<Passkey, "id" | "name" | "credentialId"> & { publicKey: Buffer };
+
+/** Answers the removed passkey, or null when this person has no such passkey. */
 export async function remove(
   tx: Transaction,
   { id, personId }: { id: string; personId: string },
-): Promise<string | null> {
-  const { rows } = await tx.query<{ name: string }>(
-    "delete from passkeys where id = $1 and person_id = $2 returning name",
+): Promise<PublicPasskey | null> {
+  const { rows } = await tx.query<{ name: string; credential_id: string; public_key: Buffer }>(
+    "delete from passkeys where id = $1 and person_id = $2 returning name, credential_id, public_key",
     [id, personId],
   );
-  return rows[0]?.name ?? null;
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { name, credential_id: credentialId, public_key: publicKey } = row;
+  return { id, name, credentialId, publicKey };
 }
 
 function toPasskey(row: PasskeyRow): Passkey {

@@ -1,5 +1,5 @@
 // The people table: everybody who has signed in, by their mailbox, in the spelling that they proved first; and where
-// they are members.
+// they are members or were asked.
 
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { Role } from "../../domain/workspace/role.ts";
@@ -45,6 +45,43 @@ export async function findFirstMembership(
   );
   const [row] = rows;
   return row === undefined ? null : { workspaceId: row.workspace_id, email: row.email };
+}
+
+/**
+ * The same for everybody who may sign in: members, and people who were ever asked to decide. Those see their inbox and no
+ * workspace; their codes travel in the queue of the workspace that asked them first.
+ */
+export async function findKnown(
+  db: Queryable,
+  email: string,
+): Promise<{ workspaceId: string; email: string } | null> {
+  const membership = await findFirstMembership(db, email);
+  if (membership !== null) return membership;
+  const { rows } = await db.query<{ workspace_id: string; email: string }>(
+    `select r.workspace_id, coalesce(p.email, r.email) as email
+     from (
+       select workspace_id, email from reviewers
+       where lower(email) = lower($1) order by lower(email), id limit 1
+     ) as r
+     left join people p on lower(p.email) = lower(r.email)`,
+    [email],
+  );
+  const [row] = rows;
+  return row === undefined ? null : { workspaceId: row.workspace_id, email: row.email };
+}
+
+/** The workspaces where somebody is a member, is in a group, or was ever asked to decide. */
+export async function listWorkspaces(db: Queryable, email: string): Promise<string[]> {
+  const { rows } = await db.query<{ workspace_id: string }>(
+    `select workspace_id from members where lower(email) = lower($1)
+     union
+     select workspace_id from group_members where lower(email) = lower($1)
+     union
+     select workspace_id from reviewers where lower(email) = lower($1)
+     order by workspace_id`,
+    [email],
+  );
+  return rows.map((row) => row.workspace_id);
 }
 
 /** The address of the owner who has been there longest, of all workspaces. */

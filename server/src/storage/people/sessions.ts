@@ -29,6 +29,8 @@ export type Visitor = {
   personId: string;
   email: string;
   sessionId: string;
+  /** How the session was opened. */
+  method: SignInMethod;
   role: Role | null;
   /** It was last noted as used some minutes ago. */
   isStale: boolean;
@@ -54,9 +56,13 @@ export async function insert(tx: Transaction, session: NewSession): Promise<{ id
   return rows[0] as { id: string };
 }
 
-const isAlive = `s.expires_at > now() and s.last_seen_at > now() - interval '${sessionIdleDaysMax} days'`;
+/** Of a row `s` of sessions. */
+export const isAlive = `s.expires_at > now() and s.last_seen_at > now() - interval '${sessionIdleDaysMax} days'`;
 
-/** The person behind a token. Membership is read with it: a removed member is a stranger at the very next call. */
+/**
+ * The person behind a token: a member, or somebody who was asked to decide. Membership is read with it: a removed member
+ * has no role at the very next call.
+ */
 export async function findVisitor(
   db: Queryable,
   tokenDigest: Buffer,
@@ -66,12 +72,13 @@ export async function findVisitor(
     person_id: string;
     email: string;
     session_id: string;
+    method: SignInMethod;
     role: Role | null;
     is_stale: boolean;
   }>({
     name: "sessions.findVisitor",
     text: `
-      select p.id as person_id, p.email, s.id as session_id,
+      select p.id as person_id, p.email, s.id as session_id, s.method,
         s.last_seen_at < now() - interval '5 minutes' as is_stale, (
         select m.role from members m
         where m.workspace_id = $2 and lower(m.email) = lower(p.email) and m.joined_at is not null
@@ -79,13 +86,16 @@ export async function findVisitor(
       from sessions s
       join people p on p.id = s.person_id
       where s.token_digest = $1 and ${isAlive}
-        and exists (select from members m where lower(m.email) = lower(p.email))`,
+        and (
+          exists (select from members m where lower(m.email) = lower(p.email))
+          or exists (select from reviewers r where lower(r.email) = lower(p.email))
+        )`,
     values: [tokenDigest, workspaceId],
   });
   const [row] = rows;
   if (row === undefined) return null;
-  const { person_id: personId, email, session_id: sessionId, role, is_stale: isStale } = row;
-  return { personId, email, sessionId, role, isStale };
+  const { person_id: personId, email, session_id: sessionId, method, role } = row;
+  return { personId, email, sessionId, method, role, isStale: row.is_stale };
 }
 
 export async function touch(tx: Transaction, sessionId: string): Promise<void> {

@@ -7,7 +7,7 @@ export type NewActivity = {
   workspaceId: string;
   actor: Actor;
   action: ActivityAction;
-  /** The object of the action, by its current name. */
+  /** The object of the action, by its current name; of a request its id, because its words may be deleted. */
   subject: string;
   detail?: Record<string, string>;
 };
@@ -53,15 +53,23 @@ export async function countOfDay(
   return rows[0]?.count ?? 0;
 }
 
-/** Newest first. */
+/** Newest first. A request is called by its summary for as long as it is there. */
 export async function list(
   db: Queryable,
   { workspaceId, beforeId, limit }: { workspaceId: string; beforeId: string | null; limit: number },
 ): Promise<Activity[]> {
   const { rows } = await db.query<ActivityRow>(
-    `select id, created_at, actor_email, action, subject, detail from activity
-     where workspace_id = $1 and ($2::text is null or id < $2)
-     order by id desc limit $3`,
+    `select t.id, t.created_at, t.actor_email, t.action, coalesce(a.summary, t.subject) as subject, t.detail
+     from (
+       select id, created_at, actor_email, action, subject, detail from activity
+       where workspace_id = $1 and ($2::text is null or id < $2)
+       order by id desc limit $3
+     ) as t
+     left join lateral (
+       select a.summary from approvals a
+       where a.workspace_id = $1 and a.id = t.subject and t.detail->>'request' = t.subject limit 1
+     ) as a on true
+     order by t.id desc`,
     [workspaceId, beforeId, limit],
   );
   return rows.map((row) => ({

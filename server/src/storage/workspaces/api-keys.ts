@@ -13,6 +13,8 @@ export type ApiKey = {
   revokedAt: Date | null;
   /** Whom MCP asks for agents with this key that name nobody; null goes by the workspace. */
   defaultApprover: string | null;
+  /** The person behind the agent, who never approves what is created with it; null is nobody. */
+  ownerEmail: string | null;
 };
 
 type ApiKeyRow = {
@@ -24,10 +26,11 @@ type ApiKeyRow = {
   last_used_at: Date | null;
   revoked_at: Date | null;
   default_approver: string | null;
+  owner_email: string | null;
 };
 
-const columns =
-  "id, workspace_id, name, last_four, created_at, last_used_at, revoked_at, default_approver";
+const columns = `
+  id, workspace_id, name, last_four, created_at, last_used_at, revoked_at, default_approver, owner_email`;
 
 /** The workspace that a key opens, or null when the key is unknown or revoked. */
 export async function findWorkspaceId(db: Queryable, digest: Buffer): Promise<string | null> {
@@ -75,26 +78,27 @@ export async function insert(
     digest: Buffer;
     lastFour: string;
     defaultApprover: string | null;
+    ownerEmail: string | null;
   },
 ): Promise<ApiKey> {
+  const { workspaceId, name, digest, lastFour, defaultApprover, ownerEmail } = key;
   const { rows } = await tx.query<ApiKeyRow>(
-    `insert into api_keys (workspace_id, name, digest, last_four, default_approver)
-     values ($1, $2, $3, $4, $5)
+    `insert into api_keys (workspace_id, name, digest, last_four, default_approver, owner_email)
+     values ($1, $2, $3, $4, $5, $6)
      returning ${columns}`,
-    [key.workspaceId, key.name, key.digest, key.lastFour, key.defaultApprover],
+    [workspaceId, name, digest, lastFour, defaultApprover, ownerEmail],
   );
   return rows.map(toApiKey)[0] as ApiKey;
 }
 
-export async function setDefaultApprover(
+export async function update(
   tx: Transaction,
-  key: { workspaceId: string; id: string },
-  approver: string | null,
+  key: Pick<ApiKey, "workspaceId" | "id" | "defaultApprover" | "ownerEmail">,
 ): Promise<ApiKey> {
   const { rows } = await tx.query<ApiKeyRow>(
-    `update api_keys set default_approver = $3 where workspace_id = $1 and id = $2
+    `update api_keys set default_approver = $3, owner_email = $4 where workspace_id = $1 and id = $2
      returning ${columns}`,
-    [key.workspaceId, key.id, approver],
+    [key.workspaceId, key.id, key.defaultApprover, key.ownerEmail],
   );
   return rows.map(toApiKey)[0] as ApiKey;
 }
@@ -132,6 +136,35 @@ export async function find(
     [id, workspaceId],
   );
   return rows.map(toApiKey)[0] ?? null;
+}
+
+/** `connectedBy` is the person who connected the app that acts as the key. */
+export type AskingKey = ApiKey & { connectedBy: string | null };
+
+/** The key that created an approval; null for one from before keys were recorded, undefined when there is none. */
+export async function findAsking(
+  db: Queryable,
+  { workspaceId, approvalId }: { workspaceId: string; approvalId: string },
+): Promise<AskingKey | null | undefined> {
+  const { rows } = await db.query<Partial<ApiKeyRow> & { connected_by: string | null }>(
+    `select k.*, (
+       select c.email from connections c where c.workspace_id = $1 and c.api_key_id = k.id
+     ) as connected_by
+     from approvals a
+     left join lateral (
+       select ${columns} from api_keys where workspace_id = $1 and id = a.key_id
+     ) k on true
+     where a.workspace_id = $1 and a.id = $2`,
+    [workspaceId, approvalId],
+  );
+  return rows.map(({ connected_by, ...key }) =>
+    isWhole(key) ? { ...toApiKey(key), connectedBy: connected_by } : null,
+  )[0];
+}
+
+/** An outer join has nulls in place of a key. */
+function isWhole(row: Partial<ApiKeyRow>): row is ApiKeyRow {
+  return typeof row.id === "string";
 }
 
 /** Locks a key against changes by others until the transaction ends. Searches all workspaces when none is given. */
@@ -210,5 +243,6 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     lastUsedAt: row.last_used_at,
     revokedAt: row.revoked_at,
     defaultApprover: row.default_approver,
+    ownerEmail: row.owner_email,
   };
 }

@@ -1,7 +1,8 @@
 // The workspaces table, the plans that workspaces are on, and how much of them was used this month.
 
 import type { Queryable, Transaction } from "../../database/database.ts";
-import type { WorkspaceSettings } from "../../domain/workspace/workspace-settings.ts";
+import type { ApproverLimit } from "../../domain/workspace/approver-limit.ts";
+import type { HandOver, WorkspaceSettings } from "../../domain/workspace/workspace-settings.ts";
 
 export type Workspace = WorkspaceSettings & { id: string; createdAt: Date };
 
@@ -20,11 +21,19 @@ type WorkspaceRow = {
   reminder_percent: number | null;
   review_code: boolean;
   default_approver: string | null;
+  approver_limit: ApproverLimit | null;
+  approver_domains: string[];
+  hand_over: HandOver;
+  requires_signature: boolean;
+  receipt_hours: number;
+  retention_days: number | null;
   created_at: Date;
 };
 
 const columns = `
-  id, name, plan, included, cap, expiry_minutes, reminder_percent, review_code, default_approver, created_at`;
+  id, name, plan, included, cap, expiry_minutes, reminder_percent, review_code, default_approver,
+  case when approver_limit_chosen then approver_limit end as approver_limit, approver_domains, hand_over,
+  requires_signature, receipt_hours, retention_days, created_at`;
 
 export async function exists(db: Queryable): Promise<boolean> {
   const { rows } = await db.query("select 1 from workspaces limit 1");
@@ -89,9 +98,10 @@ export async function listPlanNames(db: Queryable): Promise<string[]> {
 export async function insert(tx: Transaction, settings: WorkspaceSettings): Promise<Workspace> {
   const { rows } = await tx.query<WorkspaceRow>(
     `insert into workspaces (
-       name, plan, included, cap, expiry_minutes, reminder_percent, review_code, default_approver
+       name, plan, included, cap, expiry_minutes, reminder_percent, review_code, default_approver,
+       approver_limit, approver_limit_chosen, approver_domains, hand_over, requires_signature, receipt_hours, retention_days
      )
-     values ($1, $2, $3, $4, $5, $6, $7, $8)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, coalesce($9, 'anybody'), $9 is not null, $10, $11, $12, $13, $14)
      returning ${columns}`,
     toValues(settings),
   );
@@ -106,7 +116,9 @@ export async function update(
   const { rows } = await tx.query<WorkspaceRow>(
     `update workspaces
      set name = $2, plan = $3, included = $4, cap = $5, expiry_minutes = $6, reminder_percent = $7,
-       review_code = $8, default_approver = $9
+       review_code = $8, default_approver = $9, approver_limit = coalesce($10, 'anybody'),
+       approver_limit_chosen = $10 is not null, approver_domains = $11, hand_over = $12,
+       requires_signature = $13, receipt_hours = $14, retention_days = $15
      where id = $1
      returning ${columns}`,
     [id, ...toValues(settings)],
@@ -162,6 +174,12 @@ function toValues(settings: WorkspaceSettings): unknown[] {
     reminderPercent,
     reviewCode,
     settings.defaultApprover,
+    settings.approverLimit,
+    settings.approverDomains,
+    settings.handOver,
+    settings.requiresSignature,
+    settings.receiptHours,
+    settings.retentionDays,
   ];
 }
 
@@ -176,6 +194,12 @@ function toWorkspace(row: WorkspaceRow): Workspace {
     reminderPercent: row.reminder_percent,
     reviewCode: row.review_code,
     defaultApprover: row.default_approver,
+    approverLimit: row.approver_limit,
+    approverDomains: row.approver_domains,
+    handOver: row.hand_over,
+    requiresSignature: row.requires_signature,
+    receiptHours: row.receipt_hours,
+    retentionDays: row.retention_days,
     createdAt: row.created_at,
   };
 }

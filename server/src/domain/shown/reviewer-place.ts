@@ -1,0 +1,27 @@
+// Where the reader of a review link stands among several people.
+
+/**
+ * Where a vote would count, as the reader was shown it: the stage, and for whom. A page sends it with the vote. Null where
+ * one person decides, or the reader is not asked.
+ */
+export function placeShown(
+  voting: { stage: number; you: ReviewerPlace } | undefined,
+): string | null {
+  if (voting?.you.kind !== "asked") return null;
+  const { stage, you } = voting;
+  return you.for === null ? `${stage}` : `${stage} for ${you.for}`;
+}
+
+/** What the reader of a link may do just now. */
+export type ReviewerPlace =
+  /** They may vote; `for` is whom they stand in for, null for themselves. */
+  | { kind: "asked"; for: string | null }
+  | { kind: "voted"; at: string; verdict: "approve" | "reject"; for: string | null }
+  /** They may only reject here: a later stage needs their approval. */
+  | { kind: "needed_later"; stage: number }
+  | { kind: "handed_over"; to: string }
+  /** Somebody else voted for the person in whose place they were asked. */
+  | { kind: "seat_taken"; by: string }
+  /** Their stage is not open just now. */
+  | { kind: "other_stage"; stage: number }
+  | { kind: "not_asked" };

@@ -1,0 +1,301 @@
+// Moves pending facts of logs into their trees: entries, what they stand for, hashes and the new heads are one commit.
+// Nothing is signed here: a head is signed once it is committed (sign-log.ts).
+
+import { randomBytes } from "node:crypto";
+import { setImmediate as otherWork } from "node:timers/promises";
+import { type Database, inTransaction, type Transaction } from "../../database/database.ts";
+import {
+  checkpointEntryOf,
+  entryOf,
+  type LoggedFact,
+  saltBytes,
+} from "../../domain/proof/log-entry.ts";
+import { checkpointFact, logOpenedFact } from "../../domain/proof/log-facts.ts";
+import { logRenamedBackAfterMs } from "../../domain/proof/log-limits.ts";
+import { isOriginOf, isSameHome, logOrigin } from "../../domain/proof/log-origin.ts";
+import { parseCheckpoint, parseNote } from "../../domain/proof/note.ts";
+import {
+  append,
+  emptyFrontier,
+  emptyRoot,
+  type Frontier,
+  leafHash,
+  rootOf,
+  type TileHash,
+} from "../../domain/proof/tree.ts";
+import * as logCheckpoints from "../../storage/proof/log-checkpoints.ts";
+import * as logEntries from "../../storage/proof/log-entries.ts";
+import * as logPending from "../../storage/proof/log-pending.ts";
+import { installation, type LogOwner, type PendingFact } from "../../storage/proof/log-pending.ts";
+import * as logTrees from "../../storage/proof/log-trees.ts";
+import { gatherFacts } from "./gather-facts.ts";
+import { readFrontiers } from "./tree-frontiers.ts";
+
+export type LogParts = { db: Database; origin: { readonly publicUrl: string } };
+
+export type Head = Pick<logTrees.LogTree, "id" | "size" | "root">;
+
+export type Sequenced = {
+  owner: LogOwner;
+  /** As it was committed. */
+  head: Head;
+  /** Entries that were added, without the one that opens a log. */
+  count: number;
+  /** When the oldest of them happened. */
+  oldestAt: Date | null;
+};
+
+/** Null if nothing waits, or another process is at it. */
+export async function sequenceLog(
+  parts: LogParts,
+  owner: LogOwner,
+  limit: number,
+): Promise<Sequenced | null> {
+  const [sequenced] = await sequenceLogs(parts, [owner], limit);
+  return sequenced ?? null;
+}
+
+/**
+ * Several logs in one commit, because statements and commits cost more than facts. Takes up to `limit` facts of each. A
+ * log for which nothing waits, or which another process holds, is left out. The owners come in order: processes that open
+ * the same new logs then never wait for each other in a circle.
+ */
+export async function sequenceLogs(
+  { db, origin }: LogParts,
+  owners: readonly LogOwner[],
+  limit: number,
+): Promise<Sequenced[]> {
+  return inTransaction(db, async (tx) => {
+    await logTrees.commitDurably(tx);
+    const trees = await holdTrees(tx, origin.publicUrl, owners);
+    if (trees.length === 0) return [];
+    const pending = await logPending.take(tx, { owners: trees.map(({ owner }) => owner), limit });
+    if (pending.length === 0) return [];
+    const entriesOf = await readEntries(tx, pending);
+    const growing = trees.flatMap((tree) => {
+      const found = entriesOf.get(tree.owner);
+      return found === undefined ? [] : { tree, ...found };
+    });
+    const grown = await grow(tx, growing);
+    const headOf = new Map(grown.map((head) => [head.id, head]));
+    return growing.map(({ tree, entries, oldestAt }) => ({
+      ...{ owner: tree.owner, count: entries.length, oldestAt },
+      head: headOf.get(tree.id) ?? tree,
+    }));
+  });
+}
+
+/** The open trees, locked. One that was begun in another database or under another name is closed, and the next is opened. */
+async function holdTrees(
+  tx: Transaction,
+  publicUrl: string,
+  owners: readonly LogOwner[],
+): Promise<logTrees.LogTree[]> {
+  const held = await logTrees.lockMany(tx, owners);
+  const trees: (logTrees.LogTree | null)[] = [];
+  for (const { tree, homeNow: home } of held) {
+    const isHere = isSameHome(tree.home, home) && !(await isToRename(tx, tree, publicUrl));
+    trees.push(isHere ? tree : await reopenTree(tx, tree, { publicUrl, home, previous: null }));
+  }
+  if (held.length < owners.length) trees.push(...(await openTrees(tx, publicUrl, owners)));
+  return trees.filter((tree) => tree !== null);
+}
+
+/**
+ * Whether the service has another address than the log. A process that was started with the one before, and still runs,
+ * takes nothing back: only if that address stays is the log renamed to it again.
+ */
+async function isToRename(
+  tx: Transaction,
+  { id, owner, origin }: logTrees.LogTree,
+  publicUrl: string,
+): Promise<boolean> {
+  const workspaceId = owner === installation ? null : owner;
+  const isOurs = (name: string) => isOriginOf(name, publicUrl, { workspaceId });
+  if (isOurs(origin)) return false;
+  const wasOurs = (await logTrees.listOf(tx, owner)).some((other) => isOurs(other.origin));
+  return !wasOurs || logTrees.isOlderThan(tx, id, logRenamedBackAfterMs);
+}
+
+/** For those that have none. */
+async function openTrees(tx: Transaction, publicUrl: string, owners: readonly LogOwner[]) {
+  const without = await logTrees.listWithoutTree(tx, owners);
+  if (without.length === 0) return [];
+  const home = await logTrees.readHome(tx);
+  const trees: (logTrees.LogTree | null)[] = [];
+  for (const owner of without) {
+    trees.push(await openTree(tx, { publicUrl, owner, home, previous: null }));
+  }
+  return trees;
+}
+
+/** A null `previous` stands for the last checkpoint that we know of. */
+type Reopening = { publicUrl: string; home: string; previous: string | null };
+
+/** Closes a locked tree and opens the next, which names the last checkpoint, and carries what no checkpoint covers. */
+export async function reopenTree(
+  tx: Transaction,
+  tree: logTrees.LogTree,
+  { publicUrl, home, previous }: Reopening,
+): Promise<logTrees.LogTree | null> {
+  const last = await logCheckpoints.findNewest(tx, tree.id);
+  await logTrees.close(tx, tree.id);
+  const { owner, id: treeId } = tree;
+  const covered = last === null ? 0 : last.size;
+  await logPending.carryOver(tx, { owner, treeId, from: covered, to: tree.size });
+  return openTree(tx, { publicUrl, owner, home, previous: previous ?? last?.note ?? null });
+}
+
+async function openTree(
+  tx: Transaction,
+  { publicUrl, owner, home, previous }: Reopening & { owner: LogOwner },
+): Promise<logTrees.LogTree | null> {
+  const generation = (await logTrees.listOf(tx, owner)).length + 1;
+  const workspaceId = owner === installation ? null : owner;
+  const origin = logOrigin(publicUrl, { workspaceId, generation });
+  const tree = await logTrees.insert(tx, { owner, origin, home, root: emptyRoot });
+  if (tree === null) return null;
+  const requestsBefore =
+    workspaceId === null ? 0 : await logTrees.countRequestsBefore(tx, workspaceId);
+  const opened = { origin, previous, requestsBefore };
+  const entry = toEntry({
+    ...{ kind: "log.opened", id: String(tree.id), at: await logTrees.readNow(tx), request: null },
+    ...{ fact: logOpenedFact(opened), salt: randomBytes(saltBytes) },
+  });
+  const [grown] = await grow(tx, [{ tree, entries: [entry] }]);
+  return grown ?? null;
+}
+
+type OwnEntries = { entries: logEntries.NewEntry[]; oldestAt: Date | null };
+
+/** By owner, in the order in which they go into the tree. */
+async function readEntries(
+  tx: Transaction,
+  pending: readonly PendingFact[],
+): Promise<Map<LogOwner, OwnEntries>> {
+  const others = pending.filter(({ source }) => source !== "c" && source !== "k");
+  const facts = others.length === 0 ? null : await readFacts(tx, others);
+  const found = new Map<LogOwner, OwnEntries>();
+  let count = 0;
+  for (const [owner, own] of Map.groupBy(pending, (each) => each.owner)) {
+    const from = (source: PendingFact["source"]) => own.filter((each) => each.source === source);
+    const entries = [
+      ...(await carriedEntries(tx, owner, from("c"))),
+      ...(await checkpointEntries(tx, from("k"))),
+    ];
+    const ownFacts = facts?.get(owner) ?? [];
+    for (const fact of ownFacts) {
+      entries.push(toEntry(fact));
+      count += 1;
+      // Hashing keeps the process busy; callers come in between.
+      if (count % entriesAtOnce === 0) await otherWork();
+    }
+    found.set(owner, { entries, oldestAt: ownFacts[0]?.at ?? null });
+  }
+  return found;
+}
+
+const entriesAtOnce = 128;
+
+async function readFacts(tx: Transaction, pending: readonly PendingFact[]) {
+  return gatherFacts({ tx, now: await logTrees.readNow(tx) }, pending);
+}
+
+function toEntry(fact: LoggedFact): logEntries.NewEntry {
+  const entry = entryOf(fact);
+  return {
+    ...{ entry, leafHash: leafHash(Buffer.from(entry)), subject: fact.id },
+    ...{ approvalId: fact.request, salt: fact.salt, fact: fact.fact },
+  };
+}
+
+/** Entries of the log before, as they were. The service's role may queue any place: those of other owners stay theirs. */
+async function carriedEntries(
+  tx: Transaction,
+  owner: LogOwner,
+  pending: readonly PendingFact[],
+): Promise<logEntries.NewEntry[]> {
+  if (pending.length === 0) return [];
+  const own = new Set((await logTrees.listOf(tx, owner)).map(({ id }) => id));
+  const places = pending.map(({ subject }) => placeOf(subject));
+  const found = await logEntries.listAt(
+    tx,
+    places.flatMap(([treeId, index]) => (own.has(treeId) ? [{ treeId, index }] : [])),
+  );
+  const kept = found.filter(({ entry }) => !entry.includes('"kind":"log.opened"'));
+  return kept.sort((one, other) => one.treeId - other.treeId || one.index - other.index);
+}
+
+/**
+ * An entry has the time at which the log gets it, which may be long after the signature if the service stood still: an
+ * export from before then can't hold the entry, and its verifier goes by the time.
+ */
+async function checkpointEntries(
+  tx: Transaction,
+  pending: readonly PendingFact[],
+): Promise<logEntries.NewEntry[]> {
+  if (pending.length === 0) return [];
+  const places = pending.map(({ subject }) => placeOf(subject));
+  const found = await logCheckpoints.listAt(
+    tx,
+    places.map(([treeId, size]) => ({ treeId, size })),
+  );
+  const now = await logTrees.readNow(tx);
+  const inOrder = found.sort((one, other) => one.treeId - other.treeId || one.size - other.size);
+  return inOrder.map(({ treeId, note, signedAt }) => {
+    // The transaction may have begun before the signature.
+    const at = signedAt > now ? signedAt : now;
+    const body = parseNote(note)?.text ?? "";
+    const salt = randomBytes(saltBytes);
+    const { origin = "" } = parseCheckpoint(body) ?? {};
+    const entry = checkpointEntryOf({ origin, at, salt, body });
+    return {
+      ...{ entry, leafHash: leafHash(Buffer.from(entry)), subject: String(treeId) },
+      ...{ approvalId: null, salt },
+      fact: checkpointFact({ origin, body }),
+    };
+  });
+}
+
+function placeOf(subject: string): [treeId: number, at: number] {
+  const [treeId, at] = subject.split(":").map(Number);
+  return [treeId ?? 0, at ?? 0];
+}
+
+type Growing = { tree: logTrees.LogTree; entries: readonly logEntries.NewEntry[] };
+
+async function grow(tx: Transaction, growing: readonly Growing[]): Promise<logTrees.LogTree[]> {
+  const frontiers = await readFrontiers(
+    tx,
+    growing.map(({ tree }) => tree),
+  );
+  const grown: logTrees.LogTree[] = [];
+  const placed: logEntries.PlacedEntry[] = [];
+  const tiles: (TileHash & { treeId: number })[] = [];
+  for (const [at, { tree, entries }] of growing.entries()) {
+    const before = frontiers[at] ?? emptyFrontier;
+    const { frontier, full } = await appendInPieces(before, entries);
+    const { id: treeId, size } = tree;
+    placed.push(...entries.map((entry, n) => ({ ...entry, treeId, index: size + n })));
+    tiles.push(...full.map((tile) => ({ ...tile, treeId })));
+    grown.push({ ...tree, size: frontier.size, root: rootOf(frontier) });
+  }
+  if (placed.length === 0) return grown;
+  await logEntries.insertMany(tx, placed);
+  await logEntries.insertTileHashes(tx, tiles);
+  await logTrees.growMany(tx, grown);
+  return grown;
+}
+
+async function appendInPieces(before: Frontier, entries: readonly logEntries.NewEntry[]) {
+  const full: TileHash[] = [];
+  let frontier = before;
+  for (let at = 0; at < entries.length; at += entriesAtOnce) {
+    const leaves = entries.slice(at, at + entriesAtOnce).map((entry) => entry.leafHash);
+    const grown = append(frontier, leaves);
+    frontier = grown.frontier;
+    full.push(...grown.full);
+    await otherWork();
+  }
+  return { frontier, full };
+}

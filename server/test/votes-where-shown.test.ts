@@ -1,0 +1,79 @@
+// Who has several places decides, or passes one on, where their page says, or is told that it would be elsewhere.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { createGroup, removeGroupMember } from "../src/operations/people/manage-group.ts";
+import { decisionBody, findReviewer, openReview, postReview } from "./test-review.ts";
+import { startService } from "./test-service.ts";
+import { makeVoters } from "./test-votes.ts";
+
+const service = await startService();
+const { db, app } = service;
+after(() => service.stop());
+const { workspaceWith, ask, vote, read, sweep, passOn, beAway } = makeVoters(service);
+
+const [ann, bob, cy, eve, xi, yul] = ["ann", "bob", "cy", "eve", "xi", "yul"].map(
+  (name) => `${name}@example.com`,
+) as [string, string, string, string, string, string];
+
+/** Ann stands in for Bob and Cy. Bob is needed in the second stage, so her vote counts for Cy. */
+async function askForTwo() {
+  const { key, id: workspaceId } = await workspaceWith([bob, cy]);
+  await createGroup(db, { workspaceId, key: "helpers", name: "Helpers", members: [ann, eve] });
+  await beAway(workspaceId, bob, ann);
+  await beAway(workspaceId, cy, ann);
+  const { id } = await ask(key, { quorum: 1, then: [{ notify: bob }] });
+  const { token } = await findReviewer(db, id, { email: ann });
+  const shown = await openReview(app, token);
+  assert.deepEqual(shown.voting?.you, { kind: "asked", for: cy });
+  return { key, id, token, shown };
+}
+
+test("a rejection is recorded for whom the page shows", async () => {
+  const { key, id, token, shown } = await askForTwo();
+  const body = decisionBody(shown, { verdict: "reject" });
+  const { status, json } = await postReview(app, `${token}/decision`, body);
+  assert.deepEqual([status, json.outcome?.status], [200, "REJECTED"]);
+  const { approvals } = await read(key, id);
+  assert.deepEqual(
+    approvals.stages[0].votes.map((each: { email: string; for: string | null }) => [
+      each.email,
+      each.for,
+    ]),
+    [[ann, cy]],
+  );
+});
+
+test("the place that the page shows is the one that is passed on", async () => {
+  const { id } = await askForTwo();
+  assert.equal((await passOn(id, ann, eve)).status, 200);
+  const { token } = await findReviewer(db, id, { email: eve });
+  assert.deepEqual((await openReview(app, token)).voting?.you, { kind: "asked", for: cy });
+  assert.equal((await vote(id, eve)).json.voting?.you.kind, "voted");
+});
+
+test("an edit that would count for somebody else than the page shows is refused, and the text stays", async () => {
+  const { key, id: workspaceId, groupId } = await workspaceWith([bob, xi, yul]);
+  await createGroup(db, { workspaceId, key: "two", name: "Two", members: [bob, cy] });
+  await createGroup(db, { workspaceId, key: "helpers", name: "Helpers", members: [ann] });
+  const { id } = await ask(key, { quorum: 2, then: [{ notify: "group:two" }] });
+  await vote(id, xi);
+  await vote(id, yul);
+  await beAway(workspaceId, bob, ann);
+  await beAway(workspaceId, cy, ann);
+  await sweep();
+  await removeGroupMember(db, groupId, yul);
+  await sweep();
+  const { token } = await findReviewer(db, id, { email: ann });
+  const shown = await openReview(app, token);
+  assert.deepEqual(shown.voting?.you, { kind: "asked", for: bob });
+  const edited = decisionBody(shown, { verdict: "approve", edit: '{"amount":1}' });
+  const { status, json } = await postReview(app, `${token}/decision`, edited);
+  assert.deepEqual([status, json.error?.code], [409, "stale_view"]);
+  assert.match(json.error.message, /^With your changes, .* in stage 2 for cy@example.com, /);
+  const { approvals } = await read(key, id);
+  assert.deepEqual([approvals.revision, approvals.stages[1].votes], [1, []]);
+  const plain = decisionBody(shown, { verdict: "approve" });
+  const approved = await postReview(app, `${token}/decision`, plain);
+  assert.equal(approved.json.outcome?.status, "APPROVED");
+});
