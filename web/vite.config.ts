@@ -25,7 +25,11 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rollupOptions: {
-      input: { review: "src/review/main.tsx", "local-time": "src/look/time/local-time.ts" },
+      input: {
+        review: "src/review/main.tsx",
+        inbox: "src/inbox/main.tsx",
+        "local-time": "src/look/time/local-time.ts",
+      },
     },
   },
 });

@@ -32,6 +32,7 @@ export const readers: readonly DocsReader[] = [
     pages: [
       page("docs/quickstart.md", "Quickstart", "From a clone to your first approved request."),
       page("docs/concepts.md", "Concepts", "Requests, their states, and payloads."),
+      page("docs/votes.md", "Several people", "A quorum, stages, edits, escalation, delegates."),
       page("docs/recipes.md", "Recipes", "Waiting, resuming, batching: ready to copy."),
       {
         file: "sdk/README.md",
@@ -87,7 +88,15 @@ export const readers: readonly DocsReader[] = [
   {
     name: "Receive webhooks",
     about: "Your service learns of each decision.",
-    pages: [page("docs/webhooks.md", "Webhooks", "The events, and how to verify them.")],
+    pages: [
+      page("docs/webhooks.md", "Webhooks", "The events, and how to verify them."),
+      page("docs/receipts.md", "Receipts", "Proof that an executor checks by itself."),
+      page(
+        "docs/proof.md",
+        "Proof",
+        "For auditors: what is kept, what it proves, and what it can’t.",
+      ),
+    ],
   },
   {
     name: "Operate",
@@ -99,6 +108,8 @@ export const readers: readonly DocsReader[] = [
         "Configuration, mail, proxies, backup, upgrades, scaling.",
       ),
       page("docs/dashboard.md", "The dashboard", "Signing in, roles, and what the figures mean."),
+      page("docs/slack.md", "Slack", "Asking and deciding in Slack: set-up, proof, limits."),
+      page("docs/teams.md", "Microsoft Teams", "Cards for a group, by a Workflows webhook."),
       {
         file: "SECURITY.md",
         slug: "security",
@@ -117,6 +128,7 @@ export const readers: readonly DocsReader[] = [
     about: "You got a mail that asks you to decide.",
     pages: [
       page("docs/approvers.md", "For approvers", "What this mail is, and what your decision does."),
+      page("docs/inbox.md", "The inbox", "All that waits for you, by keyboard and on a phone."),
       page("docs/reviewing.md", "The review page", "What the page shows, and its guarantees."),
     ],
   },

@@ -53,6 +53,8 @@ const synonyms: readonly string[][] = [
   "start install setup begin",
   "reminder nudge",
   "decide decision verdict",
+  "quorum majority multisig foureyes",
+  "delegate substitute deputy vacation holiday absence away",
   "benchmark performance throughput latency fast speed",
 ].map((line) => line.split(" "));
 
@@ -75,6 +77,7 @@ const pairs: readonly [RegExp, string][] = [
   [/\b(?:two|multi|second)[ -]factor\b/g, "mfa"],
   [/\bset(?:ting)?[ -]up\b/g, "setup"],
   [/\btime[ -]?s? out\b/g, "timeout"],
+  [/\b(?:four[ -]eyes?|dual control|two[ -]person)\b/g, "foureyes"],
 ];
 
 export function isFiller(word: string): boolean {

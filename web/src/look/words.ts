@@ -1,8 +1,10 @@
-// All words of the review page's own voice, in one place. Words of agents and approvers are never in here.
+// The words of the review page's own voice; those about votes are in voting-words.ts. Words of agents and approvers are never
+// in here.
 
 import { othersWaitingMax } from "../../../server/src/domain/shown/field-limits.ts";
 import type { ShownTextName } from "../../../server/src/domain/shown/submitted-fields.ts";
 import type { ReviewOutcome } from "../../../server/src/wire/review-contract.ts";
+import { votingWords } from "./voting-words.ts";
 
 const headings = {
   APPROVED: "This request was approved",
@@ -39,6 +41,7 @@ export const words = {
     `${countUpTo(count, othersWaitingMax)} other ${count === 1 ? "request" : "requests"}`,
   othersWait: (count: number) =>
     `${countUpTo(count, othersWaitingMax)} other ${count === 1 ? "request waits" : "requests wait"} for you in this workspace. The links are in your mail.`,
+  toInbox: "All of them are in your inbox",
   details: "Details",
   you: "You",
   memberOf: "member of",
@@ -180,6 +183,7 @@ export const words = {
       reasoning: "the reasoning",
     } satisfies Record<ShownTextName, string>,
     recentAction: (at: number) => `recent action ${at}`,
+    nameOf: (at: number, list: string) => `name ${at} of ${list}`,
     payload: "the payload",
     key: "the name of ",
   },
@@ -190,6 +194,7 @@ export const words = {
   unkept: "Typed but not kept yet: ",
   unsaved: "Your text is too large to survive a reload of this page",
   changed: (count: number) => `You made ${changes(count)}`,
+  changeCount: changes,
   expiringSoon: "Time is almost up",
 
   approve: "Approve",
@@ -278,13 +283,24 @@ export const words = {
     stillUntold:
       "We still can’t tell whether your decision arrived. Check your connection. We keep checking, and you can send it again: it never counts twice.",
     notArrived: "Your decision hasn’t been counted so far. Send it again.",
-    gone: "This link does not work any more: you may no longer be asked. It can’t tell you what became of the request.",
-    goneUntold:
-      "This link does not work any more: you may no longer be asked. It can’t tell you whether your decision counted.",
+    gone: {
+      link: "This link does not work any more: you may no longer be asked. It can’t tell you what became of the request.",
+      inbox:
+        "You are no longer asked about this request, so your inbox can’t tell you what became of it.",
+    },
+    goneUntold: {
+      link: "This link does not work any more: you may no longer be asked. It can’t tell you whether your decision counted.",
+      inbox:
+        "You are no longer asked about this request. Your inbox can’t tell you whether your decision counted.",
+    },
+    signedOut:
+      "Your session has ended, so nothing was sent. Go back and sign in again. Nothing you typed is lost.",
     tooLarge: "The edited payload is too large: with everything around it 4 MiB are allowed.",
   },
   tooLate: "Your decision came too late and was not counted.",
   earlierCounted: "Your earlier decision counted. The last one came too late.",
+
+  voting: votingWords,
 
   code: {
     title: "Type the code from the mail",
@@ -363,7 +379,8 @@ function number(count: number): string {
   return String(count).replace(/\B(?=(?:[0-9]{3})+$)/g, ",");
 }
 
-function outcomeSentence({ status, byEmail, isYours }: ReviewOutcome): string {
+/** `isPartly` if some approved the last text, but too few. */
+function outcomeSentence({ status, byEmail, isYours }: ReviewOutcome, isPartly: boolean): string {
   const who = isYours ? "you" : (byEmail ?? "");
   switch (status) {
     case "APPROVED":
@@ -371,7 +388,9 @@ function outcomeSentence({ status, byEmail, isYours }: ReviewOutcome): string {
     case "REJECTED":
       return `Rejected by ${who}`;
     case "EXPIRED":
-      return "Nobody decided in time, so nothing was approved";
+      return isPartly
+        ? "Too few people approved in time, so nothing was approved"
+        : "Nobody decided in time, so nothing was approved";
     case "CANCELLED":
       return "The request was cancelled, so nothing was approved";
     default:

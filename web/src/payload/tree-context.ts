@@ -13,6 +13,8 @@ export type Tree = OpeningRows &
     isEditable: boolean;
     onReplace: (path: JsonPath, token: string) => void;
     onRestore: (path: JsonPath) => void;
+    /** Says to whose value: the agent's, or that of an earlier approver. */
+    restoreLabel: (path: string) => string;
     /** Unkept typing in single values, by path. */
     fields: ReadonlyMap<string, FieldDraft>;
     onField: (field: FieldDraft) => void;

@@ -159,7 +159,7 @@ function Was({ change, path }: { change: JsonChange | undefined; path: JsonPath 
             <button
               type="button"
               className="link-button"
-              aria-label={words.restoreValue(nameOf(path))}
+              aria-label={tree.restoreLabel(nameOf(path))}
               onClick={(event) => {
                 // The button disappears with the change it restores; the focus stays with the row.
                 lead(event.currentTarget.closest("li"));

@@ -4,8 +4,11 @@ import { useState } from "react";
 import type { ReviewPage } from "../../../server/src/wire/review-contract.ts";
 import { Brand } from "../look/brand.tsx";
 import { words } from "../look/words.ts";
+import type { Draft } from "../payload/draft.ts";
 import { CodeGate } from "./code-gate.tsx";
+import { linkFrame } from "./review-frame.tsx";
 import { ReviewScreen } from "./review-screen.tsx";
+import { accessByLink } from "./service/link-access.ts";
 
 type AppProps = {
   page: ReviewPage;
@@ -15,10 +18,27 @@ type AppProps = {
 
 export function App({ page: first, readAt: firstReadAt }: AppProps) {
   const [page, setPage] = useState(first);
-  const [code, setCode] = useState<string | null>(null);
+  const [access, setAccess] = useState(() => accessByLink(null));
   const [readAt, setReadAt] = useState(firstReadAt);
+  /** What was typed before somebody changed the payload. */
+  const [carried, setCarried] = useState<Draft | null>(null);
   if (page.kind === "review") {
-    return <ReviewScreen first={page.review} readAt={readAt} code={code} />;
+    return (
+      <ReviewScreen
+        // Another text of the payload is another page: nothing of it has been read yet.
+        key={readAt}
+        first={page.review}
+        readAt={readAt}
+        access={access}
+        frame={linkFrame}
+        carried={carried}
+        onOpen={(opened, typed) => {
+          setReadAt(performance.now());
+          setCarried(typed);
+          setPage(opened);
+        }}
+      />
+    );
   }
   return (
     <main className="page page-narrow">
@@ -31,7 +51,7 @@ export function App({ page: first, readAt: firstReadAt }: AppProps) {
         triesLeft={page.triesLeft}
         onOpen={(opened, typed) => {
           setReadAt(performance.now());
-          setCode(typed);
+          setAccess(accessByLink(typed));
           setPage(opened);
         }}
       />

@@ -4,7 +4,8 @@ import { type FormEvent, useRef, useState } from "react";
 import type { ReviewPage } from "../../../server/src/wire/review-contract.ts";
 import { Visible } from "../look/visible-text.tsx";
 import { words } from "../look/words.ts";
-import { isFailure, openWithCode } from "./calls.ts";
+import { isFailure, open } from "./service/calls.ts";
+import { accessByLink } from "./service/link-access.ts";
 
 const codeCharacters = 6;
 
@@ -31,7 +32,7 @@ export function CodeGate({ workspaceName, triesLeft, onOpen }: CodeGateProps) {
       return;
     }
     setSending(true);
-    const answer = await openWithCode(code);
+    const answer = await open(accessByLink(code));
     setSending(false);
     if (!isFailure(answer)) return onOpen(answer, code);
     if (answer.code === "link_locked" || answer.triesLeft === 0) return setLocked(true);

@@ -1,17 +1,23 @@
 // The first step: the reader chooses Approve or Reject. It decides nothing yet.
 
 import { words } from "../look/words.ts";
-import type { Verdict } from "./calls.ts";
-import { useReady } from "./ready.ts";
+import { useReady } from "./parts/ready.ts";
+import type { Verdict } from "./service/calls.ts";
 
 type DecisionBarProps = {
   hasChanges: boolean;
+  /** How many approved so far; null where one approval is enough. */
+  soFar: string | null;
+  /** What comes after this step. */
+  nextStep: string;
   /** Why Approve must wait; null if it need not. */
   blockedBy: string | null;
   /** Where Approve leads until the payload was read to its end; null afterwards. */
   onRead: (() => void) | null;
   /** Why nothing can be decided here at all; null if it can. */
   impossible: string | null;
+  /** Shows the payload as somebody else changed it; null if nobody did. */
+  onNewText: (() => void) | null;
   /** The error of a decision whose second step is closed by now. */
   problem: string | null;
   /** The number of things that deserve a look, and the place of their list. */
@@ -20,7 +26,8 @@ type DecisionBarProps = {
 };
 
 export function DecisionBar(props: DecisionBarProps) {
-  const { hasChanges, blockedBy, onRead, impossible, problem, attention, onChoose } = props;
+  const { hasChanges, soFar, nextStep, blockedBy, onRead, impossible, onNewText, problem } = props;
+  const { attention, onChoose } = props;
   const isReady = useReady();
   const canApprove = blockedBy === null && impossible === null;
   /** A small screen shows only this part. */
@@ -42,8 +49,14 @@ export function DecisionBar(props: DecisionBarProps) {
           </p>
         )}
         <p className={isNeeded ? "decision-why is-needed" : "decision-why"} id="approve-waits">
-          {impossible ?? blockedBy ?? (onRead === null ? words.twoSteps : words.readFirst)}{" "}
-          {attention.count > 0 && (
+          {soFar !== null && `${soFar} `}
+          {impossible ?? blockedBy ?? (onRead === null ? nextStep : words.readFirst)}{" "}
+          {onNewText !== null && (
+            <button type="button" className="link-button" onClick={onNewText}>
+              {words.voting.newText.show}
+            </button>
+          )}
+          {onNewText === null && attention.count > 0 && (
             <button type="button" className="link-button" onClick={attention.onGo}>
               {words.lookFirst(attention.count)}
             </button>

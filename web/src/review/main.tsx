@@ -2,10 +2,12 @@
 
 import { createRoot } from "react-dom/client";
 import type { ReviewPage } from "../../../server/src/wire/review-contract.ts";
+import { nameProgram } from "../look/page-program.ts";
 import { App } from "./app.tsx";
 import "../look/tokens.css";
 import "./review.css";
 
+nameProgram(import.meta.url);
 const root = document.getElementById("root");
 const data = document.getElementById("review-data")?.textContent;
 if (root !== null && typeof data === "string") {

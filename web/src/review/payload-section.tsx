@@ -1,6 +1,6 @@
 // The payload: readable first, as JSON one press away, and in an editor while it can be decided.
 
-import { useId, useMemo, useRef, useState } from "react";
+import { type ReactNode, useId, useMemo, useRef, useState } from "react";
 import { type JsonPath, rootOf, textOf } from "../../../server/src/domain/shown/json-tree.ts";
 import { CopyButton } from "../look/copy-button.tsx";
 import { lead } from "../look/lead.ts";
@@ -20,7 +20,10 @@ export type PayloadView = "readable" | "raw" | "edit";
 
 type PayloadSectionProps = {
   title: string;
+  /** The text that an edit starts from. */
   original: string;
+  /** What an earlier approver changed; null if the text is the agent's own. */
+  revision: ReactNode;
   draft: string;
   state: DraftState;
   isEditable: boolean;
@@ -41,7 +44,8 @@ export function PayloadSection(props: PayloadSectionProps) {
   const headingId = useId();
   const isBroken = state.kind === "refused";
   // A document that isn't JSON has no readable view; its author keeps seeing what they typed.
-  const shown: PayloadView = isBroken && isEditable ? "edit" : view;
+  const chosen = view === "edit" && !isEditable ? "readable" : view;
+  const shown: PayloadView = isBroken && isEditable ? "edit" : chosen;
   return (
     <section className="payload" aria-labelledby={headingId} id="payload" tabIndex={-1}>
       <div className="payload-head">
@@ -52,6 +56,7 @@ export function PayloadSection(props: PayloadSectionProps) {
             <button
               type="button"
               key={name}
+              data-view={name}
               aria-pressed={shown === name}
               aria-disabled={isBroken && name !== "edit"}
               onClick={() => {
@@ -64,6 +69,7 @@ export function PayloadSection(props: PayloadSectionProps) {
         </div>
         <CopyButton label={words.copyPayload} text={() => draft} isWide />
       </div>
+      {props.revision}
       {shown === "readable" && <OpeningProgress opening={opening} />}
       {shown === "readable" && <Readable {...props} />}
       {shown === "raw" && (
@@ -106,6 +112,10 @@ function Readable(props: PayloadSectionProps) {
       isEditable,
       onReplace: (path, token) => change((texts) => withValue(texts, path, token)),
       onRestore: (path) => change((texts) => withRestored(texts, path)),
+      restoreLabel: (path) =>
+        latest.current.revision === null
+          ? words.restoreValue(path)
+          : words.voting.restoreValue(path),
       fields,
       onField: (field) => latest.current.onField(field),
       onFieldDone: (key) => latest.current.onFieldDone(key),

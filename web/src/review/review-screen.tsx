@@ -1,14 +1,16 @@
 // One request from top to bottom, in the order of the decision, and the events while the page is open.
 
 import { useEffect, useMemo, useRef, useState } from "react";
-import type { Review } from "../../../server/src/wire/review-contract.ts";
-import { Brand } from "../look/brand.tsx";
+import { diffJson } from "../../../server/src/domain/shown/json-diff.ts";
+import type { Review, ReviewPage, ReviewVoting } from "../../../server/src/wire/review-contract.ts";
 import { lead } from "../look/lead.ts";
+import { signingWords } from "../look/signing-words.ts";
 import { StatusMark } from "../look/status-mark.tsx";
 import { isExpiringSoon } from "../look/time/clock.ts";
 import { useTimeLeft } from "../look/time/countdown.tsx";
 import { words } from "../look/words.ts";
-import type { DraftState } from "../payload/draft-state.ts";
+import type { Draft } from "../payload/draft.ts";
+import { type DraftState, noChanges } from "../payload/draft-state.ts";
 import { type Opening, useOpening } from "../payload/opening.ts";
 import { Attention, type AttentionItem } from "./attention/attention.tsx";
 import { attentionItems } from "./attention/attention-items.ts";
@@ -16,6 +18,8 @@ import { OpenWarnings } from "./attention/open-warnings.tsx";
 import { DecisionBar } from "./decision-bar.tsx";
 import { DecisionDialog } from "./decision-dialog.tsx";
 import { leadToEnd, useEndSeen } from "./end-seen.ts";
+import { HandOverDialog } from "./hand-over/hand-over-dialog.tsx";
+import { useHandOver } from "./hand-over/use-hand-over.ts";
 import { Ask } from "./parts/ask.tsx";
 import { Deadline } from "./parts/deadline.tsx";
 import { Details } from "./parts/details.tsx";
@@ -23,30 +27,76 @@ import { Outcome } from "./parts/outcome.tsx";
 import { Timeline } from "./parts/timeline.tsx";
 import { TypedBefore } from "./parts/typed-before.tsx";
 import { PayloadSection, type PayloadView } from "./payload-section.tsx";
+import type { ReviewFrame } from "./review-frame.tsx";
+import type { ReviewAccess } from "./service/access.ts";
+import type { Verdict } from "./service/calls.ts";
+import { NeedsPasskey } from "./signing/needs-passkey.tsx";
+import { canSign } from "./signing/passkey.ts";
+import { useSigning } from "./signing/use-signing.ts";
 import { useDeciding } from "./use-deciding.ts";
-import { useDraft } from "./use-draft.ts";
+import { type DraftKeeping, useDraft } from "./use-draft.ts";
+import { useNewText } from "./use-new-text.ts";
 import { useReview } from "./use-review.ts";
+import { NewText } from "./voting/new-text.tsx";
+import { currentPayload, decidedPayload } from "./voting/revision.ts";
+import { RevisionNote, revisionNoteId } from "./voting/revision-note.tsx";
+import { isCounted, mayApprove, mayHandOver, mayReject, openStageOf } from "./voting/rights.ts";
+import { countedIn, countOf, headingOf } from "./voting/said.ts";
+import { StageList } from "./voting/stage-list.tsx";
+import { Standing, standingId } from "./voting/standing.tsx";
 
-type ReviewScreenProps = { first: Review; readAt: number; code: string | null };
+type ReviewScreenProps = {
+  first: Review;
+  readAt: number;
+  access: ReviewAccess;
+  frame: ReviewFrame;
+  /** What was typed here before somebody changed the payload; null if this is the first text. */
+  carried: Draft | null;
+  onOpen: (page: ReviewPage, typed: Draft) => void;
+};
 
-export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
-  const { review, reading, isGone, update, refresh } = useReview(first, readAt, code);
-  const { payload, outcome } = review;
+export function ReviewScreen(props: ReviewScreenProps) {
+  const { first, readAt, access, frame, carried, onOpen } = props;
+  const { review, reading, isGone, isOutdated, isOtherText, update, refresh } = useReview(
+    first,
+    readAt,
+    access,
+  );
+  const { payload, outcome, voting, change } = review;
   const isOpen = outcome === null && !isGone;
-  const draft = useDraft(review);
-  const deciding = useDeciding({ review, code, draft, update });
+  const canDecide = isOpen && mayReject(voting);
+  const isAsked = outcome === null && mayApprove(voting);
+  /** The text that an edit starts from, and that the reader's changes are told against. */
+  const current = currentPayload(review);
+  const draft = useDraft(review, carried);
+  const typing = isAsked ? draft.state : unchanged;
+  const signing = useSigning(review, access);
+  const deciding = useDeciding({ review, access, signing, draft, update });
+  const handing = useHandOver({ review, access, update });
+  const newText = useNewText({
+    isOutdated,
+    voting,
+    access,
+    onOpen: (page) => onOpen(page, draft.all()),
+  });
   // Text that isn't JSON yet has no readable view, and the person who fixes it must stay in the editor.
   const [view, setView] = useState<PayloadView>(
     draft.state.kind === "refused" ? "edit" : "readable",
   );
   const outcomeElement = useRef<HTMLElement>(null);
-  // After a decision, the page shows the decided document, or rather the executed one.
-  const shown = outcome === null ? draft.text : (outcome.edit ?? payload);
-  const readable = draft.state.kind === "refused" && outcome === null ? null : shown;
-  const state = outcome === null || shown === null ? draft.state : draft.stateOf(shown);
-  const opening = useOpening({ text: readable, original: payload, state });
+  const decided = decidedPayload(review);
+  const shown = decided ?? (isAsked ? draft.text : current);
+  const readable = typing.kind === "refused" ? null : shown;
+  const state = decided === null ? typing : draft.stateOf(decided);
+  const original = outcome === null ? current : payload;
+  const opening = useOpening({ text: readable, original, state });
   const isSoon = isExpiringSoon(useTimeLeft(reading, review.expiresAt));
-  const changes = draft.state.kind === "changed" ? draft.state.changes : [];
+  const changes = typing.kind === "changed" ? typing.changes : noChanges;
+  const differences = useMemo(
+    () => (change === undefined ? noChanges : diffJson(payload ?? "null", change.payload)),
+    [change, payload],
+  );
+  const hasTyped = draft.state.kind !== "unchanged" || draft.note !== "" || draft.fields.size > 0;
   const isDrawn = opening.isComplete && view !== "edit";
   const isEndSeen = useEndSeen(isDrawn) || payload === null;
   const readOn = () => {
@@ -54,13 +104,16 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
     // After the view is drawn.
     setTimeout(leadToEnd, 0);
   };
+  const canHandOver = isOpen && !isOutdated && isSecureContext && mayHandOver(voting);
   const wasPending = useRef(outcome === null);
   useEffect(() => {
-    // The field for the code is gone, and the focus would be lost.
-    if (code !== null) lead("summary");
+    // The field for the code, the row of the list or the button to the new text is gone or left.
+    if (carried !== null) leadToChange(voting);
+    else if (access.kind === "inbox" || access.code !== null) lead("summary");
   }, []);
+  useDone(voting);
   useEffect(() => {
-    document.title = words.pageTitle(outcome?.status ?? null);
+    frame.onStatus(outcome?.status ?? null);
   }, [outcome]);
   useEffect(() => {
     if (outcome !== null && wasPending.current) {
@@ -73,9 +126,9 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
     () =>
       attentionItems({
         review,
-        // Text that isn't JSON yet isn't examined; the warnings are those of the agent's document.
-        payload: readable ?? payload,
-        state: draft.state,
+        // Text that isn't JSON yet isn't examined; the warnings are those of the document before.
+        payload: readable ?? current,
+        state: typing,
         unseen: opening.unseen,
         openFields: draft.openFields,
         isKept: draft.isKept,
@@ -91,41 +144,72 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
         },
         edit: () => setView("edit"),
       }),
-    [review, readable, draft.state, draft.openFields, draft.isKept, opening.unseen, isSoon],
+    [review, readable, typing, draft.openFields, draft.isKept, opening.unseen, isSoon],
   );
+  const isNeeded = signing?.needed === true;
+  const isUnable = isAsked && isNeeded && !canSign(signing);
+  const waits = isUnable
+    ? signingWords.blocked
+    : blockedBy({ state: typing, opening, editing: draft.openFields.length });
+  const isRead = canDecide && isAsked && !isOutdated && !hasTyped && isEndSeen && waits === null;
+  const warnings = countPlaces(items);
+  useEffect(() => {
+    frame.onRead(isRead ? { review, warnings } : null);
+  }, [isRead, review, warnings]);
+  const skip = canDecide && (
+    <a className="skip" href="#decision">
+      {words.skip}
+    </a>
+  );
+  // Beside the inbox's list it isn't the first thing on the page, so it belongs to the request.
+  const isInside = access.kind === "inbox";
   return (
     <>
-      {isOpen && (
-        <a className="skip" href="#decision">
-          {words.skip}
-        </a>
-      )}
+      {!isInside && skip}
       <main className="page">
+        {isInside && skip}
         <header className="masthead">
-          <Brand />
-          {outcome === null && <StatusMark status="PENDING" />}
+          {frame.start}
+          {outcome === null && <StatusMark status="PENDING" {...pendingWord(voting)} />}
         </header>
-        <h1 className="heading">{words.heading(outcome?.status ?? null)}</h1>
+        <h1 className="heading">
+          {(outcome === null && voting !== undefined ? headingOf(voting) : null) ??
+            words.heading(outcome?.status ?? null)}
+        </h1>
         {isGone && (
           <p className="banner" role="alert">
-            {deciding.hasSent ? words.problem.goneUntold : words.problem.gone}
+            {deciding.hasSent
+              ? words.problem.goneUntold[access.kind]
+              : words.problem.gone[access.kind]}
           </p>
         )}
         {outcome !== null && (
           <Outcome
             outcome={outcome}
             payload={payload}
+            isPartly={voting?.stages.some(({ approvals }) => approvals.length > 0) ?? false}
             tooLate={deciding.tooLate}
             focus={outcomeElement}
           />
         )}
-        {outcome !== null && review.othersWaiting > 0 && (
-          <p className="others">{words.othersWait(review.othersWaiting)}</p>
+        {!canDecide && frame.afterwards(review)}
+        {isOpen && isOutdated && voting !== undefined && (
+          <NewText
+            voting={voting}
+            hasTyped={hasTyped}
+            isLoading={newText.isLoading || deciding.sending !== "idle"}
+            problem={newText.problem}
+            onShow={newText.load}
+          />
         )}
-        {(outcome !== null || isGone) && !deciding.isCounted && (
+        {isOpen && !isOutdated && voting !== undefined && (
+          <Standing voting={voting} change={change} hasPayload={payload !== null} />
+        )}
+        {isOpen && isUnable && <NeedsPasskey access={access} />}
+        {(!isAsked || isGone) && !deciding.isCounted && (
           <TypedBefore
-            isDecided={outcome !== null}
-            note={draft.note}
+            why={outcome === null ? null : words.outcome.typedApart}
+            note={canDecide ? "" : draft.note}
             text={draft.state.kind === "unchanged" ? null : draft.text}
             fields={[...draft.fields.values()]}
           />
@@ -142,10 +226,15 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
         ) : (
           <PayloadSection
             title={titleOf(outcome)}
-            original={payload}
+            original={original ?? payload}
+            revision={
+              change === undefined || outcome?.status === "APPROVED" ? null : (
+                <RevisionNote change={change} differences={differences} />
+              )
+            }
             draft={shown}
             state={state}
-            isEditable={isOpen}
+            isEditable={isOpen && isAsked}
             view={view}
             onView={setView}
             opening={opening}
@@ -155,49 +244,126 @@ export function ReviewScreen({ first, readAt, code }: ReviewScreenProps) {
             onFieldDone={draft.dropField}
           />
         )}
-        {isOpen && <Attention items={items} />}
+        <TypedEarlier draft={draft} isUsable={isAsked && !isGone} />
+        {canDecide && <Attention items={items} />}
+        {voting !== undefined && (!isOtherText || outcome?.status === "APPROVED") && (
+          <StageList voting={voting} isDecided={outcome !== null} />
+        )}
         <Timeline actions={review.recentActions} />
-        <Details {...review} />
+        <Details review={review} onHandOver={canHandOver ? handing.open : null} />
         <p className="sr-only" role="status">
+          {isOutdated && words.voting.newText.first}{" "}
           {outcome === null && isSoon && words.expiringSoon}
         </p>
       </main>
-      {isOpen && (
+      {canDecide && (
         <DecisionBar
           hasChanges={changes.length > 0}
-          blockedBy={blockedBy({
-            state: draft.state,
-            opening,
-            editing: draft.openFields.length,
-          })}
+          soFar={soFar(voting, isOutdated)}
+          nextStep={isNeeded && isAsked ? signingWords.nextStep : words.twoSteps}
+          blockedBy={isAsked ? waits : words.voting.onlyReject}
           onRead={isEndSeen ? null : readOn}
-          impossible={isSecureContext ? null : words.approveBlocked.insecure}
-          problem={deciding.verdict === null ? deciding.problem : null}
+          impossible={impossible(isOutdated)}
+          onNewText={isOutdated && !newText.isLoading ? newText.load : null}
+          // That the payload changed is said already.
+          problem={deciding.verdict === null && !isOutdated ? deciding.problem : null}
           attention={{
-            count: countPlaces(items),
+            count: warnings,
             onGo: () => lead("attention"),
           }}
           onChoose={deciding.choose}
         />
       )}
-      {isOpen && deciding.verdict !== null && (
+      {canDecide && deciding.verdict !== null && (isAsked || deciding.verdict === "reject") && (
         <DecisionDialog
           key={deciding.verdict}
           verdict={deciding.verdict}
           summary={review.summary}
           payload={draft.text}
           changes={changes}
+          earlierChanges={differences}
+          voting={voting}
+          isOutdated={isOutdated}
           warnings={<OpenWarnings items={items} />}
           note={draft.note}
           onNote={draft.setNote}
           problem={deciding.problem}
           sending={deciding.sending}
+          signing={signingFor(deciding.verdict, signing)}
           onBack={deciding.back}
           onDecide={deciding.decide}
         />
       )}
+      {canHandOver && handing.isOpen && <HandOverDialog handing={handing} hasTyped={hasTyped} />}
     </>
   );
+}
+
+function signingFor(verdict: Verdict, signing: Review["signing"]) {
+  if (!canSign(signing)) return "impossible";
+  return signing.needed && verdict === "approve" ? "needed" : "offered";
+}
+
+const unchanged: DraftState = { kind: "unchanged" };
+
+/** After a vote or a hand-over the controls are gone, and what became of it stands at the top. */
+function useDone(voting: ReviewVoting | undefined): void {
+  const place = voting?.you.kind ?? null;
+  const before = useRef(place);
+  useEffect(() => {
+    const isDone = place === "voted" || place === "handed_over";
+    if (isDone && before.current !== place) {
+      document.getElementById(standingId)?.focus({ preventScroll: true });
+      scrollTo({ top: 0 });
+    }
+    before.current = place;
+  }, [place]);
+}
+
+/** To the reader's own vote, or to what somebody changed. */
+function leadToChange(voting: ReviewVoting | undefined): void {
+  if (voting?.you.kind === "voted") lead(standingId);
+  else lead(document.getElementById(revisionNoteId) ?? "payload");
+}
+
+function TypedEarlier({ draft, isUsable }: { draft: DraftKeeping; isUsable: boolean }) {
+  const { earlier, takeEarlier, dropEarlier } = draft;
+  if (earlier === null) return null;
+  return (
+    <TypedBefore
+      why={words.voting.earlier.hint}
+      note=""
+      text={earlier.text}
+      fields={earlier.fields}
+    >
+      <div className="typed-tools">
+        {isUsable && earlier.text !== null && (
+          <button type="button" className="button" onClick={takeEarlier}>
+            {words.voting.earlier.use}
+          </button>
+        )}
+        <button type="button" className="button" onClick={dropEarlier}>
+          {words.voting.earlier.discard}
+        </button>
+      </div>
+    </TypedBefore>
+  );
+}
+
+function pendingWord(voting: ReviewVoting | undefined): { pendingWord?: string } {
+  return mayApprove(voting) ? {} : { pendingWord: words.voting.waitingForOthers };
+}
+
+function soFar(voting: ReviewVoting | undefined, isOutdated: boolean): string | null {
+  if (voting === undefined || isOutdated || !isCounted(voting)) return null;
+  const open = openStageOf(voting);
+  return open === null ? null : words.voting.soFar(countOf(open), countedIn(voting));
+}
+
+/** Why nothing can be decided here at all; null if it can. */
+function impossible(isOutdated: boolean): string | null {
+  if (!isSecureContext) return words.approveBlocked.insecure;
+  return isOutdated ? words.voting.newText.first : null;
 }
 
 type Waiting = { state: DraftState; opening: Opening; editing: number };

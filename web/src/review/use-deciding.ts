@@ -2,12 +2,16 @@
 // that it can't tell, and asks until it knows.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { isSameJson } from "../../../server/src/domain/shown/json-diff.ts";
 import type {
   Review,
   ReviewOutcome,
+  ReviewSigning,
   ReviewStatus,
+  ReviewVoting,
 } from "../../../server/src/wire/review-contract.ts";
 import { words } from "../look/words.ts";
+import type { ReviewAccess } from "./service/access.ts";
 import {
   type Decision,
   type Failure,
@@ -15,8 +19,12 @@ import {
   readStatus,
   decide as send,
   type Verdict,
-} from "./calls.ts";
+} from "./service/calls.ts";
+import type { OpenReview } from "./service/open-review.ts";
+import { sign } from "./signing/passkey.ts";
 import type { DraftKeeping } from "./use-draft.ts";
+import { isRecorded, ownVoteIn } from "./voting/recorded.ts";
+import { currentPayload } from "./voting/revision.ts";
 
 /** The waits between questions about a decision whose answer was lost; the last one repeats. */
 const askAgainMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000];
@@ -24,18 +32,23 @@ const askAgainMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000];
 const patientQuestions = 4;
 
 type DecidingOptions = {
-  review: Review;
-  code: string | null;
+  review: OpenReview;
+  access: ReviewAccess;
+  /** What the reader can sign with; undefined if they can't. */
+  signing: ReviewSigning | undefined;
   draft: DraftKeeping;
   update: (status: ReviewStatus) => void;
 };
 
-type Sent = Omit<Decision, "code">;
+type Sent = Decision & {
+  /** How things stood when it was sent. */
+  voting: ReviewVoting | undefined;
+};
 
-/** The progress of a decision: not sent, on its way, or sent without an answer. */
-export type Sending = "idle" | "sending" | "asking";
+/** The progress of a decision: not sent, waiting for the reader's passkey, on its way, or sent without an answer. */
+export type Sending = "idle" | "signing" | "sending" | "asking";
 
-export function useDeciding({ review, code, draft, update }: DecidingOptions) {
+export function useDeciding({ review, access, signing, draft, update }: DecidingOptions) {
   const [verdict, setVerdict] = useState<Verdict | null>(null);
   const [sending, setSending] = useState<Sending>("idle");
   const [problem, setProblem] = useState<string | null>(null);
@@ -46,34 +59,53 @@ export function useDeciding({ review, code, draft, update }: DecidingOptions) {
   /** A decision was sent, and its result is unknown. */
   const [isUntold, setUntold] = useState(false);
   const everySent = useRef<Sent[]>([]);
-  const { outcome } = review;
+  /** Ends the wait for a passkey. */
+  const asking = useRef<AbortController | null>(null);
+  const { outcome, voting } = review;
+  /** The vote counts, and others still have to approve. */
+  const record = () => {
+    everySent.current = [];
+    setUntold(false);
+    setSending("idle");
+    setVerdict(null);
+    setProblem(null);
+    setCounted(true);
+    draft.forget();
+  };
   // Before the browser draws: a sent decision must not be called unsent, not even for a moment.
   useLayoutEffect(() => {
     const last = everySent.current.at(-1);
-    if (outcome === null || last === undefined) return;
+    if (last === undefined) return;
+    if (outcome === null) {
+      if (isRecorded(last.voting, voting)) record();
+      return;
+    }
     setUntold(false);
     setSending("idle");
     // Any of them may be the one that counted.
-    const isAnyOwn = everySent.current.some((sent) => isOwn(outcome, sent));
+    const isOwn = (sent: Sent) => isOutcomeOf(review, outcome, sent) || isOneOf(review, sent);
+    const isAnyOwn = everySent.current.some(isOwn);
     if (isAnyOwn) {
       setCounted(true);
       draft.forget();
     }
-    if (isOwn(outcome, last)) setTooLate(null);
+    if (isOwn(last)) setTooLate(null);
     else setTooLate(isAnyOwn ? words.earlierCounted : words.tooLate);
-  }, [outcome]);
+  }, [outcome, voting]);
   useEffect(() => {
     if (isDraftOf(review, draft)) draft.forget();
   }, []);
-  const latest = useRef({ update, code });
-  latest.current = { update, code };
+  const latest = useRef({ update, access });
+  latest.current = { update, access };
   useEffect(() => {
     if (!isUntold) return;
-    return askUntilTold(() => readStatus(latest.current.code), {
+    return askUntilTold(() => readStatus(latest.current.access), {
       onTold: (status) => {
         setUntold(false);
         setSending("idle");
-        if (status.outcome === null) setProblem(words.problem.notArrived);
+        const sent = everySent.current.at(-1);
+        const isCounted = isRecorded(sent?.voting, status.voting);
+        if (status.outcome === null && !isCounted) setProblem(words.problem.notArrived);
         latest.current.update(status);
       },
       onSilence: () => {
@@ -86,16 +118,39 @@ export function useDeciding({ review, code, draft, update }: DecidingOptions) {
     if (!isUntold) setProblem(null);
     setVerdict(chosen);
   };
-  const back = () => setVerdict(null);
-  const decide = async () => {
-    if (verdict === null) return;
-    setSending("sending");
-    setUntold(false);
+  const back = () => {
+    asking.current?.abort();
+    setVerdict(null);
+  };
+  useEffect(() => () => asking.current?.abort(), []);
+  /** What the passkey made of it; null if nothing is to be sent. */
+  const signed = async (chosen: Pick<Decision, "verdict" | "edit">) => {
+    if (signing === undefined) return null;
+    setSending("signing");
+    asking.current = new AbortController();
+    const { signal } = asking.current;
+    const answer = await sign(review, signing, chosen, signal);
+    asking.current = null;
+    if (!("problem" in answer) && !signal.aborted) return answer;
+    setSending("idle");
+    if ("problem" in answer) setProblem(answer.problem);
+    return null;
+  };
+  const decide = async (isSigned: boolean) => {
+    // A browser asks for one passkey at a time.
+    if (verdict === null || asking.current !== null) return;
     setProblem(null);
     const isEdit = verdict === "approve" && draft.state.kind === "changed";
-    const sent: Sent = { verdict, note: draft.note, edit: isEdit ? draft.text : null };
+    const edit = isEdit ? draft.text : null;
+    const signature = isSigned ? await signed({ verdict, edit }) : null;
+    // Nothing was sent, so what is known about an earlier try stays.
+    if (isSigned && signature === null) return;
+    setSending("sending");
+    setUntold(false);
+    const decision: Decision = { verdict, note: draft.note, edit, signed: signature };
+    const sent: Sent = { ...decision, voting: review.voting };
     everySent.current.push(sent);
-    const answer = await send(review, { ...sent, code });
+    const answer = await send(access, review, sent);
     if (isFailure(answer) && answer.isUntold) {
       setSending("asking");
       setUntold(true);
@@ -106,11 +161,18 @@ export function useDeciding({ review, code, draft, update }: DecidingOptions) {
     const status = isFailure(answer) ? answer.status : answer;
     // A refusal while the request is still open means that it can't count later.
     if (isFailure(answer) && !status?.outcome) everySent.current.pop();
+    // By the rules of votes: the page says in its place how things stand.
+    if (isFailure(answer) && isRuleOfVotes(answer)) setVerdict(null);
     if (isFailure(answer)) setProblem(answer.message);
+    else if (answer.outcome === null) record();
     if (status !== null) update(status);
   };
   const hasSent = everySent.current.length > 0;
   return { verdict, sending, problem, tooLate, isCounted, hasSent, choose, back, decide };
+}
+
+function isRuleOfVotes({ code }: Failure): boolean {
+  return code === "vote_refused" || code === "needed_later";
 }
 
 type Listener = { onTold: (status: ReviewStatus) => void; onSilence: () => void };
@@ -139,19 +201,42 @@ function askUntilTold(ask: () => Promise<ReviewStatus | Failure>, listener: List
 }
 
 /** Whether the kept typing is what counted: the page was reloaded before it heard the answer. */
-function isDraftOf({ outcome }: Review, draft: DraftKeeping): boolean {
-  if (outcome === null) return false;
-  const verdict = outcome.status === "APPROVED" ? "approve" : "reject";
+function isDraftOf(review: Review, draft: DraftKeeping): boolean {
+  const { outcome, voting } = review;
   const edit = draft.state.kind === "changed" ? draft.text : null;
-  return isOwn(outcome, { verdict, note: draft.note, edit });
+  const { note } = draft;
+  if (outcome === null) {
+    const own = voting?.you.kind === "voted" ? ownVoteIn(voting) : null;
+    return own !== null && edit === null && isSameNote(own.note, note);
+  }
+  const verdict = outcome.status === "APPROVED" ? "approve" : "reject";
+  return isOutcomeOf(review, outcome, { verdict, note, edit, voting, signed: null });
 }
 
 /** Whether the decision that counted is exactly the one that was sent. */
-function isOwn(outcome: ReviewOutcome, sent: Sent): boolean {
+function isOutcomeOf(review: Review, outcome: ReviewOutcome, sent: Sent): boolean {
   return (
     outcome.isYours &&
     outcome.status === (sent.verdict === "approve" ? "APPROVED" : "REJECTED") &&
-    (outcome.note ?? "") === (sent.note.trim() === "" ? "" : sent.note) &&
-    outcome.edit === (sent.edit === null ? null : sent.edit.trim())
+    isSameNote(outcome.note, sent.note) &&
+    outcome.edit === executedBy(review, sent)
   );
+}
+
+/** What a decision makes of the agent's payload; null if nothing. */
+function executedBy(review: Review, { verdict, edit }: Sent): string | null {
+  if (verdict === "reject" || review.change === undefined) return edit?.trim() ?? null;
+  const text = edit?.trim() ?? currentPayload(review) ?? "null";
+  // Somebody may have changed it back.
+  return isSameJson(review.payload ?? "null", text) ? null : text;
+}
+
+/** Whether it is one of the approvals that count, though somebody else's came last. */
+function isOneOf({ voting }: Review, { verdict, note }: Sent): boolean {
+  const own = ownVoteIn(voting);
+  return own !== null && verdict === "approve" && isSameNote(own.note, note);
+}
+
+function isSameNote(recorded: string | null, typed: string): boolean {
+  return (recorded ?? "") === (typed.trim() === "" ? "" : typed);
 }

@@ -1,8 +1,9 @@
-// The signed-in person: their address, passkeys, sessions and workspaces, and the way to sign out.
+// The signed-in person: their address, workspaces, absences, passkeys and sessions, and the way to sign out.
 
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Visible } from "../../look/visible-text.tsx";
+import { AbsenceSection } from "../absences/absence-section.tsx";
 import { Button } from "../parts/button.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { PageHead } from "../parts/page-head.tsx";
@@ -39,6 +40,7 @@ export function AccountPage() {
       />
       <Problem error={leaving.error} />
       <WorkspaceSection />
+      <AbsenceSection />
       <PasskeySection />
       <SessionSection />
     </div>

@@ -134,3 +134,10 @@ test("each place with lines has one mark, which says each thing once", () => {
     webhooks: "Webhook endpoint failing",
   });
 });
+
+test("a connection that Slack refuses leads to the channels, and says that people are asked by mail", () => {
+  const [line] = linesOf({ ...calm, brokenSlack: { teamName: "Acme", at } });
+  assert.deepEqual([line?.what, line?.theirs], ["Slack refuses the connection", "Acme"]);
+  assert.deepEqual([line?.place, line?.target.page], ["settings", "channels"]);
+  assert.match(line?.notes.join() ?? "", /asked by mail/);
+});

@@ -26,6 +26,7 @@ export type AttentionTarget =
   | { page: "request"; requestId: string }
   | { page: "pending" }
   | { page: "delivery"; deliveryId: string }
+  | { page: "channels" }
   | { page: "usage" };
 
 export type MarkedPlace = "requests" | "webhooks" | "settings";
@@ -36,6 +37,7 @@ export function linesOf(attention: Attention): AttentionLine[] {
     ...quotaLines(attention),
     ...expiringLines(attention),
     ...mailLines(attention),
+    ...slackLines(attention),
     ...callbackLines(attention),
     ...endpointLines(attention),
   ];
@@ -105,6 +107,21 @@ function mailLines({ failedMails }: Attention): AttentionLine[] {
   return [
     ...lines,
     { key: "mails", place: "requests", what, notes: [], target: { page: "pending" } },
+  ];
+}
+
+function slackLines({ brokenSlack }: Attention): AttentionLine[] {
+  if (brokenSlack === undefined) return [];
+  return [
+    {
+      key: "slack",
+      place: "settings",
+      what: "Slack refuses the connection",
+      theirs: brokenSlack.teamName,
+      when: { word: "Since", at: brokenSlack.at },
+      notes: ["people are asked by mail until it is connected again"],
+      target: { page: "channels" },
+    },
   ];
 }
 

@@ -89,6 +89,10 @@ function To({ workspaceId, target, children }: ToProps) {
       const params = { workspaceId, deliveryId: target.deliveryId };
       return <Link to="/app/w/$workspaceId/deliveries/$deliveryId" params={params} {...common} />;
     }
+    case "channels": {
+      const to = "/app/w/$workspaceId/settings";
+      return <Link to={to} params={{ workspaceId }} search={{ tab: "channels" }} {...common} />;
+    }
     case "usage": {
       const to = "/app/w/$workspaceId/settings";
       return <Link to={to} params={{ workspaceId }} search={{ tab: "usage" }} {...common} />;

@@ -1,6 +1,6 @@
 // The filter of an endpoint's deliveries, as the address stores it and as people choose it.
 
-import type { EventKind, TestEventKind } from "../../../../sdk/src/contract.ts";
+import type { EndpointEventKind, TestEventKind } from "../../../../sdk/src/contract.ts";
 import type {
   DeliveryFilter,
   DeliveryState,
@@ -16,12 +16,18 @@ export const deliveryChoices: readonly { value: DeliveryState | "all"; word: str
 ];
 
 /** A record, so that the compiler finds a missing kind. */
-const events: Record<EventKind | TestEventKind, true> = {
+const events: Record<EndpointEventKind | TestEventKind, true> = {
   "request.created": true,
   "request.approved": true,
   "request.rejected": true,
   "request.expired": true,
   "request.cancelled": true,
+  "request.vote_recorded": true,
+  "request.stage_entered": true,
+  "request.escalated": true,
+  "request.reassigned": true,
+  "request.unreachable": true,
+  "log.checkpoint": true,
   "webhook.test": true,
 };
 export const deliveryEvents = Object.keys(events);

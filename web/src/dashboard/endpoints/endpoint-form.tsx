@@ -1,13 +1,13 @@
 // The fields of an endpoint: its name, its address and its events. Adding and changing use the same form.
 
 import { useId, useState } from "react";
-import type { EventKind } from "../../../../sdk/src/contract.ts";
+import type { EndpointEventKind } from "../../../../sdk/src/contract.ts";
 import { DialogForm } from "../forms/dialog-form.tsx";
 import { CheckField, TextField } from "../forms/field.tsx";
 import { fieldError } from "../service/api.ts";
-import { eventKinds } from "./event-kinds.ts";
+import { eventKinds, usualKinds } from "./event-kinds.ts";
 
-export type EndpointChoice = { name: string; url: string; eventKinds: EventKind[] | null };
+export type EndpointChoice = { name: string; url: string; eventKinds: EndpointEventKind[] | null };
 
 type EndpointFormProps = {
   first: EndpointChoice;
@@ -23,9 +23,7 @@ export function EndpointForm(props: EndpointFormProps) {
   const [name, setName] = useState(first.name);
   const [url, setUrl] = useState(first.url);
   const [isEvery, setEvery] = useState(first.eventKinds === null);
-  const [kinds, setKinds] = useState<readonly EventKind[]>(
-    first.eventKinds ?? eventKinds.map(({ kind }) => kind),
-  );
+  const [kinds, setKinds] = useState<readonly EndpointEventKind[]>(first.eventKinds ?? usualKinds);
   const problemId = useId();
   const kindsProblem = fieldError(error, "eventKinds");
   const submit = () => {
@@ -33,7 +31,7 @@ export function EndpointForm(props: EndpointFormProps) {
     const chosen = eventKinds.map(({ kind }) => kind).filter((kind) => kinds.includes(kind));
     onSubmit({ name: name.trim(), url: url.trim(), eventKinds: isEvery ? null : chosen });
   };
-  const toggle = (kind: EventKind, isOn: boolean) =>
+  const toggle = (kind: EndpointEventKind, isOn: boolean) =>
     setKinds(isOn ? [...kinds, kind] : kinds.filter((each) => each !== kind));
   return (
     <DialogForm
@@ -65,7 +63,8 @@ export function EndpointForm(props: EndpointFormProps) {
       <fieldset className="choices" aria-describedby={problemId}>
         <legend>Events</legend>
         <CheckField
-          label="Every event, including kinds added later"
+          label="Created and every outcome"
+          hint="Without those of votes and stages, which you choose by name."
           checked={isEvery}
           onChange={(event) => setEvery(event.currentTarget.checked)}
         />

@@ -8,6 +8,7 @@ import { shortDay } from "./days.ts";
 import { OutcomeShares } from "./outcome-shares.tsx";
 import { partsOf } from "./outcomes.ts";
 import { durationTicks } from "./scale.ts";
+import { StagesTable } from "./stages-table.tsx";
 import { TimeTile } from "./time-tile.tsx";
 import { WaitingTile } from "./waiting-tile.tsx";
 import "./overview.css";
@@ -18,7 +19,7 @@ const daysForTrend = 3;
 type OverviewFiguresProps = { workspaceId: string; overview: Overview };
 
 export function OverviewFigures({ workspaceId, overview }: OverviewFiguresProps) {
-  const { total, pending, now, days, perDay, perAgent } = overview;
+  const { total, pending, now, days, perDay, perAgent, stages } = overview;
   return (
     <>
       <div className="figure-tiles">
@@ -58,6 +59,7 @@ export function OverviewFigures({ workspaceId, overview }: OverviewFiguresProps)
         </div>
       )}
       {perAgent.length > 0 && <AgentsTable workspaceId={workspaceId} agents={perAgent} />}
+      {stages !== undefined && <StagesTable stages={stages} />}
     </>
   );
 }

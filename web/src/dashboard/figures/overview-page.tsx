@@ -2,6 +2,7 @@
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { AttentionStrip } from "../attention/attention-strip.tsx";
+import { LimitAdvice } from "../attention/limit-advice.tsx";
 import { useAttention } from "../attention/use-attention.ts";
 import { FirstSteps } from "../first-steps/first-steps.tsx";
 import { useHiddenSteps } from "../first-steps/hidden-steps.ts";
@@ -63,6 +64,7 @@ export function OverviewPage() {
           {isGuided && (
             <FirstSteps workspace={workspace.data} place={place} onHide={isEmpty ? null : hide} />
           )}
+          {hasFigures && <LimitAdvice workspace={workspace.data} />}
           {hasFigures &&
             (overview.data === undefined ? (
               <OverviewPending />

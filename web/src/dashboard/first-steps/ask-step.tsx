@@ -1,8 +1,8 @@
 // The second step: the command that asks, and the request once it has arrived.
 
 import { Link } from "@tanstack/react-router";
-import type { Workspace } from "../../../../server/src/wire/dashboard-contract.ts";
 import type { IssuedKey } from "../../../../server/src/wire/dashboard-keys.ts";
+import type { Workspace } from "../../../../server/src/wire/dashboard-settings.ts";
 import { Quote } from "../../look/quote.tsx";
 import { Visible } from "../../look/visible-text.tsx";
 import { CopyBox } from "../forms/copy-box.tsx";

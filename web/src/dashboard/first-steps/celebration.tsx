@@ -2,7 +2,8 @@
 
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { RequestRow, Workspace } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { RequestRow } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Workspace } from "../../../../server/src/wire/dashboard-settings.ts";
 import { describeDuration } from "../../look/time/duration.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { Button } from "../parts/button.tsx";

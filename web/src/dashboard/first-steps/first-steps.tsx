@@ -1,8 +1,8 @@
 // The guide of an empty workspace: three steps to the first approved request.
 
 import { useState } from "react";
-import type { Workspace } from "../../../../server/src/wire/dashboard-contract.ts";
 import type { IssuedKey } from "../../../../server/src/wire/dashboard-keys.ts";
+import type { Workspace } from "../../../../server/src/wire/dashboard-settings.ts";
 import { basePath } from "../service/base-path.ts";
 import { useMe, useMembership } from "../session/membership.ts";
 import { ApproveStep } from "./approve-step.tsx";

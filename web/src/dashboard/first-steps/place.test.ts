@@ -12,6 +12,7 @@ const key: ApiKey = {
   lastUsedAt: null,
   revokedAt: null,
   defaultApprover: null,
+  owner: null,
 };
 
 function row(status: RequestRow["status"], id = "req_1"): RequestRow {

@@ -1,4 +1,4 @@
-// Gives a key a default approver of its own, or takes it away.
+// Gives a key a default approver of its own and an owner, or takes them away.
 
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
@@ -12,19 +12,21 @@ import { useToast } from "../parts/toast.tsx";
 import { call, fieldError } from "../service/api.ts";
 import { refresh } from "../service/queries.ts";
 import { ApproverField } from "./approver-field.tsx";
+import { OwnerField } from "./owner-field.tsx";
 
 type ChangeKeyDialogProps = { apiKey: ApiKey; workspaceId: string };
 
 export function ChangeKeyDialog({ apiKey, workspaceId }: ChangeKeyDialogProps) {
-  const saved = apiKey.defaultApprover ?? "";
+  const saved = { approver: apiKey.defaultApprover ?? "", owner: apiKey.owner ?? "" };
   const [isOpen, setOpen] = useState(false);
-  const [approver, setApprover] = useState(saved);
+  const [approver, setApprover] = useState(saved.approver);
+  const [owner, setOwner] = useState(saved.owner);
   const toast = useToast();
   const changing = useMutation({
     mutationFn: () =>
       call("POST /workspaces/:workspaceId/keys/:keyId", {
         params: { workspaceId, keyId: apiKey.id },
-        body: { defaultApprover: approver.trim() || null },
+        body: { defaultApprover: approver.trim() || null, owner: owner.trim() || null },
       }),
     onSuccess: async (changed) => {
       await refresh("GET /workspaces/:workspaceId/keys");
@@ -53,13 +55,14 @@ export function ChangeKeyDialog({ apiKey, workspaceId }: ChangeKeyDialogProps) {
       isBusy={changing.isPending}
       onOpenChange={(next) => {
         setOpen(next);
-        setApprover(saved);
+        setApprover(saved.approver);
+        setOwner(saved.owner);
         changing.reset();
       }}
     >
       <DialogForm
         sending={changing}
-        fields={["defaultApprover"]}
+        fields={["defaultApprover", "owner"]}
         submitLabel="Save"
         onSubmit={() => changing.mutate()}
         onCancel={() => setOpen(false)}
@@ -70,6 +73,7 @@ export function ChangeKeyDialog({ apiKey, workspaceId }: ChangeKeyDialogProps) {
           error={fieldError(changing.error, "defaultApprover")}
           autoFocus
         />
+        <OwnerField value={owner} onChange={setOwner} error={fieldError(changing.error, "owner")} />
       </DialogForm>
     </Dialog>
   );

@@ -30,6 +30,7 @@ export function KeyList({ keys, isMore, workspaceId, canChange }: KeyListProps) 
                 <th scope="col">Key</th>
                 <th scope="col">Last used</th>
                 <th scope="col">Default approver</th>
+                <th scope="col">Owner</th>
                 <th scope="col">Created</th>
                 {canChange && (
                   <th scope="col">
@@ -47,6 +48,13 @@ export function KeyList({ keys, isMore, workspaceId, canChange }: KeyListProps) 
                       <span className="quiet">As in the settings</span>
                     ) : (
                       <Visible text={key.defaultApprover} />
+                    )}
+                  </td>
+                  <td data-label="Owner">
+                    {key.owner === null ? (
+                      <span className="quiet">Nobody</span>
+                    ) : (
+                      <Visible text={key.owner} />
                     )}
                   </td>
                   <td data-label="Created">

@@ -11,6 +11,7 @@ import { call, fieldError } from "../service/api.ts";
 import { refresh } from "../service/queries.ts";
 import { ApproverField } from "./approver-field.tsx";
 import { IssuedKeyView } from "./issued-key-view.tsx";
+import { OwnerField } from "./owner-field.tsx";
 
 type NewKeyDialogProps = { workspaceId: string; trigger: ReactElement };
 
@@ -18,11 +19,12 @@ export function NewKeyDialog({ workspaceId, trigger }: NewKeyDialogProps) {
   const [isOpen, setOpen] = useState(false);
   const [name, setName] = useState("");
   const [approver, setApprover] = useState("");
+  const [owner, setOwner] = useState("");
   const issuing = useMutation({
     mutationFn: () =>
       call("POST /workspaces/:workspaceId/keys", {
         params: { workspaceId },
-        body: { name, defaultApprover: approver.trim() || null },
+        body: { name, defaultApprover: approver.trim() || null, owner: owner.trim() || null },
       }),
     onSuccess: () => refresh("GET /workspaces/:workspaceId/keys"),
   });
@@ -30,6 +32,7 @@ export function NewKeyDialog({ workspaceId, trigger }: NewKeyDialogProps) {
     setOpen(false);
     setName("");
     setApprover("");
+    setOwner("");
     issuing.reset();
   };
   const issued = issuing.data;
@@ -61,7 +64,7 @@ export function NewKeyDialog({ workspaceId, trigger }: NewKeyDialogProps) {
       {issued === undefined ? (
         <DialogForm
           sending={issuing}
-          fields={["name", "defaultApprover"]}
+          fields={["name", "defaultApprover", "owner"]}
           submitLabel="Create key"
           onSubmit={() => issuing.mutate()}
           onCancel={close}
@@ -78,6 +81,11 @@ export function NewKeyDialog({ workspaceId, trigger }: NewKeyDialogProps) {
             value={approver}
             onChange={setApprover}
             error={fieldError(issuing.error, "defaultApprover")}
+          />
+          <OwnerField
+            value={owner}
+            onChange={setOwner}
+            error={fieldError(issuing.error, "owner")}
           />
         </DialogForm>
       ) : (

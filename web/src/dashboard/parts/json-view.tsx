@@ -66,6 +66,7 @@ function Readable({ text, changes }: { text: string; changes: readonly JsonChang
       isEditable: false,
       onReplace: nothing,
       onRestore: nothing,
+      restoreLabel: words.restoreValue,
       fields: noFields,
       onField: nothing,
       onFieldDone: nothing,

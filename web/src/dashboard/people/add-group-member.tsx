@@ -2,7 +2,7 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import type { Group } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Group } from "../../../../server/src/wire/dashboard-groups.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { TextField } from "../forms/field.tsx";
 import { Button } from "../parts/button.tsx";

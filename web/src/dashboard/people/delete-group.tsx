@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
-import type { Group } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Group } from "../../../../server/src/wire/dashboard-groups.ts";
 import type { GroupDeletion } from "../../../../server/src/wire/dashboard-removals.ts";
 import { describeCount } from "../../look/shares.ts";
 import { Visible } from "../../look/visible-text.tsx";

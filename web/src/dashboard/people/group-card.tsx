@@ -2,11 +2,13 @@
 
 import { useId } from "react";
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
-import type { Group } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Group } from "../../../../server/src/wire/dashboard-groups.ts";
 import { Visible } from "../../look/visible-text.tsx";
+import { GroupChannels } from "../channels/group-channels.tsx";
 import { CopyBox } from "../forms/copy-box.tsx";
 import { AddGroupMember } from "./add-group-member.tsx";
 import { DeleteGroup } from "./delete-group.tsx";
+import { GroupSignature } from "./group-signature.tsx";
 import { RemoveGroupMember } from "./remove-group-member.tsx";
 import { RenameGroupDialog } from "./rename-group-dialog.tsx";
 
@@ -50,6 +52,8 @@ export function GroupCard({ workspaceId, group, canExtend, canRemove }: GroupCar
         </ul>
       )}
       {canExtend && <AddGroupMember workspaceId={workspaceId} group={group} />}
+      <GroupSignature group={group} canExtend={canExtend} />
+      <GroupChannels workspaceId={workspaceId} group={group} canChange={canExtend} />
     </section>
   );
 }

@@ -1,6 +1,6 @@
 // Approver groups: several people are asked, and one decides. Agents address a group by its key.
 
-import type { Group } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Group } from "../../../../server/src/wire/dashboard-groups.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { useCall } from "../service/queries.ts";
 import { Answered } from "../states/answered.tsx";

@@ -1,5 +1,6 @@
-// People: the members of this workspace, and the approver groups that agents can ask.
+// People: the members of this workspace, the approver groups that agents can ask, and who is away.
 
+import { AbsencesView } from "../absences/absences-view.tsx";
 import { PageHead } from "../parts/page-head.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { useCall } from "../service/queries.ts";
@@ -15,12 +16,20 @@ import "./people.css";
 const tabs = [
   { id: "members", label: "Members" },
   { id: "groups", label: "Approver groups" },
+  { id: "absences", label: "Absences" },
 ] as const;
+
+const subtitles: Record<(typeof tabs)[number]["id"], string> = {
+  members: "Members see and run this workspace.",
+  groups: "All members of a group are asked. The first decision counts.",
+  absences: "Colleagues who are asked instead of people who are away.",
+};
 
 export function PeoplePage() {
   const { workspaceId, role, canChange } = useMembership();
   const [search, change] = usePageSearch();
-  const chosen = tabs.find(({ id }) => id === search.tab)?.id ?? "members";
+  const offered = tabs.filter(({ id }) => id !== "absences" || canChange);
+  const chosen = offered.find(({ id }) => id === search.tab)?.id ?? "members";
   const workspace = useCall("GET /workspaces/:workspaceId", { params: { workspaceId } });
   // Most plans have groups. A button that appears later would push the page down.
   const hasGroups = workspace.data?.hasGroups ?? true;
@@ -28,30 +37,24 @@ export function PeoplePage() {
     <>
       <PageHead
         title="People"
-        subtitle={
-          chosen === "members"
-            ? "Members see and run this workspace."
-            : "All members of a group are asked. The first decision counts."
-        }
+        subtitle={subtitles[chosen]}
         actions={
           !canChange ? undefined : chosen === "members" ? (
             <InviteDialog workspaceId={workspaceId} ownRole={role} />
-          ) : hasGroups ? (
+          ) : chosen === "groups" && hasGroups ? (
             <NewGroupDialog workspaceId={workspaceId} />
           ) : undefined
         }
       />
       <Tabs
         label="People"
-        tabs={tabs}
+        tabs={offered}
         value={chosen}
         onChange={(tab) => change({ tab: tab === "members" ? undefined : tab })}
       >
-        {chosen === "members" ? (
-          <MembersView workspaceId={workspaceId} role={role} />
-        ) : (
-          <GroupsView workspaceId={workspaceId} canChange={canChange} />
-        )}
+        {chosen === "members" && <MembersView workspaceId={workspaceId} role={role} />}
+        {chosen === "groups" && <GroupsView workspaceId={workspaceId} canChange={canChange} />}
+        {chosen === "absences" && <AbsencesView workspaceId={workspaceId} />}
       </Tabs>
     </>
   );

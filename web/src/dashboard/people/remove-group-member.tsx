@@ -1,7 +1,7 @@
 // Removes an address from a group. The dialog says what happens to their pending requests.
 
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
-import type { Group } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Group } from "../../../../server/src/wire/dashboard-groups.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { ConfirmDialog } from "../forms/dialog.tsx";
 import { Button } from "../parts/button.tsx";

@@ -3,7 +3,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { toVisibleText } from "../../../../server/src/domain/shown/text/visible-text.ts";
-import type { Group } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Group } from "../../../../server/src/wire/dashboard-groups.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { Dialog } from "../forms/dialog.tsx";
 import { DialogForm } from "../forms/dialog-form.tsx";

@@ -6,12 +6,14 @@ import { describeDuration } from "../../look/time/duration.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { DecisionDetails } from "../../review/parts/decision-details.tsx";
 import { When } from "../parts/when.tsx";
+import { ruleWords } from "./voting/voting-words.ts";
 
 type DecisionProps = { request: RequestDetail; changes: readonly JsonChange[] };
 
 export function Decision({ request, changes }: DecisionProps) {
   const { status, resolvedAt, createdAt, resolutionNote } = request;
   if (resolvedAt === null) return null;
+  const rule = ruleWords(request);
   const took = describeDuration(Date.parse(resolvedAt) - Date.parse(createdAt));
   return (
     <section className={`outcome outcome-${status.toLowerCase()}`} aria-labelledby="decision-title">
@@ -21,12 +23,20 @@ export function Decision({ request, changes }: DecisionProps) {
       <p>
         <When at={resolvedAt} /> <span className="quiet">after {took}</span>
       </p>
+      {rule !== "" && (
+        <p className="request-rule">
+          <Visible text={rule} />
+        </p>
+      )}
       <DecisionDetails note={resolutionNote} changes={changes} />
     </section>
   );
 }
 
-function Sentence({ request: { status, resolvedByEmail } }: { request: RequestDetail }) {
+function Sentence({ request }: { request: RequestDetail }) {
+  const { status, resolvedByEmail, voting } = request;
+  // Some may have approved, but too few.
+  const isPartly = voting?.stages.some((stage) => stage.votes.length > 0) ?? false;
   const by = <Visible text={resolvedByEmail ?? "somebody"} />;
   switch (status) {
     case "APPROVED":
@@ -34,9 +44,17 @@ function Sentence({ request: { status, resolvedByEmail } }: { request: RequestDe
     case "REJECTED":
       return <span>Rejected by {by}</span>;
     case "EXPIRED":
-      return <span>Nobody decided in time, so nothing was approved</span>;
+      return isPartly ? (
+        <span>Too few people approved in time, so nothing was approved</span>
+      ) : (
+        <span>Nobody decided in time, so nothing was approved</span>
+      );
     case "CANCELLED":
-      return <span>Cancelled before anyone decided, so nothing was approved</span>;
+      return isPartly ? (
+        <span>Cancelled before enough people approved, so nothing was approved</span>
+      ) : (
+        <span>Cancelled before anyone decided, so nothing was approved</span>
+      );
     case "PENDING":
       return null;
     default:

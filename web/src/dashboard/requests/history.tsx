@@ -2,33 +2,40 @@
 
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type {
-  HistoryEntry,
-  RequestDetail,
-} from "../../../../server/src/wire/dashboard-contract.ts";
+import type { RequestDetail } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { HistoryEntry } from "../../../../server/src/wire/dashboard-history.ts";
+import { Quote } from "../../look/quote.tsx";
 import { Visible } from "../../look/visible-text.tsx";
+import { words } from "../../look/words.ts";
 import { callbackName, NamedAddress } from "../deliveries/destination-name.tsx";
 import { When } from "../parts/when.tsx";
-import { linesOf } from "./history-lines.ts";
+import { linesOf, markOf } from "./history-lines.ts";
+import { messageSentence } from "./message-line.tsx";
+import { votingSentence } from "./voting/voting-line.tsx";
+import { awaitedWords } from "./voting/voting-words.ts";
 
 type HistoryProps = { workspaceId: string; request: RequestDetail };
 
 export function History({ workspaceId, request }: HistoryProps) {
-  const { history, status, expiresAt } = request;
+  const { history, status, expiresAt, voting } = request;
+  const place = { workspaceId, stages: voting?.stages.length ?? 1 };
   return (
     <section className="said request-history" aria-labelledby="history-title">
       <h2 id="history-title">History</h2>
       <ol className="history">
         {linesOf(history).map((line, at) =>
           line.kind === "entry" ? (
-            <Line key={at} entry={line.entry} workspaceId={workspaceId} />
+            <Line key={at} entry={line.entry} place={place} />
           ) : (
-            <Several key={at} entries={line.entries} workspaceId={workspaceId} />
+            <Several key={at} entries={line.entries} place={place} />
           ),
         )}
         {status === "PENDING" && (
           <li className="history-next">
-            <p>Waiting for a decision</p>
+            <p>
+              Waiting for{" "}
+              {voting === undefined ? "a decision" : <Visible text={awaitedWords(voting)} />}
+            </p>
             <span className="history-when">
               until <When at={expiresAt} />
             </span>
@@ -39,12 +46,18 @@ export function History({ workspaceId, request }: HistoryProps) {
   );
 }
 
-type LineProps = { entry: HistoryEntry; workspaceId: string };
+type Place = { workspaceId: string; stages: number };
+type LineProps = { entry: HistoryEntry; place: Place };
 
-function Line({ entry, workspaceId }: LineProps) {
+function Line({ entry, place }: LineProps) {
   return (
     <li className={`history-${markOf(entry)}`}>
-      <p>{sentenceOf(entry, workspaceId)}</p>
+      <p>{sentenceOf(entry, place)}</p>
+      {entry.kind === "voted" && entry.note !== null && (
+        <Quote label={words.approverWrote}>
+          <Visible text={entry.note} isMultiLine />
+        </Quote>
+      )}
       <span className="history-when">
         <When at={entry.at} />
       </span>
@@ -52,9 +65,9 @@ function Line({ entry, workspaceId }: LineProps) {
   );
 }
 
-type SeveralProps = { entries: [HistoryEntry, ...HistoryEntry[]]; workspaceId: string };
+type SeveralProps = { entries: [HistoryEntry, ...HistoryEntry[]]; place: Place };
 
-function Several({ entries, workspaceId }: SeveralProps) {
+function Several({ entries, place }: SeveralProps) {
   const [first] = entries;
   return (
     <li className={`history-${markOf(first)}`}>
@@ -62,7 +75,7 @@ function Several({ entries, workspaceId }: SeveralProps) {
         <summary>{severalWords(first, entries.length)}</summary>
         <ol className="history history-inner">
           {entries.map((entry, at) => (
-            <Line key={at} entry={entry} workspaceId={workspaceId} />
+            <Line key={at} entry={entry} place={place} />
           ))}
         </ol>
       </details>
@@ -73,22 +86,6 @@ function Several({ entries, workspaceId }: SeveralProps) {
   );
 }
 
-type Mark = "plain" | "approved" | "rejected" | "failed";
-
-function markOf({ kind }: HistoryEntry): Mark {
-  switch (kind) {
-    case "approved":
-      return "approved";
-    case "rejected":
-      return "rejected";
-    case "mail_failed":
-    case "delivery_failed":
-      return "failed";
-    default:
-      return "plain";
-  }
-}
-
 function severalWords({ kind }: HistoryEntry, count: number): string {
   switch (kind) {
     case "mailed":
@@ -97,18 +94,26 @@ function severalWords({ kind }: HistoryEntry, count: number): string {
       return `${count} people reminded`;
     case "mail_failed":
       return `${count} mails failed`;
+    case "change_told":
+      return `${count} people told of the change`;
+    case "outcome_told":
+      return `${count} people told of the outcome`;
     case "opened":
       return `${count} links opened`;
     case "delivered":
       return `${count} webhooks delivered`;
     case "delivery_failed":
       return `${count} webhooks failed`;
+    case "message_sent":
+      return `${count} messages sent`;
+    case "message_failed":
+      return `${count} messages failed`;
     default:
       return `${count} times: ${kind}`;
   }
 }
 
-function sentenceOf(entry: HistoryEntry, workspaceId: string): ReactNode {
+function sentenceOf(entry: HistoryEntry, { workspaceId, stages }: Place): ReactNode {
   const toDelivery = (deliveryId: string, text: string) => (
     <Link to="/app/w/$workspaceId/deliveries/$deliveryId" params={{ workspaceId, deliveryId }}>
       {text}
@@ -133,6 +138,14 @@ function sentenceOf(entry: HistoryEntry, workspaceId: string): ReactNode {
       return (
         <>
           {toDelivery(entry.deliveryId, "Mail failed")} to <Visible text={entry.email} />
+        </>
+      );
+    case "change_told":
+    case "outcome_told":
+      return (
+        <>
+          {toDelivery(entry.deliveryId, "Told")} <Visible text={entry.email} />
+          {entry.kind === "change_told" ? " of the change" : " of the outcome"}
         </>
       );
     case "opened":
@@ -176,7 +189,10 @@ function sentenceOf(entry: HistoryEntry, workspaceId: string): ReactNode {
           />
         </>
       );
+    case "message_sent":
+    case "message_failed":
+      return messageSentence(entry);
     default:
-      return entry satisfies never;
+      return votingSentence(entry, stages);
   }
 }

@@ -1,4 +1,4 @@
-// The actions on a pending request: mail its approvers again, or cancel it.
+// The actions on a pending request: remind its approvers, mail them again, or cancel it.
 
 import { useMutation } from "@tanstack/react-query";
 import { ConfirmDialog } from "../forms/dialog.tsx";
@@ -8,9 +8,14 @@ import { call } from "../service/api.ts";
 import { queryClient, queryFor, refresh } from "../service/queries.ts";
 import { Problem } from "../states/problem.tsx";
 
-type RequestActionsProps = { workspaceId: string; requestId: string };
+type RequestActionsProps = {
+  workspaceId: string;
+  requestId: string;
+  /** Several people vote on it. */
+  isVoted: boolean;
+};
 
-export function RequestActions({ workspaceId, requestId }: RequestActionsProps) {
+export function RequestActions({ workspaceId, requestId, isVoted }: RequestActionsProps) {
   const toast = useToast();
   const params = { workspaceId, requestId };
   const mailAgain = useMutation({
@@ -18,6 +23,13 @@ export function RequestActions({ workspaceId, requestId }: RequestActionsProps) 
       call("POST /workspaces/:workspaceId/requests/:requestId/mail-again", { params }),
     onSuccess: async ({ sent }) => {
       toast(sent === 1 ? "The mail is on its way again." : `${sent} mails are on their way again.`);
+      await refresh("GET /workspaces/:workspaceId/requests/:requestId");
+    },
+  });
+  const remind = useMutation({
+    mutationFn: () => call("POST /workspaces/:workspaceId/requests/:requestId/remind", { params }),
+    onSuccess: async ({ reminded }) => {
+      toast(remindedWords(reminded));
       await refresh("GET /workspaces/:workspaceId/requests/:requestId");
     },
   });
@@ -32,6 +44,11 @@ export function RequestActions({ workspaceId, requestId }: RequestActionsProps) 
   };
   return (
     <>
+      {isVoted && (
+        <Button isBusy={remind.isPending} onClick={() => remind.mutate()}>
+          Remind
+        </Button>
+      )}
       <Button isBusy={mailAgain.isPending} onClick={() => mailAgain.mutate()}>
         Send the mail again
       </Button>
@@ -45,6 +62,12 @@ export function RequestActions({ workspaceId, requestId }: RequestActionsProps) 
         onConfirm={cancel}
       />
       <Problem error={mailAgain.error} />
+      <Problem error={remind.error} />
     </>
   );
+}
+
+function remindedWords(people: number): string {
+  if (people === 0) return "Nobody is left to remind.";
+  return people === 1 ? "One person is being reminded." : `${people} people are being reminded.`;
 }

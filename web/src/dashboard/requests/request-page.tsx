@@ -13,6 +13,7 @@ import { Loading } from "../states/loading.tsx";
 import { Problem } from "../states/problem.tsx";
 import { lastFilter } from "./filters/filter-state.ts";
 import { History } from "./history.tsx";
+import { ProofSection } from "./proof/proof-section.tsx";
 import { RequestActions } from "./request-actions.tsx";
 import { RequestStory } from "./request-story.tsx";
 import { tabTitle } from "./tab-title.ts";
@@ -54,7 +55,11 @@ export function RequestPage() {
         }
         actions={
           canChange && request?.status === "PENDING" ? (
-            <RequestActions workspaceId={workspaceId} requestId={requestId} />
+            <RequestActions
+              workspaceId={workspaceId}
+              requestId={requestId}
+              isVoted={request.voting !== undefined}
+            />
           ) : undefined
         }
       />
@@ -65,6 +70,7 @@ export function RequestPage() {
         <div className="request">
           <RequestStory request={request} reading={reading} onOver={again} />
           <History workspaceId={workspaceId} request={request} />
+          <ProofSection workspaceId={workspaceId} request={request} />
           <Deliveries request={request} />
         </div>
       )}

@@ -10,6 +10,7 @@ import { ApproverName } from "./approver-name.tsx";
 import { RowSelect } from "./cancelling/row-select.tsx";
 import { RowDecision } from "./row-decision.tsx";
 import { RowMatch } from "./row-match.tsx";
+import { RowProgress } from "./voting/row-progress.tsx";
 
 type RequestRowProps = { workspaceId: string; row: Row; isNew: boolean };
 
@@ -43,6 +44,7 @@ export const RequestRow = memo(
           <ApproverName {...row} />
         </span>
         <span className="requests-decided">
+          {row.progress !== undefined && <RowProgress progress={row.progress} />}
           <RowDecision row={row} />
         </span>
         <span className="requests-when">

@@ -7,22 +7,28 @@ import { Quote } from "../../look/quote.tsx";
 import type { ClockReading } from "../../look/time/clock.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { words } from "../../look/words.ts";
+import { noChanges } from "../../payload/draft-state.ts";
 import { Timeline } from "../../review/parts/timeline.tsx";
 import { FoldedJson } from "../parts/folded-json.tsx";
 import { JsonView } from "../parts/json-view.tsx";
 import { Decision } from "./decision.tsx";
 import { RequestFacts } from "./request-facts.tsx";
 import { Reviewers } from "./reviewers.tsx";
+import { Revision } from "./voting/revision.tsx";
+import { Stages } from "./voting/stages.tsx";
 
 type RequestStoryProps = { request: RequestDetail; reading: ClockReading; onOver: () => void };
 
 export function RequestStory({ request, reading, onOver }: RequestStoryProps) {
   const { summary, reasoning, recentActions, payload, edit, metadata, agentState } = request;
+  const { voting, status } = request;
+  // Without an approval, the text is the revision that people were voting on.
+  const revised = edit ?? voting?.change?.payload ?? null;
   const changes = useMemo(
-    () => (edit === null ? [] : diffJson(payload ?? "null", edit)),
-    [edit, payload],
+    () => (revised === null ? [] : diffJson(payload ?? "null", revised)),
+    [revised, payload],
   );
-  const shown = edit ?? payload;
+  const shown = revised ?? payload;
   return (
     <div className="story">
       <Quote label={words.agentWrote}>
@@ -30,8 +36,9 @@ export function RequestStory({ request, reading, onOver }: RequestStoryProps) {
           <Visible text={summary} isMultiLine />
         </p>
       </Quote>
-      <Decision request={request} changes={changes} />
+      <Decision request={request} changes={edit === null ? noChanges : changes} />
       <RequestFacts request={request} reading={reading} onOver={onOver} />
+      {voting !== undefined && <Stages voting={voting} isPending={status === "PENDING"} />}
       {reasoning !== null && (
         <section className="said" aria-labelledby="reasoning-title">
           <h2 id="reasoning-title">{words.reasoning}</h2>
@@ -43,6 +50,9 @@ export function RequestStory({ request, reading, onOver }: RequestStoryProps) {
         </section>
       )}
       <Timeline actions={recentActions} />
+      {voting?.change != null && status !== "APPROVED" && (
+        <Revision change={voting.change} changes={changes} />
+      )}
       {shown === null ? (
         <section className="said" aria-labelledby="payload-title">
           <h2 id="payload-title">{payloadTitle(request)}</h2>
@@ -51,7 +61,9 @@ export function RequestStory({ request, reading, onOver }: RequestStoryProps) {
       ) : (
         <JsonView title={payloadTitle(request)} text={shown} changes={changes} />
       )}
-      <Reviewers reviewers={request.reviewers} />
+      {(voting === undefined || status !== "PENDING") && (
+        <Reviewers reviewers={request.reviewers} />
+      )}
       {metadata !== null && (
         <FoldedJson
           title="Metadata"

@@ -28,6 +28,9 @@ const nothingChosen = {
   decidedBy: undefined,
   decidedFrom: undefined,
   decidedTo: undefined,
+  waitingFor: undefined,
+  escalated: undefined,
+  unreachable: undefined,
   search: undefined,
   sort: undefined,
 };

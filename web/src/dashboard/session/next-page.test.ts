@@ -30,6 +30,20 @@ test("an address that is not a page of the dashboard leads to its beginning", ()
   }
 });
 
+test("the inbox is a page of ours as well, with the request that somebody wanted to see", () => {
+  for (const page of ["/countersign/inbox", "/countersign/inbox/requests/req_1?a=b#c"]) {
+    assert.equal(nextPage(page, place), page);
+  }
+  const strangers = ["/inbox", "/countersign/inboxes", "//evil.example/countersign/inbox"];
+  for (const stranger of [
+    ...strangers,
+    "/countersign/inbox/../review/rv_1",
+    "/countersign/inbox/api/list",
+  ]) {
+    assert.equal(nextPage(stranger, place), "/countersign/app", stranger);
+  }
+});
+
 test("signing in does not lead to signing in", () => {
   assert.equal(nextPage("/countersign/app/sign-in?next=x", place), "/countersign/app");
 });

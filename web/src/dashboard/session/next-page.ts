@@ -6,7 +6,14 @@ export function nextPage(next: string | undefined, { origin, basePath }: Place):
   const home = `${basePath}/app`;
   if (next === undefined || !next.startsWith("/") || !URL.canParse(next, origin)) return home;
   const url = new URL(next, origin);
-  const isOurs = url.origin === origin && url.pathname.startsWith(`${home}/`);
-  if (!isOurs || url.pathname.startsWith(`${home}/sign-in`)) return home;
+  const isOfDashboard =
+    url.pathname.startsWith(`${home}/`) && !url.pathname.startsWith(`${home}/sign-in`);
+  if (url.origin !== origin || !(isOfDashboard || isInbox(url.pathname, basePath))) return home;
   return url.pathname + url.search + url.hash;
+}
+
+/** The inbox is a page of its own: the browser has to load it. */
+export function isInbox(path: string, basePath: string): boolean {
+  const inbox = `${basePath}/inbox`;
+  return path === inbox || (path.startsWith(`${inbox}/`) && !path.startsWith(`${inbox}/api/`));
 }

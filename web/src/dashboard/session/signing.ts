@@ -6,7 +6,7 @@ import { basePath } from "../service/base-path.ts";
 import { queryClient, queryFor } from "../service/queries.ts";
 import { recall, remember } from "./browser-memory.ts";
 import { forgetAddress } from "./kept-address.ts";
-import { nextPage } from "./next-page.ts";
+import { isInbox, nextPage } from "./next-page.ts";
 
 const nextKey = "countersign.next";
 const place = { origin: location.origin, basePath };
@@ -36,6 +36,12 @@ export function welcome(me: Me, next: string | undefined): string {
   queryClient.setQueryData(queryFor("GET /me").queryKey, me);
   const kept = takeNext();
   return nextPage(next ?? kept, place);
+}
+
+/** Leads to a page that a sign-in named. The inbox isn't a page of the dashboard. */
+export function leadTo(page: string, history: { replace(page: string): void }): void {
+  if (isInbox(new URL(page, place.origin).pathname, basePath)) location.replace(page);
+  else history.replace(page);
 }
 
 /** The company's sign-in leads away and back to the start: this tab remembers the former page. */

@@ -79,6 +79,8 @@ function RestValue({ name, value, workspaceId }: RestValueProps) {
         </Link>
       );
     case "since":
+    case "awayFrom":
+    case "awayUntil":
       return <When at={value} />;
     default:
       return <Visible text={value} />;

@@ -39,9 +39,21 @@ const phrases: Record<ActivityAction, Phrase> = {
       : "sent [{=count} deliveries ]again to {subject}",
   "group.created": "created the group {subject}",
   "group.renamed": "renamed a group to {subject}[, until then {from}]",
+  "group.changed": "changed the group {subject}",
   "group.member_added": "added [{email} ]to the group {subject}",
   "group.member_removed": "removed [{email} ]from the group {subject}",
   "group.deleted": "deleted the group {subject}",
+  "group.teams_set": "gave the group {subject} a place in Teams[, through {host}]",
+  "group.teams_removed": "took from the group {subject} its place in Teams",
+  "group.slack_channel_set": "gave the group {subject} [the Slack channel {channel}]",
+  "group.slack_channel_removed": "took from the group {subject} [the Slack channel {channel}]",
+  "slack.connected": "connected the Slack workspace {subject}",
+  "slack.disconnected": "disconnected the Slack workspace {subject}",
+  "slack.changed": "changed how the Slack workspace {subject} is used",
+  "group.mail_delay_changed": ({ detail }) =>
+    detail.minutes === undefined
+      ? "has mails to the group {subject} sent at once"
+      : "has mails to the group {subject} wait[ for {=minutes} minutes]",
   "member.invited": "invited {subject}[ as {=role}]",
   "member.joined": "joined[ as {=role}]",
   "member.declined": "declined the invitation[ as {=role}]",
@@ -49,11 +61,19 @@ const phrases: Record<ActivityAction, Phrase> = {
   "member.role_changed": "changed the role of {subject}[ from {=from}][ to {=to}]",
   "member.removed": ({ actorEmail, subject }) =>
     actorEmail === subject ? "left the workspace" : "removed {subject}[, who was {=role}]",
+  "absence.set": ({ actorEmail, subject }) =>
+    `set an absence${actorEmail === subject ? "" : " of {subject}"}[: {delegate} is asked instead]`,
+  "absence.changed": ({ actorEmail, subject }) =>
+    `changed ${actorEmail === subject ? "an absence" : "the absence of {subject}"}[: {delegate} is asked instead]`,
+  "absence.ended": ({ actorEmail, subject }) =>
+    `ended ${actorEmail === subject ? "an absence" : "the absence of {subject}"}`,
   "request.withdrawn": "cancelled the request {subject}",
   "requests.cancelled":
-    "cancelled {=count} requests[ of the group {group}][, by the filter {filter}]",
+    "cancelled {=count} requests[ of the group {group}][ of the key {key}][, by the filter {filter}]",
   "request.mailed_again": "sent the mails for the request {subject} again",
+  "request.reminded": "reminded the approvers of the request {subject}",
   "requests.exported": "exported requests as {=subject}",
+  "log.exported": "exported the log as {=subject}",
 };
 
 /** Details that add nothing to the sentence. */
@@ -66,7 +86,14 @@ const labels = new Map(
     expiryMinutes: "Default expiry in minutes",
     reminderPercent: "Reminder, per cent of the time left",
     cap: "Safety cap",
+    approverLimit: "Who can be asked",
+    approverDomains: "Domains of approvers",
+    requiresSignature: "Approving only with a passkey",
+    receiptHours: "Receipts valid for hours",
+    retentionDays: "Days that requests are kept",
     mails: "Mails",
+    matchesEmail: "People matched by address",
+    showsPayload: "Payloads in Slack",
     redirectUri: "Answer sent to",
     connectedFrom: "Answer sent to",
   }),

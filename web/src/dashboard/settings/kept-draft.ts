@@ -2,11 +2,13 @@
 
 import { useState } from "react";
 import { recall, remember } from "../session/browser-memory.ts";
-import type { SettingsDraft } from "./settings-draft.ts";
 
-export function useKeptDraft(workspaceId: string): [SettingsDraft, (draft: SettingsDraft) => void] {
-  const key = `countersign.settings.${workspaceId}`;
-  const [draft, setDraft] = useState(() => read(key));
+/** `name` tells the drafts of a workspace's forms apart. */
+export function useKeptDraft<Draft extends object>(
+  name: string,
+): [Partial<Draft>, (draft: Partial<Draft>) => void] {
+  const key = `countersign.${name}`;
+  const [draft, setDraft] = useState(() => read<Draft>(key));
   return [
     draft,
     (next) => {
@@ -16,7 +18,7 @@ export function useKeptDraft(workspaceId: string): [SettingsDraft, (draft: Setti
   ];
 }
 
-function read(key: string): SettingsDraft {
+function read<Draft extends object>(key: string): Partial<Draft> {
   try {
     const kept: unknown = JSON.parse(recall("tab", key) ?? "{}");
     return typeof kept === "object" && kept !== null ? kept : {};
@@ -25,6 +27,6 @@ function read(key: string): SettingsDraft {
   }
 }
 
-function write(key: string, draft: SettingsDraft): void {
+function write(key: string, draft: object): void {
   remember("tab", key, Object.keys(draft).length === 0 ? null : JSON.stringify(draft));
 }

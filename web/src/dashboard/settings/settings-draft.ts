@@ -1,7 +1,7 @@
 // Unsaved settings, kept apart from the service's answer. So a setting that somebody else changes in the meantime is
 // neither lost nor overwritten: only typed fields are sent.
 
-import type { Settings } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Settings } from "../../../../server/src/wire/dashboard-settings.ts";
 
 /** As the fields hold it: numbers as typed, and null for a setting that is switched off. */
 export type SettingsForm = {
@@ -12,6 +12,11 @@ export type SettingsForm = {
   cap: string | null;
   /** Empty is nobody. */
   defaultApprover: string;
+  /** Empty while nobody has chosen. */
+  approverLimit: "" | NonNullable<Settings["approverLimit"]>;
+  /** As typed: one a line, or with commas. */
+  approverDomains: string;
+  handOver: Settings["handOver"];
 };
 
 export type SettingsDraft = Partial<SettingsForm>;
@@ -26,13 +31,23 @@ export function formOf(saved: Settings): SettingsForm {
     reviewCode: saved.reviewCode,
     cap: saved.cap === null ? null : String(saved.cap),
     defaultApprover: saved.defaultApprover ?? "",
+    approverLimit: saved.approverLimit ?? "",
+    approverDomains: saved.approverDomains.join("\n"),
+    handOver: saved.handOver,
   };
 }
 
 /** The fields of the draft that differ from the saved ones. */
 export function changedFields(saved: Settings, draft: SettingsDraft): SettingsField[] {
   const form = formOf(saved);
-  return fieldsOf(form).filter((field) => field in draft && draft[field] !== form[field]);
+  const { approverLimit } = { ...form, ...draft };
+  return settingsFields.filter(
+    (field) =>
+      field in draft &&
+      draft[field] !== form[field] &&
+      // The page shows them with this limit alone.
+      (field !== "approverDomains" || approverLimit === "domains"),
+  );
 }
 
 export type DraftFlaw = { field: SettingsField; message: string };
@@ -52,6 +67,15 @@ export function changesOf(saved: Settings, draft: SettingsDraft): Partial<Settin
       case "defaultApprover":
         changes.defaultApprover = form.defaultApprover.trim() || null;
         break;
+      case "approverLimit":
+        if (form.approverLimit !== "") changes.approverLimit = form.approverLimit;
+        break;
+      case "approverDomains":
+        changes.approverDomains = domainsOf(form.approverDomains);
+        break;
+      case "handOver":
+        changes.handOver = form.handOver;
+        break;
       default: {
         const number = numberOf(form[field]);
         if (number === undefined) return { field, message: "Type a whole number in digits." };
@@ -65,6 +89,14 @@ export function changesOf(saved: Settings, draft: SettingsDraft): Partial<Settin
 
 export function isFlaw(changes: Partial<Settings> | DraftFlaw): changes is DraftFlaw {
   return "field" in changes;
+}
+
+/** People write @example.com, too. */
+function domainsOf(typed: string): string[] {
+  return typed
+    .split(/[\s,;]+/)
+    .map((domain) => domain.replace(/^@/, ""))
+    .filter((domain) => domain !== "");
 }
 
 /** Undefined is no number at all, null is off. */
@@ -81,8 +113,7 @@ export const settingsFields: readonly SettingsField[] = [
   "reviewCode",
   "cap",
   "defaultApprover",
+  "approverLimit",
+  "approverDomains",
+  "handOver",
 ];
-
-function fieldsOf(form: SettingsForm): SettingsField[] {
-  return settingsFields.filter((field) => field in form);
-}

@@ -1,12 +1,14 @@
 // The settings for members who may see but not change them.
 
-import type { Workspace } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Workspace } from "../../../../server/src/wire/dashboard-settings.ts";
 import { describeCount } from "../../look/shares.ts";
 import { Visible } from "../../look/visible-text.tsx";
+import { handOverWords, limitWords } from "./setting-words.ts";
 import { describeMinutes } from "./time-span.ts";
 
 export function SettingsFacts({ workspace }: { workspace: Workspace }) {
   const { name, expiryMinutes, reminderPercent, reviewCode, cap, defaultApprover } = workspace;
+  const { approverLimit, approverDomains, handOver } = workspace;
   const facts: [label: string, value: string, sentence: string][] = [
     ["Name", name, "Approvers read it in every mail and on the review page."],
     [
@@ -28,6 +30,18 @@ export function SettingsFacts({ workspace }: { workspace: Workspace }) {
       "Default approver",
       defaultApprover ?? "Nobody",
       "Who is asked when an agent that uses the MCP tools names nobody.",
+    ],
+    [
+      "Who can be asked",
+      approverLimit === "domains"
+        ? `${limitWords.domains}: ${approverDomains.join(", ")}`
+        : limitWords[approverLimit ?? "anybody"],
+      "An agent that names anybody else is refused.",
+    ],
+    [
+      "Hand over",
+      handOverWords[handOver],
+      "Whether approvers can pass a request on to a colleague.",
     ],
     [
       "Safety cap",

@@ -2,15 +2,15 @@
 
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import type { Settings, Workspace } from "../../../../server/src/wire/dashboard-contract.ts";
+import type { Settings, Workspace } from "../../../../server/src/wire/dashboard-settings.ts";
 import { CheckField, Field, TextField } from "../forms/field.tsx";
-import { Button } from "../parts/button.tsx";
+import { OptionalNumber } from "../forms/optional-number.tsx";
 import { useToast } from "../parts/toast.tsx";
 import { call, fieldError, otherError } from "../service/api.ts";
 import { queryClient, queryFor, refresh } from "../service/queries.ts";
 import { Problem } from "../states/problem.tsx";
+import { AskingFields } from "./asking-fields.tsx";
 import { useKeptDraft } from "./kept-draft.ts";
-import { OptionalNumber } from "./optional-number.tsx";
 import {
   changedFields,
   changesOf,
@@ -22,10 +22,11 @@ import {
   type SettingsForm as SettingsFormState,
   settingsFields,
 } from "./settings-draft.ts";
+import { SettingsFoot } from "./settings-foot.tsx";
 import { describeMinutes } from "./time-span.ts";
 
 export function SettingsForm({ workspace }: { workspace: Workspace }) {
-  const [draft, setDraft] = useKeptDraft(workspace.id);
+  const [draft, setDraft] = useKeptDraft<SettingsFormState>(`settings.${workspace.id}`);
   const [flaw, setFlaw] = useState<DraftFlaw | null>(null);
   const toast = useToast();
   const saving = useMutation({
@@ -124,6 +125,7 @@ export function SettingsForm({ workspace }: { workspace: Workspace }) {
         autoComplete="off"
         spellCheck={false}
       />
+      <AskingFields form={form} onChange={change} errorAt={errorAt} />
       <OptionalNumber
         label="Safety cap"
         hint="The most requests a month. Further ones are refused with quota_exceeded. It protects you from an agent that runs wild. When off, the plan decides."
@@ -135,20 +137,7 @@ export function SettingsForm({ workspace }: { workspace: Workspace }) {
         first="10000"
       />
       <Problem error={otherError(saving.error, settingsFields)} />
-      <div className={changed.length > 0 ? "settings-foot settings-foot-open" : "settings-foot"}>
-        <p role="status" className="quiet">
-          {describeChanges(changed.length)}
-        </p>
-        {changed.length > 0 && <Button onClick={discard}>Discard</Button>}
-        <Button
-          type="submit"
-          variant="primary"
-          isBusy={saving.isPending}
-          disabled={changed.length === 0}
-        >
-          Save changes
-        </Button>
-      </div>
+      <SettingsFoot changes={changed.length} isSaving={saving.isPending} onDiscard={discard} />
     </form>
   );
 }
@@ -163,9 +152,4 @@ function reminderSaid({ reminderPercent, expiryMinutes }: SettingsFormState): st
   if (typeof percent !== "number" || typeof minutes !== "number") return "";
   if (percent < 1 || percent > 100) return "";
   return `: ${describeMinutes(Math.round((minutes * percent) / 100))} before the end`;
-}
-
-function describeChanges(count: number): string {
-  if (count === 0) return "All changes saved.";
-  return count === 1 ? "1 unsaved change." : `${count} unsaved changes.`;
 }

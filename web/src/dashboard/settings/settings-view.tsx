@@ -1,8 +1,12 @@
 // The first tab of the settings: a form for members who may change them, the facts for others.
 
+import { LimitAdvice } from "../attention/limit-advice.tsx";
 import { useCall } from "../service/queries.ts";
 import { Answered } from "../states/answered.tsx";
 import { CallbackSecret } from "./callback-secret.tsx";
+import { LogExport } from "./log-export.tsx";
+import { ProofFacts } from "./proof-facts.tsx";
+import { ProofForm } from "./proof-form.tsx";
 import { SettingsFacts } from "./settings-facts.tsx";
 import { SettingsForm } from "./settings-form.tsx";
 
@@ -15,11 +19,17 @@ export function SettingsView({ workspaceId, canChange }: SettingsViewProps) {
       {(found) =>
         canChange ? (
           <div className="settings-parts">
+            <LimitAdvice workspace={found} isOnSettings />
             <SettingsForm workspace={found} />
+            {found.role === "owner" ? <ProofForm workspace={found} /> : <ProofFacts {...found} />}
+            <LogExport workspaceId={workspaceId} />
             <CallbackSecret workspaceId={workspaceId} />
           </div>
         ) : (
-          <SettingsFacts workspace={found} />
+          <div className="settings-parts">
+            <SettingsFacts workspace={found} />
+            <ProofFacts {...found} />
+          </div>
         )
       }
     </Answered>

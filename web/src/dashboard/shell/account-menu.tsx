@@ -1,4 +1,4 @@
-// The menu of the signed-in person: the account page and signing out.
+// The menu of the signed-in person: their inbox, the account page and signing out.
 
 import { useNavigate } from "@tanstack/react-router";
 import { Visible } from "../../look/visible-text.tsx";
@@ -47,6 +47,10 @@ export function AccountMenu({ email }: { email: string }) {
             <Visible text={email} />
           </span>
         </MenuLabel>
+        <MenuItem onSelect={() => location.assign(`${basePath}/inbox`)}>
+          <Icon name="inbox" />
+          Your inbox
+        </MenuItem>
         <MenuItem onSelect={() => void navigate({ to: "/app/account" })}>
           <Icon name="account" />
           Account and sessions

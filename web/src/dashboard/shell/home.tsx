@@ -1,13 +1,13 @@
-// The start page: leads on to the former page or the last workspace, or says how to join one.
+// The start page: leads on to the former page, the last workspace or the inbox, or says that an invitation waits.
 
 import { Navigate, useRouter } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { Visible } from "../../look/visible-text.tsx";
-import { CopyBox } from "../forms/copy-box.tsx";
 import { PageHead } from "../parts/page-head.tsx";
+import { basePath } from "../service/base-path.ts";
 import { lastWorkspace } from "../session/last-workspace.ts";
 import { useMe } from "../session/membership.ts";
-import { keptPage } from "../session/signing.ts";
+import { keptPage, leadTo } from "../session/signing.ts";
 import { Empty } from "../states/empty.tsx";
 
 export function Home() {
@@ -15,14 +15,16 @@ export function Home() {
   const workspace = lastWorkspace(me);
   const { history } = useRouter();
   const [kept] = useState(keptPage);
+  // Somebody who was asked to decide needs no workspace.
+  const isGuest = workspace === null && me.invitations.length === 0;
+  const next = kept ?? (isGuest ? `${basePath}/inbox` : null);
   useEffect(() => {
-    if (kept !== null) history.replace(kept);
-  }, [kept, history]);
-  if (kept !== null) return null;
+    if (next !== null) leadTo(next, history);
+  }, [next, history]);
+  if (next !== null) return null;
   if (workspace !== null) {
     return <Navigate to="/app/w/$workspaceId" params={{ workspaceId: workspace.id }} replace />;
   }
-  const isInvited = me.invitations.length > 0;
   return (
     <>
       <PageHead
@@ -33,18 +35,8 @@ export function Home() {
           </>
         }
       />
-      <Empty title={isInvited ? "You have an invitation" : "You aren’t in a workspace yet"}>
-        {isInvited ? (
-          <p>Join to see the workspace’s requests.</p>
-        ) : (
-          <>
-            <p>
-              Ask an owner or admin of a workspace to invite you under People. Give them exactly
-              this address:
-            </p>
-            <CopyBox label="Your address" text={me.email} />
-          </>
-        )}
+      <Empty title="You have an invitation">
+        <p>Join to see the workspace’s requests.</p>
       </Empty>
     </>
   );

@@ -11,7 +11,7 @@ import { basePath } from "../service/base-path.ts";
 import { signInWithPasskey } from "../service/passkeys.ts";
 import { useCall } from "../service/queries.ts";
 import { keepAddress, keptAddress } from "../session/kept-address.ts";
-import { isIn, welcome } from "../session/signing.ts";
+import { isIn, leadTo, welcome } from "../session/signing.ts";
 import { Problem } from "../states/problem.tsx";
 import { AddressStep } from "./address-step.tsx";
 import { CodeStep } from "./code-step.tsx";
@@ -36,7 +36,7 @@ export function SignInPage() {
   const [email, setEmail] = useState(keptAddress);
   // The step is in the history: the code stays good after a reload or a step back.
   const isCodeSent = step === "code" && email !== "";
-  const enter = (me: Me) => history.replace(welcome(me, next));
+  const enter = (me: Me) => leadTo(welcome(me, next), history);
   const byLink = useOneTimeLink(enter);
   const byPasskey = useMutation({ mutationFn: signInWithPasskey, onSuccess: enter });
   useEffect(() => {
@@ -67,7 +67,7 @@ export function SignInPage() {
                 code is on its way. It works for ten minutes.
               </>
             ) : (
-              "See your agents’ requests and run your workspace."
+              "See what waits for you, your agents’ requests, and your workspace."
             )}
           </p>
         </header>

@@ -51,6 +51,7 @@ test("hidden characters are found in every field, in keys and deep inside, with 
     ...ordinary,
     ...Object.fromEntries(Object.keys(texts).map((name) => [name, hidden])),
     recentActions: ["fine", hidden],
+    audience: ["fine.example", hidden],
     payload: JSON.stringify({ list: [0, { a: [], ok: hidden }, hidden], [hidden]: 1 }),
   });
   assert.deepEqual(
@@ -58,13 +59,14 @@ test("hidden characters are found in every field, in keys and deep inside, with 
     [
       ...Object.values(texts).map((place) => `1 hidden character in ${place}`),
       "1 hidden character in recent action 2",
+      "1 hidden character in name 2 of those it is valid for",
       "1 hidden character in ‹list[1].ok›",
       "1 hidden character in ‹list[2]›",
       '1 hidden character in the name of ‹["x[U+200B ZWSP]y"]›',
     ],
   );
-  assert.deepEqual(pathOf(listed[4]?.place), ["list", 1, "ok"]);
-  assert.deepEqual(pathOf(listed[6]?.place), [hidden]);
+  assert.deepEqual(pathOf(listed.at(-3)?.place), ["list", 1, "ok"]);
+  assert.deepEqual(pathOf(listed.at(-1)?.place), [hidden]);
   assert.deepEqual(saidOf('"x\\u202ey"'), [
     "1 hidden character turns the text around in the payload",
   ]);

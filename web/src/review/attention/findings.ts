@@ -10,9 +10,11 @@ import {
   openBrace,
   stringEnd,
 } from "../../../../server/src/domain/shown/json-tree.ts";
-import type {
-  ShownName,
-  ShownTextName,
+import {
+  elementIdOf,
+  type ShownName,
+  type ShownTextName,
+  shownAdditionsOf,
 } from "../../../../server/src/domain/shown/submitted-fields.ts";
 import {
   type Imitation,
@@ -82,10 +84,9 @@ export function findingsOf(review: ReviewedWords): FindingGroup[] {
     if (group.listed.length < listedMax) group.listed.push({ ...flaw, place: place() });
     else group.firstMore ??= place();
   };
-  for (const { text, ...field } of fieldsOf(review)) {
-    // The agent's name is one line, where a line break is a hidden character.
-    const flaws = flawsIn(text, field.id !== "agent-name");
-    for (const flaw of flaws) note(flaw, () => ({ kind: "field", ...field }));
+  for (const { text, isName, ...field } of fieldsOf(review)) {
+    // A name is one line, where a line break is a hidden character.
+    for (const flaw of flawsIn(text, !isName)) note(flaw, () => ({ kind: "field", ...field }));
   }
   const imitation = imitationIn(review.agentName ?? "", review);
   if (imitation !== null) note({ kind: "imitation", imitation }, agentNamePlace);
@@ -101,21 +102,31 @@ function agentNamePlace(): Place {
   return { kind: "field", id: "agent-name", name: words.places.texts.agentName };
 }
 
-/** Each text stands on the page in the element that has its name, such as `agent-name`, as its id. */
 function fieldsOf(review: ReviewedWords) {
   const { places } = words;
   const texts = Object.entries(places.texts) as [ShownTextName, string][];
+  const additions = shownAdditionsOf(review);
   return [
     ...texts.map(([field, name]) => ({
-      id: field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+      id: elementIdOf(field),
       name,
       text: review[field] ?? "",
+      isName: field === "agentName",
     })),
+    ...additions
+      .filter(({ isList }) => !isList)
+      .map(({ id, place, texts: [text = ""] }) => ({ id, name: place, text, isName: false })),
     ...review.recentActions.map((text, at) => ({
       id: `action-${at}`,
       name: places.recentAction(at + 1),
       text,
+      isName: false,
     })),
+    ...additions
+      .filter(({ isList }) => isList)
+      .flatMap(({ id, place, texts: names }) =>
+        names.map((text, at) => ({ id, name: places.nameOf(at + 1, place), text, isName: true })),
+      ),
   ];
 }
 

@@ -11,11 +11,13 @@ export const changesAtFirst = 50;
 
 type ChangeListProps = {
   changes: readonly JsonChange[];
+  label?: string;
   /** Called when there is nothing left to show. */
   onAllShown?: () => void;
 };
 
-export function ChangeList({ changes, onAllShown }: ChangeListProps) {
+export function ChangeList(props: ChangeListProps) {
+  const { changes, label = words.changeList.label, onAllShown } = props;
   const [count, setCount] = useState(changesAtFirst);
   const left = changes.length - count;
   const showMore = () => {
@@ -24,7 +26,7 @@ export function ChangeList({ changes, onAllShown }: ChangeListProps) {
   };
   return (
     <>
-      <ul className="changes" aria-label={words.changeList.label}>
+      <ul className="changes" aria-label={label}>
         {changes.slice(0, count).map((change) => (
           <li key={`${change.kind} ${JSON.stringify(change.path)}`}>
             <ChangeItem change={change} />

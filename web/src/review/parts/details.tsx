@@ -6,7 +6,13 @@ import { Instant } from "../../look/time/instant.tsx";
 import { Visible } from "../../look/visible-text.tsx";
 import { words } from "../../look/words.ts";
 
-export function Details(review: Review) {
+type DetailsProps = {
+  review: Review;
+  /** Begins to pass the decision to a colleague; null if that isn't possible here. */
+  onHandOver: (() => void) | null;
+};
+
+export function Details({ review, onHandOver }: DetailsProps) {
   const { id, workspaceName, createdAt, reviewerEmail, groupName, othersWaiting } = review;
   return (
     <section className="said" aria-labelledby="details-title">
@@ -17,10 +23,19 @@ export function Details(review: Review) {
         </Fact>
         <Fact name={words.you}>
           <Visible text={reviewerEmail} />
-          {groupName !== null && (
+          {/* Where several people decide, colleagues from outside of the group may be asked, too. */}
+          {groupName !== null && review.voting === undefined && (
             <span className="quiet">
               , {words.memberOf} <Visible text={groupName} />
             </span>
+          )}
+          {onHandOver !== null && (
+            <>
+              {" "}
+              <button type="button" className="link-button" onClick={onHandOver}>
+                {words.voting.handOver.open}
+              </button>
+            </>
           )}
         </Fact>
         {othersWaiting > 0 && <Fact name={words.alsoWaiting}>{words.others(othersWaiting)}</Fact>}

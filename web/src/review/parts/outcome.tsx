@@ -12,12 +12,14 @@ import { DecisionDetails } from "./decision-details.tsx";
 type OutcomeProps = {
   outcome: ReviewOutcome;
   payload: string | null;
+  /** Some approved the last text. */
+  isPartly: boolean;
   /** Tells what happened to the reader's own decision that didn't count; null if there is none. */
   tooLate: string | null;
   focus: RefObject<HTMLElement | null>;
 };
 
-export function Outcome({ outcome, payload, tooLate, focus }: OutcomeProps) {
+export function Outcome({ outcome, payload, isPartly, tooLate, focus }: OutcomeProps) {
   const { status, at, note, edit } = outcome;
   const changes = useMemo(
     () => (edit === null ? [] : diffJson(payload ?? "null", edit)),
@@ -32,7 +34,7 @@ export function Outcome({ outcome, payload, tooLate, focus }: OutcomeProps) {
     >
       <StatusMark status={status} />
       <p className="outcome-sentence" id="outcome-title">
-        <Visible text={words.outcome.sentence(outcome)} />
+        <Visible text={words.outcome.sentence(outcome, isPartly)} />
         <Instant at={at} />
       </p>
       {tooLate !== null && <p className="outcome-late">{tooLate}</p>}

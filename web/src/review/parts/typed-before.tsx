@@ -1,6 +1,6 @@
 // The approver's typing when somebody or something else was quicker. It isn't lost.
 
-import { Fragment } from "react";
+import { Fragment, type ReactNode, useId } from "react";
 import { CopyButton } from "../../look/copy-button.tsx";
 import { InOrder, Visible } from "../../look/visible-text.tsx";
 import { words } from "../../look/words.ts";
@@ -13,17 +13,20 @@ type TypedBeforeProps = {
   note: string;
   text: string | null;
   fields: readonly FieldDraft[];
-  /** A decision stands above, and this isn't part of it. */
-  isDecided: boolean;
+  /** Why it isn't part of what stands above; null if nothing does. */
+  why: string | null;
+  /** What can be done with it. */
+  children?: ReactNode;
 };
 
-export function TypedBefore({ note, text, fields, isDecided }: TypedBeforeProps) {
+export function TypedBefore({ note, text, fields, why, children }: TypedBeforeProps) {
+  const titleId = useId();
   if (note.trim() === "" && text === null && fields.length === 0) return null;
   return (
-    <section className="typed" aria-labelledby="typed-title">
-      <h2 id="typed-title">{words.outcome.typed}</h2>
+    <section className="typed" aria-labelledby={titleId}>
+      <h2 id={titleId}>{words.outcome.typed}</h2>
       <p className="quiet">
-        {isDecided && words.outcome.typedApart} {words.outcome.typedHint}
+        {why} {words.outcome.typedHint}
       </p>
       {note.trim() !== "" && (
         <>
@@ -52,6 +55,7 @@ export function TypedBefore({ note, text, fields, isDecided }: TypedBeforeProps)
           <CopyButton label={words.copyPayload} text={() => text} isWide />
         </>
       )}
+      {children}
     </section>
   );
 }

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countBehind, countChosen, filterOf, withSort, withStatus } from "./filter-state.ts";
+import {
+  countBehind,
+  countChosen,
+  filterOf,
+  withSort,
+  withStatus,
+  withWaitingFor,
+} from "./filter-state.ts";
 
 test("an address becomes a filter, and what cannot be one is left out", () => {
   assert.deepEqual(
@@ -44,4 +51,24 @@ test("by expiry only pending requests are listed, and choosing another status en
     sort: undefined,
   });
   assert.deepEqual(withStatus("APPROVED", { sort: "oldest" }), { status: "APPROVED" });
+});
+
+test("whom requests wait for, and what is the matter, is read from the address", () => {
+  const address = { waitingFor: "ann@x.example", escalated: "yes", unreachable: "no" };
+  const filter = filterOf(address);
+  assert.deepEqual(filter, { waitingFor: "ann@x.example", escalated: "yes" });
+  assert.deepEqual([countChosen(filter), countBehind(filter)], [2, 2]);
+});
+
+test("only pending requests wait for somebody: choosing one ends the other", () => {
+  assert.deepEqual(withStatus("APPROVED", { waitingFor: "ann@x.example" }), {
+    status: "APPROVED",
+    waitingFor: undefined,
+  });
+  assert.deepEqual(withStatus("PENDING", { waitingFor: "ann@x.example" }), { status: "PENDING" });
+  assert.deepEqual(withWaitingFor("ann@x.example", { status: "EXPIRED" }), {
+    waitingFor: "ann@x.example",
+    status: undefined,
+  });
+  assert.deepEqual(withWaitingFor(undefined, { status: "EXPIRED" }), { waitingFor: undefined });
 });

@@ -22,6 +22,9 @@ const keys = [
   "decidedBy",
   "decidedFrom",
   "decidedTo",
+  "waitingFor",
+  "escalated",
+  "unreachable",
   "search",
   "sort",
 ] as const;
@@ -43,11 +46,14 @@ export function filterOf(search: Readonly<Record<string, unknown>>): ChosenFilte
     // A router reads an address such as ?search=1042 as a number.
     if (typeof value === "string" || typeof value === "number") chosen[key] = String(value);
   }
-  const { status, sort, from, to, decidedFrom, decidedTo, ...rest } = chosen;
+  const { status, sort, from, to, decidedFrom, decidedTo, escalated, unreachable, ...rest } =
+    chosen;
   const times = Object.entries({ from, to, decidedFrom, decidedTo });
   return {
     ...rest,
     ...(isStatus(status) ? { status } : {}),
+    ...(escalated === "yes" ? { escalated } : {}),
+    ...(unreachable === "yes" ? { unreachable } : {}),
     ...(isSort(sort) && sort !== "newest" ? { sort } : {}),
     ...Object.fromEntries(times.filter(([, at]) => isInstant(at))),
   };
@@ -55,13 +61,26 @@ export function filterOf(search: Readonly<Record<string, unknown>>): ChosenFilte
 
 type StatusAndSort = { status?: ApprovalStatus | undefined; sort?: Sort | undefined };
 
-/** Only pending requests expire, so another status ends that order. */
+/** Only pending requests expire and wait for somebody, so another status ends that order and that filter. */
 export function withStatus(
   status: ApprovalStatus | undefined,
-  { sort }: ChosenFilter,
-): StatusAndSort {
-  const isOver = sort === "expiry" && status !== "PENDING";
-  return isOver ? { status, sort: undefined } : { status };
+  { sort, waitingFor }: ChosenFilter,
+): StatusAndSort & { waitingFor?: undefined } {
+  const isOver = status !== undefined && status !== "PENDING";
+  return {
+    status,
+    ...(sort === "expiry" && status !== "PENDING" ? { sort: undefined } : {}),
+    ...(isOver && waitingFor !== undefined ? { waitingFor: undefined } : {}),
+  };
+}
+
+/** And what waits for somebody is pending. */
+export function withWaitingFor(
+  waitingFor: string | undefined,
+  { status }: ChosenFilter,
+): { waitingFor: string | undefined; status?: ApprovalStatus | undefined } {
+  const isOver = status !== undefined && status !== "PENDING";
+  return waitingFor !== undefined && isOver ? { waitingFor, status: undefined } : { waitingFor };
 }
 
 /** And that order ends another status. */
@@ -77,7 +96,9 @@ export function countChosen(filter: ChosenFilter): number {
 /** The filters behind the button: status, search and order are always visible. */
 export function countBehind(filter: ChosenFilter): number {
   const { agent, approver, from, to, decidedBy, decidedFrom, decidedTo } = filter;
-  const behind = [agent, approver, from, to, decidedBy, decidedFrom, decidedTo];
+  const { waitingFor, escalated, unreachable } = filter;
+  const decided = [decidedBy, decidedFrom, decidedTo];
+  const behind = [agent, approver, from, to, ...decided, waitingFor, escalated, unreachable];
   return behind.filter((value) => value !== undefined).length;
 }
 

@@ -1,26 +1,24 @@
-// The less frequent filters: agent, approver, time, and who decided when.
+// The less frequent filters: agent, approver, time, who decided when, for whom it waits, and what is the matter.
 
 import { useId } from "react";
 import { toVisibleText } from "../../../../../server/src/domain/shown/text/visible-text.ts";
 import type { RequestRow } from "../../../../../server/src/wire/dashboard-contract.ts";
 import { DayRange, type Range } from "../../forms/day-range.tsx";
-import type { ChosenFilter } from "./filter-state.ts";
+import { type ChosenFilter, withWaitingFor } from "./filter-state.ts";
 import { useTyped } from "./use-typed.ts";
 
 const unnamed = "(no name)";
-
-type Name = "agent" | "approver" | "from" | "to" | "decidedBy" | "decidedFrom" | "decidedTo";
 
 type MoreFiltersProps = {
   id: string;
   filter: ChosenFilter;
   /** The loaded rows: their names can be picked instead of typed. */
   rows: readonly RequestRow[];
-  onChange: (changes: Partial<Record<Name, string | undefined>>) => void;
+  onChange: (changes: { [Name in keyof ChosenFilter]?: ChosenFilter[Name] | undefined }) => void;
 };
 
 export function MoreFilters({ id, filter, rows, onChange }: MoreFiltersProps) {
-  const { agent, approver, decidedBy } = filter;
+  const { agent, approver, decidedBy, waitingFor } = filter;
   return (
     <div className="requests-more" id={id}>
       <NamedField
@@ -60,6 +58,48 @@ export function MoreFilters({ id, filter, rows, onChange }: MoreFiltersProps) {
         range={{ from: filter.decidedFrom, to: filter.decidedTo }}
         onRange={(changes) => onChange(toDecided(changes))}
       />
+      <NamedField
+        label="Waiting for"
+        hint="Address"
+        value={waitingFor ?? ""}
+        suggestions={namesIn(rows.map(({ approverEmail }) => approverEmail))}
+        isTrimmed
+        onValue={(name) => onChange(withWaitingFor(name === "" ? undefined : name, filter))}
+      />
+      <fieldset className="requests-flags">
+        <legend className="sr-only">Only requests that</legend>
+        <Flag
+          label="Escalated"
+          hint="It stayed open, so more people were asked"
+          isOn={filter.escalated === "yes"}
+          onChange={(isOn) => onChange({ escalated: isOn ? "yes" : undefined })}
+        />
+        <Flag
+          label="Unreachable"
+          hint="Too few people are left, or no mail arrived"
+          isOn={filter.unreachable === "yes"}
+          onChange={(isOn) => onChange({ unreachable: isOn ? "yes" : undefined })}
+        />
+      </fieldset>
+    </div>
+  );
+}
+
+type FlagProps = { label: string; hint: string; isOn: boolean; onChange: (isOn: boolean) => void };
+
+function Flag({ label, hint, isOn, onChange }: FlagProps) {
+  const id = useId();
+  return (
+    <div className="requests-flag">
+      <input
+        id={id}
+        type="checkbox"
+        checked={isOn}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      <label htmlFor={id}>
+        {label} <span className="quiet small">{hint}</span>
+      </label>
     </div>
   );
 }

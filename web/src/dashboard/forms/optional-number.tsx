@@ -1,7 +1,8 @@
 // A number that can be switched off. The typed number comes back when it is switched on again.
 
 import { type ReactNode, useId, useState } from "react";
-import { Field } from "../forms/field.tsx";
+import { Field } from "./field.tsx";
+import "./optional-number.css";
 
 type OptionalNumberProps = {
   label: string;
