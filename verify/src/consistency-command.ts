@@ -1,0 +1,111 @@
+// verify consistency: that a newer state of a log only adds to an older one. Each may be a saved checkpoint or an export.
+
+import { isEqual } from "../../sdk/src/proof/bytes.ts";
+import { isSignedByIssuer } from "../../sdk/src/proof/log-proof.ts";
+import {
+  type Checkpoint,
+  parseCheckpoint,
+  parseNote,
+  type SignedNote,
+} from "../../sdk/src/proof/note.ts";
+import { isConsistent } from "../../sdk/src/proof/tree.ts";
+import { exportCommand, notesIn, nowOf, verdictOf, verifyNow } from "./export-command.ts";
+import { CannotTell, isExport, readKeys, readText } from "./given.ts";
+import { ServedTiles } from "./log-tiles.ts";
+import { nodeTools } from "./node-tools.ts";
+import type { Verdict } from "./verdict.ts";
+
+export type ConsistencyFlags = {
+  export?: string;
+  log?: string;
+  jwks?: string;
+  key?: string;
+  at?: string;
+};
+
+type Kept = Checkpoint & { note: SignedNote };
+
+export async function consistencyCommand(
+  older: string,
+  newer: string,
+  flags: ConsistencyFlags,
+): Promise<Verdict> {
+  const given = {
+    ...(flags.jwks === undefined ? {} : { jwks: flags.jwks }),
+    ...(flags.at === undefined ? {} : { at: flags.at }),
+  };
+  if (await isExport(newer)) return exportCommand(newer, { checkpoint: [older], ...given });
+  if (flags.export !== undefined) {
+    const checkpoints = [...(await notesIn(older)), ...(await notesIn(newer))];
+    const keys = flags.jwks === undefined ? {} : { jwks: await readKeys(flags.jwks) };
+    return verdictOf(await verifyNow(flags.export, { checkpoints, ...keys, ...nowOf(flags) }));
+  }
+  const [one, other] = [await readCheckpoint(older), await readCheckpoint(newer)];
+  const flaw = await flawBetween(one, other, flags);
+  if (flaw !== null)
+    return { exitCode: 1, lines: [`Not valid: ${flaw}.`], data: { ok: false, flaw } };
+  const words = `${other.origin} only added ${other.size - one.size} entries to the ${one.size} of before`;
+  return { exitCode: 0, lines: [`Valid: ${words}.`], data: { ok: true } };
+}
+
+async function flawBetween(
+  one: Kept,
+  other: Kept,
+  flags: ConsistencyFlags,
+): Promise<string | null> {
+  if (one.origin !== other.origin)
+    throw new CannotTell(`they are of two logs, ${one.origin} and ${other.origin}`);
+  const set = await readKeys(flags.jwks ?? keysBeside(flags.log));
+  for (const { note, origin, size } of [one, other]) {
+    if (!(await isSignedByIssuer(note, origin, set)))
+      return `the checkpoint of ${size} entries isn't signed by the issuer`;
+  }
+  if (other.size < one.size)
+    return `rolled back: ${one.size} entries were signed, and later ${other.size}`;
+  if (one.size === other.size) {
+    return isEqual(one.root, other.root)
+      ? null
+      : `split view: two checkpoints of ${one.size} entries have other roots`;
+  }
+  if (one.size === 0) return null;
+  const isRight = await isConsistent(
+    {
+      oldSize: one.size,
+      newSize: other.size,
+      oldRoot: one.root,
+      newRoot: other.root,
+      proof: await readProof(one, other, flags),
+    },
+    nodeTools.hashMany,
+  );
+  return isRight
+    ? null
+    : `split view: ${other.size} entries don't contain the ${one.size} of before`;
+}
+
+async function readProof(
+  one: Kept,
+  other: Kept,
+  { log, key }: ConsistencyFlags,
+): Promise<Uint8Array[]> {
+  if (log === undefined)
+    throw new CannotTell("two checkpoints alone say nothing: give --export FILE or --log URL");
+  const headers: Record<string, string> =
+    key === undefined ? {} : { authorization: `Bearer ${key}` };
+  return new ServedTiles(log, { size: other.size, headers }).consistency(one.size);
+}
+
+async function readCheckpoint(path: string): Promise<Kept> {
+  const note = parseNote(await readText(path));
+  const checkpoint = note === null ? null : parseCheckpoint(note.text);
+  if (note === null || checkpoint === null)
+    throw new CannotTell(`${path} holds no signed checkpoint`);
+  return { ...checkpoint, note };
+}
+
+/** A service serves its keys beside its log. */
+function keysBeside(log: string | undefined): string {
+  const [, start] = /^(https?:\/\/.*?)\/log(?:\/|$)/.exec(log ?? "") ?? [];
+  if (start === undefined) throw new CannotTell("give the issuer's keys: --jwks FILE or URL");
+  return `${start}/.well-known/jwks.json`;
+}
