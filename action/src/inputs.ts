@@ -1,6 +1,6 @@
 // The inputs of the action and what the runner says about the run, checked before anybody is asked.
 
-import type { CreateRequest } from "../../sdk/src/contract.ts";
+import type { AskingChannel, CreateRequest } from "../../sdk/src/contract.ts";
 import { describeFlaw, scanJsonValue } from "../../server/src/domain/shown/json-text.ts";
 import { ExactJson } from "./exact-json.ts";
 
@@ -34,6 +34,9 @@ export function readJob(env: Environment): Job {
       summary: required(env, "summary"),
       ...(payload === null ? {} : { payload }),
       ...(notify === "" ? {} : { notify }),
+      ...readPeople(env),
+      ...readChannels(input(env, "channels")),
+      ...readProof(env),
       reasoning:
         input(env, "reasoning") ||
         cut(`Workflow ${workflow} at ${ref} (${sha}), started by ${actor}.\n${run}`, 2_000),
@@ -82,6 +85,60 @@ function readPayload(text: string): ExactJson | null {
   }
   if (scanned.flaw === null) return new ExactJson(text);
   throw new Error(`The input payload: ${scanned.flaw.path} ${describeFlaw(scanned.flaw)}.`);
+}
+
+/** Only what was given, so that other questions stay as they are. The service says what is wrong with them. */
+function readPeople(env: Environment): Pick<CreateRequest, "quorum" | "then" | "requestedBy"> {
+  const requestedBy = input(env, "requested-by");
+  return {
+    ...readQuorum(input(env, "quorum")),
+    ...readList(env, "then"),
+    ...(requestedBy === "" ? {} : { requestedBy }),
+    ...readList(env, "escalate"),
+  };
+}
+
+function readQuorum(text: string): { quorum?: number } {
+  if (text === "") return {};
+  if (/^\d{1,2}$/.test(text)) return { quorum: Number(text) };
+  throw new Error("The input quorum must be a whole number from 1 to 20.");
+}
+
+function readList(env: Environment, name: "then" | "escalate"): object {
+  const text = input(env, name);
+  if (text === "") return {};
+  let list: unknown;
+  try {
+    list = JSON.parse(text);
+  } catch {
+    list = null;
+  }
+  if (Array.isArray(list)) return { [name]: list };
+  throw new Error(`The input ${name} must be a list in JSON, such as [{"notify": "cfo@…"}].`);
+}
+
+/** The service says which it knows. */
+function readChannels(text: string): Pick<CreateRequest, "channels"> {
+  if (text === "") return {};
+  return { channels: namesIn(text) as AskingChannel[] };
+}
+
+function readProof(env: Environment): Pick<CreateRequest, "audience" | "requireSignature"> {
+  const audience = namesIn(input(env, "audience"));
+  return {
+    ...(audience.length === 0 ? {} : { audience }),
+    ...readFlag(input(env, "require-signature")),
+  };
+}
+
+function readFlag(text: string): Pick<CreateRequest, "requireSignature"> {
+  if (text === "") return {};
+  if (text === "true" || text === "false") return { requireSignature: text === "true" };
+  throw new Error("The input require-signature must be true or false.");
+}
+
+function namesIn(text: string): string[] {
+  return text.split(/[\s,]+/).filter(Boolean);
 }
 
 function readTimeout(text: string): number {

@@ -15,6 +15,11 @@ export type Job = {
   apiKey: string;
   /** Null is the workspace's default approver. */
   notify: string | null;
+  /** How many, who after them, who never, by which channels and with which proof: only where the rules say so. */
+  people: Pick<
+    CreateRequest,
+    "quorum" | "then" | "requestedBy" | "channels" | "audience" | "requireSignature"
+  >;
   words: Pick<CreateRequest, "summary" | "reasoning" | "agentName">;
   /** Nobody listens any more after that. */
   ttlMinutes: number;
@@ -98,12 +103,16 @@ function lateSignal(signal: AbortSignal): AbortSignal {
 const nobodyToAsk =
   "Nobody is set to be asked about this action, so it was not carried out: the hook's rules need a notify, or the workspace a default approver. Tell this to the person you work for.";
 
-function bodyOf({ call, words, ttlMinutes, isDeferring }: Job, notify: string): CreateRequest {
+function bodyOf(
+  { call, words, people, ttlMinutes, isDeferring }: Job,
+  notify: string,
+): CreateRequest {
   const { harness, event, tool, identity } = call;
   return {
     ...words,
     payload: call.input,
     notify,
+    ...people,
     metadata: { harness, event, tool, call: identity.slice(0, 2) },
     ...(isDeferring ? {} : { ttlMinutes }),
   };

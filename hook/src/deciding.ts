@@ -49,6 +49,14 @@ export function decide(
     service: rules.service,
     apiKey: readKey(rules, options.apiKey),
     notify: choice.rule?.notify ?? rules.notify,
+    people: {
+      ...given("quorum", choice.rule?.quorum ?? rules.quorum),
+      ...given("then", choice.rule?.then ?? rules.then),
+      ...given("requestedBy", rules.requestedBy),
+      ...given("channels", rules.channels),
+      ...given("audience", rules.audience),
+      ...given("requireSignature", choice.rule?.requireSignature ?? rules.requireSignature),
+    },
     words: {
       summary: summaryOf(call, choice.rule?.summary ?? null, title),
       reasoning: reasoningOf(call, title, choice.isOwnSettings),
@@ -66,6 +74,11 @@ export function decide(
 /** A link's own name, and the file that it leads to. */
 function namesOf(path: string): string[] {
   return [...new Set([path, realpathSync(path)])];
+}
+
+/** Only what the rules say, so that other questions stay as they are. */
+function given<Name extends string, Value>(name: Name, value: Value | null) {
+  return (value === null ? {} : { [name]: value }) as { [Key in Name]?: Value };
 }
 
 function deny(reason: string): { verdict: Verdict } {

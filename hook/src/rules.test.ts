@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { choose, matches } from "./choosing.ts";
+import { decide } from "./deciding.ts";
 import { defaultRulesPath, parseRules, type Rules, RulesError } from "./rules.ts";
 import { reasoningOf, summaryOf } from "./summary.ts";
 import type { ToolCall } from "./tool-call.ts";
@@ -48,6 +49,26 @@ test("a rules file with anything unknown, missing or twice is refused, and says 
       JSON.stringify({ ...least, rules: [{ tools: ["A"], action: "deny", notify: "a@b.c" }] }),
       /only a rule that asks/,
     ],
+    [JSON.stringify({ ...least, quorum: "2" }), /^quorum must be a whole number/],
+    [JSON.stringify({ ...least, channels: [] }), /channels must be a list/],
+    [JSON.stringify({ ...least, channels: ["sms"] }), /channels\[0\] must be one of mail, push/],
+    [JSON.stringify({ ...least, audience: "ledger" }), /audience must be a list/],
+    [JSON.stringify({ ...least, requireSignature: "yes" }), /^requireSignature must be true or/],
+    [
+      JSON.stringify({
+        ...least,
+        rules: [{ tools: ["Bash"], action: "deny", requireSignature: true }],
+      }),
+      /only a rule that asks/,
+    ],
+    [JSON.stringify({ ...least, quorum: 0 }), /quorum must be a whole number/],
+    [JSON.stringify({ ...least, then: { notify: "a@b.c" } }), /then must be a list/],
+    [JSON.stringify({ ...least, then: [{ quorum: 2 }] }), /then\[0\].notify is missing/],
+    [JSON.stringify({ ...least, then: [{ notify: "a@b.c", quorom: 2 }] }), /unknown key: quorom/],
+    [
+      JSON.stringify({ ...least, rules: [{ tools: ["A"], action: "pass", quorum: 2 }] }),
+      /only a rule that asks/,
+    ],
     [
       '{"service": "https://a.example", "otherwise": "deny", "otherwise": "pass", "rules": []}',
       /same key twice/,
@@ -61,6 +82,45 @@ test("a rules file with anything unknown, missing or twice is refused, and says 
   }
   assert.doesNotThrow(() => parseRules('{"service":"https://a.b","otherwise":"ask","rules":[]}'));
   assert.equal(rulesOf({ notify: 'a", ":"' }).notify, 'a", ":"', "texts are no keys");
+});
+
+test("a rule asks as many people as it says, and else as many as the file says", () => {
+  const rules = rulesOf({
+    notify: "group:team",
+    quorum: 2,
+    then: [{ notify: "lead@example.com" }],
+    requestedBy: "eve@example.com",
+    channels: ["mail", "slack_link"],
+    audience: ["ledger"],
+    requireSignature: false,
+    rules: [
+      { tools: ["Bash"], action: "ask", quorum: 3, then: [], requireSignature: true },
+      { tools: ["Write"], action: "ask", notify: "group:ops" },
+    ],
+  });
+  const options = {
+    ...{ rulesPath: import.meta.filename, isDeferring: false, apiKey: "cs_1", shell: null },
+    ...{ waitSeconds: 60, leftMs: 60_000 },
+  };
+  const askedBy = (tool: string) => {
+    const decided = decide(callOf(tool, {}), null, rules, options);
+    assert.ok("job" in decided);
+    return { notify: decided.job.notify, ...decided.job.people };
+  };
+  const requestedBy = "eve@example.com";
+  const then = [{ notify: "lead@example.com", quorum: null }];
+  const channels = ["mail", "slack_link"];
+  const audience = ["ledger"];
+  assert.deepEqual(askedBy("Bash"), {
+    ...{ notify: "group:team", quorum: 3, then: [], requestedBy, channels, audience },
+    requireSignature: true,
+  });
+  assert.deepEqual(askedBy("Write"), {
+    ...{ notify: "group:ops", quorum: 2, then, requestedBy, channels, audience },
+    requireSignature: false,
+  });
+  const plain = decide(callOf("Bash", {}), null, rulesOf({ otherwise: "ask" }), options);
+  assert.deepEqual("job" in plain && plain.job.people, {});
 });
 
 test("the first rule that fits counts, and what no rule names does what the file says", () => {

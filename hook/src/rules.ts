@@ -4,27 +4,44 @@
 import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
+import type { AskingChannel, NewStage } from "../../sdk/src/contract.ts";
+import { askingChannels } from "../../server/src/domain/shown/asking-channels.ts";
 import { repeatedKeyIn } from "./repeated-keys.ts";
 import { placeholderProblem } from "./summary.ts";
 import { isObject } from "./tool-call.ts";
 
 export type Outcome = "ask" | "pass" | "deny";
 
-export type Rule = {
+/** Whom to ask. What a rule doesn't say, the file says for all. */
+export type People = {
+  notify: string | null;
+  /** How many different people must approve. */
+  quorum: number | null;
+  /** Who must approve after that, stage by stage. */
+  then: NewStage[] | null;
+  /** Whether whoever approves must sign with a passkey. */
+  requireSignature: boolean | null;
+};
+
+export type Rule = People & {
   tools: string[];
   /** Texts at the outermost level of the input, each with the patterns of which one must fit. */
   where: Map<string, string[]>;
   action: Outcome;
-  notify: string | null;
   summary: string | null;
 };
 
-export type Rules = {
+export type Rules = People & {
   /** The address of the Countersign service. */
   service: string;
   /** A file with the API key; without one, `COUNTERSIGN_API_KEY`. */
   keyFile: string | null;
-  notify: string | null;
+  /** The person who works here: they never approve. */
+  requestedBy: string | null;
+  /** By which people may be asked; null is all. */
+  channels: AskingChannel[] | null;
+  /** For whom receipts are; null is the workspace. */
+  audience: string[] | null;
   agentName: string | null;
   otherwise: Outcome;
   cursorPass: "nothing" | "allow";
@@ -63,6 +80,12 @@ export function parseRules(text: string): Rules {
     "service",
     "keyFile",
     "notify",
+    "quorum",
+    "then",
+    "requireSignature",
+    "requestedBy",
+    "channels",
+    "audience",
     "agentName",
     "otherwise",
     "cursorPass",
@@ -73,7 +96,10 @@ export function parseRules(text: string): Rules {
   return {
     service: readService(file.service),
     keyFile: readPath(file.keyFile, "keyFile"),
-    notify: readOptionalText(file.notify, "notify"),
+    ...readPeople(file, ""),
+    requestedBy: readOptionalText(file.requestedBy, "requestedBy"),
+    channels: readChannels(file.channels),
+    audience: file.audience === undefined ? null : readTexts(file.audience, "audience"),
     agentName: readOptionalText(file.agentName, "agentName"),
     otherwise: readChoice(file.otherwise, "otherwise", ["ask", "pass", "deny"]),
     cursorPass:
@@ -85,21 +111,64 @@ export function parseRules(text: string): Rules {
 }
 
 function readRule(value: unknown, place: string): Rule {
-  const rule = readObject(value, place, ["tools", "where", "action", "notify", "summary"]);
+  const rule = readObject(value, place, [
+    ...["tools", "where", "action", "notify", "quorum", "then", "requireSignature", "summary"],
+  ]);
   const action = readChoice(rule.action, `${place}.action`, ["ask", "pass", "deny"]);
   const summary = readOptionalText(rule.summary, `${place}.summary`);
   const problem = summary === null ? null : placeholderProblem(summary);
   if (problem !== null) fail(`${place}.summary: ${problem}`);
-  if (action !== "ask" && (summary !== null || rule.notify !== undefined)) {
-    fail(`${place}: only a rule that asks has a summary or somebody to notify`);
+  const { notify, quorum, then, requireSignature } = rule;
+  const isNamed = [notify, quorum, then, requireSignature].some((each) => each !== undefined);
+  if (action !== "ask" && (summary !== null || isNamed)) {
+    fail(`${place}: only a rule that asks has a summary, somebody to notify or signatures`);
   }
   return {
     tools: readTexts(rule.tools, `${place}.tools`),
     where: readWhere(rule.where, action, `${place}.where`),
     action,
-    notify: readOptionalText(rule.notify, `${place}.notify`),
+    ...readPeople(rule, `${place}.`),
     summary,
   };
+}
+
+function readPeople(from: Record<string, unknown>, before: string): People {
+  const { notify, quorum, then, requireSignature } = from;
+  return {
+    notify: readOptionalText(notify, `${before}notify`),
+    quorum: readQuorum(quorum, `${before}quorum`),
+    then: readStages(then, `${before}then`),
+    requireSignature: readFlag(requireSignature, `${before}requireSignature`),
+  };
+}
+
+function readQuorum(value: unknown, place: string): number | null {
+  if (value === undefined) return null;
+  const isCount = Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 20;
+  return isCount ? Number(value) : fail(`${place} must be a whole number from 1 to 20`);
+}
+
+function readFlag(value: unknown, place: string): boolean | null {
+  if (value === undefined) return null;
+  return typeof value === "boolean" ? value : fail(`${place} must be true or false`);
+}
+
+function readStages(value: unknown, place: string): NewStage[] | null {
+  if (value === undefined) return null;
+  if (!Array.isArray(value)) return fail(`${place} must be a list of stages`);
+  return value.map((stage, at) => {
+    const { notify, quorum } = readObject(stage, `${place}[${at}]`, ["notify", "quorum"]);
+    const whom = readOptionalText(notify, `${place}[${at}].notify`);
+    if (whom === null) return fail(`${place}[${at}].notify is missing`);
+    return { notify: whom, quorum: readQuorum(quorum, `${place}[${at}].quorum`) };
+  });
+}
+
+/** Strict, like all of the file: with a misspelt name every call would be refused. */
+function readChannels(value: unknown): AskingChannel[] | null {
+  if (value === undefined) return null;
+  const names = readTexts(value, "channels");
+  return names.map((name, at) => readChoice(name, `channels[${at}]`, askingChannels));
 }
 
 function readWhere(value: unknown, action: Outcome, place: string): Map<string, string[]> {

@@ -186,6 +186,18 @@ test("Cursor's hooks without a call's id ask, take no edit, and run the same com
   assert.match(told, /takes no changed input.*"ls"/s);
 });
 
+test("a call that the rules put before two people runs once both have approved", async () => {
+  const people = { then: [{ notify: "ben@example.com" }], requestedBy: "eve@example.com" };
+  const guarded = await guard(served, people);
+  const run = guarded.run("claude", push);
+  const id = await guarded.asked();
+  await served.approve(id);
+  assert.deepEqual(await guarded.requests(), [{ id, status: "PENDING", redeemed: false }]);
+  assert.equal(run.child.exitCode, null);
+  await served.approve(id);
+  assert.equal((await run.outcome).ran, true);
+});
+
 test("a call that mentions the gate's own settings asks, whatever the rules let pass", async () => {
   const guarded = await guard(served, { rules: [] });
   const run = guarded.run("codex", "sed -i s/ask/pass/ ~/.countersign//hook.json");

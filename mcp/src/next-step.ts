@@ -11,7 +11,7 @@ REJECTED means that a person said no: do not act, and do not ask again for the s
 export function nextStepOf(request: ApprovalRequest): string {
   switch (request.status) {
     case "PENDING":
-      return `Still pending: nobody has decided yet, so do not act. Call await_decision with requestId ${request.id} to go on waiting; each call waits up to 50 seconds, and people often take minutes or hours. Do not create another request for the same action. It expires at ${request.expiresAt}.`;
+      return `Still pending: ${undecided(request)}, so do not act. Call await_decision with requestId ${request.id} to go on waiting; each call waits up to 50 seconds, and people often take minutes or hours. Do not create another request for the same action. It expires at ${request.expiresAt}.`;
     case "APPROVED":
       return `${approvedHow(request)} Right before you act, call redeem_request with requestId ${request.id}. Act only if that succeeds, and execute exactly its effectivePayload, once.`;
     case "REJECTED":
@@ -23,6 +23,15 @@ export function nextStepOf(request: ApprovalRequest): string {
     default:
       return request.status satisfies never;
   }
+}
+
+/** An approval by some of several people is none. */
+function undecided({ approvals }: ApprovalRequest): string {
+  const { stage = 1, revision, stages = [] } = approvals ?? {};
+  const { required = 1, votes = [] } = stages[stage - 1] ?? {};
+  if (approvals === undefined) return "nobody has decided yet";
+  const counted = votes.filter((vote) => vote.verdict === "approve" && vote.revision === revision);
+  return `${counted.length} of ${required} people have approved in stage ${stage} of ${stages.length}, which is no permission`;
 }
 
 /** After the one call that may act. */

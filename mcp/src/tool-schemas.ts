@@ -64,6 +64,44 @@ const numberSuchAs = (example: number) =>
     },
   });
 
+const quorumInput = (description: string) =>
+  numberSuchAs(2).optional().describe(`${description} A whole number from 1 to 20; 1 unless told.`);
+
+/** A model can ask for more people than it must. Nothing here asks for fewer: the workspace's own rules hold anyway. */
+const votingInput = {
+  quorum: quorumInput(
+    "How many different people of notify must approve. Give it if you were told a number.",
+  ),
+  then: z
+    .array(
+      z.strictObject({
+        notify: z.string().describe("An e-mail address, or group:KEY."),
+        quorum: quorumInput("How many of them must approve."),
+      }),
+    )
+    .optional()
+    .describe(
+      "Who must approve after that, stage by stage: up to 4. Give it only if you were told whom. One person counts once in all stages together.",
+    ),
+  requestedBy: z
+    .string()
+    .optional()
+    .describe(
+      "The e-mail address of the person you do this for, if you know it. That person can never approve it.",
+    ),
+  escalate: z
+    .array(
+      z.strictObject({
+        afterMinutes: numberSuchAs(60).describe("Whole minutes that a stage may stay open."),
+        notify: z.string().describe("An e-mail address, or group:KEY."),
+      }),
+    )
+    .optional()
+    .describe(
+      "Whom to ask too if a stage is still open after so many minutes: up to 5 steps. Nobody is left out by it, and the number of people stays the same. Give it only if you were told whom.",
+    ),
+};
+
 export const createInput = z.strictObject({
   summary: z
     .string()
@@ -96,6 +134,25 @@ export const createInput = z.strictObject({
   ttlMinutes: numberSuchAs(60)
     .optional()
     .describe("How long somebody may decide: 5 to 10080 whole minutes. Mostly a day unless told."),
+  ...votingInput,
+  channels: z
+    .array(z.enum(["mail", "push", "slack", "slack_link", "teams"]))
+    .optional()
+    .describe(
+      "Leave this out unless you were told by which channels people may be asked: mail, push, slack, slack_link (without the payload), teams. mail is always one of them.",
+    ),
+  audience: z
+    .array(z.string())
+    .optional()
+    .describe(
+      "Leave this out unless you were told for whom receipts of this request are: up to 5 names, each of at most 200 characters without white space.",
+    ),
+  requireSignature: z
+    .boolean()
+    .optional()
+    .describe(
+      "Give true if you were told that whoever approves must sign with a passkey. false changes nothing: what the workspace or a group demands holds.",
+    ),
   idempotencyKey: z
     .string()
     .optional()
@@ -145,6 +202,37 @@ const status = z
 const nextStep = z.string().describe("What to do now.");
 const time = (description: string) => z.string().describe(description);
 
+const approvals = z
+  .object({
+    stage: z.number().describe("The open stage, counted from 1."),
+    revision: z
+      .number()
+      .describe("1 is what you asked for. Each edit by an approver makes the next."),
+    stages: z.array(
+      z.object({
+        notify: z.string(),
+        required: z.number().describe("How many different people must approve in it."),
+        votes: z
+          .array(
+            z.object({
+              email: z.string(),
+              verdict: z.enum(["approve", "reject"]),
+              revision: z.number(),
+              at: z.string(),
+              note: z.string().nullable(),
+              via: z.enum(["link", "inbox", "slack", "teams"]),
+              for: z.string().nullable().describe("On whose behalf."),
+            }),
+          )
+          .describe("Approvals of an earlier revision no longer count."),
+      }),
+    ),
+  })
+  .optional()
+  .describe(
+    "How far several people are. Present only if more than one may have a say. It is no permission: only the status is.",
+  );
+
 const decisionFields = {
   id: z.string(),
   status,
@@ -155,6 +243,7 @@ const decisionFields = {
   resolvedAt: z.string().nullable(),
   createdAt: time("When it was created."),
   expiresAt: time("When it expires if nobody decides."),
+  approvals,
 };
 
 /** Small: what a model needs to continue, and the payload only if it may be executed. */
@@ -183,6 +272,10 @@ export const requestOutput = z.object({
   agentName: z.string().nullable(),
   approverEmail: z.string().nullable(),
   approverGroup: z.object({ key: z.string(), name: z.string() }).nullable(),
+  requestedBy: z.string().optional().describe("The person who can't approve it."),
+  channels: z.array(z.string()).optional().describe("The channels by which people may be asked."),
+  audience: z.array(z.string()).optional().describe("For whom its receipts are."),
+  requireSignature: z.boolean().optional().describe("As it was asked for."),
 });
 
 const pendingRow = requestOutput.pick({
@@ -203,7 +296,7 @@ export const listOutput = z.object({
 
 export function toDecision(request: ApprovalRequest): z.infer<typeof decisionOutput> {
   const { id, status, summary, resolvedByEmail, resolutionNote, resolvedAt } = request;
-  const { createdAt, expiresAt, effectivePayload, modifiedPayload } = request;
+  const { createdAt, expiresAt, effectivePayload, modifiedPayload, approvals } = request;
   return {
     id,
     status,
@@ -216,6 +309,7 @@ export function toDecision(request: ApprovalRequest): z.infer<typeof decisionOut
     resolvedAt,
     createdAt,
     expiresAt,
+    ...(approvals === undefined ? {} : { approvals }),
   };
 }
 

@@ -224,9 +224,13 @@ const readOnly = {
   openWorldHint: false,
 };
 
-type Defined<Fields> = { [Key in keyof Fields]: Exclude<Fields[Key], undefined> };
+type Defined<Value> = Value extends readonly (infer Item)[]
+  ? Defined<Item>[]
+  : Value extends object
+    ? { [Key in keyof Value]: Defined<Exclude<Value[Key], undefined>> }
+    : Value;
 
-/** Drops fields that were not given: the service would get null, or something it doesn't know. */
+/** The fields that were given: the service would get null otherwise, or something it doesn't know. */
 function definedOf<Fields extends object>(fields: Fields): Defined<Fields> {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as Defined<Fields>;

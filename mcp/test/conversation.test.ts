@@ -303,3 +303,37 @@ for (const way of ways) {
     assert.equal(other.value.status, "PENDING", "null is as good as nothing");
   });
 }
+
+test("a model asks several people, reads how far they are, and takes no part of them for a permission", async (context) => {
+  const { call } = await converse(context, { transport: "http", mode: "auto" });
+  const people = {
+    then: [{ notify: "ben@example.com", quorum: 1 }],
+    requestedBy: "eve@example.com",
+    escalate: [{ afterMinutes: 30, notify: "cat@example.com" }],
+    channels: ["mail", "push"],
+    audience: ["ledger"],
+    requireSignature: false,
+  };
+  const asked = await call("request_approval", { ...refund, ...people });
+  assert.match(asked.text, /0 of 1 people have approved in stage 1 of 2, which is no permission/);
+  const { id } = asked.value;
+  await served.approve(id, undefined, "Fine");
+  const half = await call("get_request", { requestId: id });
+  assert.deepEqual([half.value.status, half.value.requestedBy], ["PENDING", "eve@example.com"]);
+  assert.deepEqual(half.value.channels, ["mail", "push"]);
+  assert.deepEqual([half.value.audience, half.value.requireSignature], [["ledger"], false]);
+  assert.equal(half.value.approvals.stages[0].votes[0].note, "Fine");
+  assert.match(half.text, /do not act.*stage 2 of 2|stage 2 of 2.*do not act/s);
+  assert.equal((await call("redeem_request", { requestId: id })).isError, true);
+  await served.approve(id);
+  const decided = await call("await_decision", { requestId: id });
+  assert.equal(decided.value.status, "APPROVED");
+  assert.equal((await call("redeem_request", { requestId: id })).isError, false);
+  const alone = await call("request_approval", { ...refund, quorum: 2 });
+  assert.match(alone.text, /quorum_unreachable/);
+  const unread = await call("request_approval", {
+    ...refund,
+    then: [{ notify: "a@b.c", quorom: 2 }],
+  });
+  assert.equal(unread.isError, true);
+});

@@ -124,6 +124,32 @@ test("the execution waits without an end, and the callback lets it go on with th
   assert.equal((await requests())[0]?.redeemed, true);
 });
 
+test("several people are asked as the options say, and the execution goes on once all have approved", async () => {
+  const options = {
+    then: '[{"notify": "ben@example.com"}]',
+    requestedBy: "eve@example.com",
+    escalate: [{ afterMinutes: 30, notify: "cat@example.com" }],
+    channels: ["mail", "slack_link"],
+    audience: "https://pay.example.com, ledger",
+    requireSignature: false,
+  };
+  const { key, id, state, finished, n8n } = await ask({ options });
+  await served.approve(id);
+  const { json } = await served.service.call("GET", `/v1/requests/${id}`, { key });
+  assert.deepEqual([json.requestedBy, json.approvals.stage], ["eve@example.com", 2]);
+  assert.deepEqual(json.channels, ["mail", "slack_link"]);
+  assert.deepEqual(json.audience, ["https://pay.example.com", "ledger"]);
+  assert.equal(json.requireSignature, false);
+  assert.deepEqual([state()?.status, n8n.ran], ["waiting", []]);
+  await served.approve(id);
+  await finished();
+  assert.equal(n8n.ran.length, 1);
+  const flawed = await open({ options: { then: '{"notify": "ben@example.com"}' } });
+  const run = await flawed.n8n.run(randomUUID(), [{ order: 1042 }]);
+  assert.match(String(run.data.resultData.error?.message), /Later Stages must be a list in JSON/);
+  assert.deepEqual(await flawed.requests(), []);
+});
+
 test("an edit is what goes on", async () => {
   const { n8n, id, finished } = await ask();
   await served.approve(id, '{"order": 1042, "amount": 45}');

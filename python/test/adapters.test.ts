@@ -3,15 +3,15 @@
 
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, globSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { globSync, readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { codeBlocksOf } from "../../docs/test/code-block.ts";
 import { type Control, startControl } from "./control.ts";
+import { pythonTools, pythonWith } from "./environment.ts";
 import { findPython, pythonRoot, skipsPython } from "./python.ts";
 
 /** CrewAI pins older versions of what the others need, and is larger than all of them. */
@@ -19,8 +19,6 @@ const environments = {
   frameworks: ["langgraph", "pydantic_ai", "openai_agents", "claude_agent", "native_gates"],
   crewai: ["crewai"],
 };
-const uv = "uv==0.13.8";
-const tools = join(pythonRoot, ".tools");
 const folder = await mkdtemp(join(tmpdir(), "countersign-adapters-"));
 after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
@@ -29,7 +27,7 @@ const settings = {
   HOME: folder,
   PYTHONIOENCODING: "utf-8",
   PYTHONPATH: join(pythonRoot, "src"),
-  PYTHONPYCACHEPREFIX: join(tools, "pycache"),
+  PYTHONPYCACHEPREFIX: join(pythonTools, "pycache"),
 };
 
 describe("the Python adapters", skipsPython, () => {
@@ -51,7 +49,7 @@ describe("the Python adapters", skipsPython, () => {
 
   for (const [name, adapters] of Object.entries(environments)) {
     test(`with the packages of ${name}.txt`, async (t) => {
-      const python = await environmentOf(name);
+      const python = await pythonWith(join(pythonRoot, "tests", "adapters", `${name}.txt`));
       if (python === null) return t.skip(`${name}.txt can't be installed: is PyPI within reach?`);
       for (const adapter of adapters) {
         await t.test(`${adapter} keeps its promises, killed, edited and repeated`, async () => {
@@ -71,55 +69,6 @@ describe("the Python adapters", skipsPython, () => {
     });
   }
 });
-
-/** A virtual environment with exactly these versions, once for a clone. Null where it can't be had. */
-async function environmentOf(name: string): Promise<string | null> {
-  const requirements = join(pythonRoot, "tests", "adapters", `${name}.txt`);
-  const digest = createHash("sha256").update(readFileSync(requirements)).digest("hex").slice(0, 12);
-  const place = join(tools, `${name}-${digest}`);
-  const python = join(place, "bin", "python");
-  if (existsSync(python)) return python;
-  const making = `${place}.${process.pid}`;
-  const options = {
-    cwd: folder,
-    env: { ...process.env, HOME: folder, UV_CACHE_DIR: join(folder, "uv") },
-  };
-  const execute = (program: string, words: string[]) =>
-    promisify(execFile)(program, words, options);
-  try {
-    await mkdir(tools, { recursive: true });
-    await execute(findPython() ?? "", ["-m", "venv", join(folder, "installer")]);
-    await execute(join(folder, "installer", "bin", "pip"), [
-      "install",
-      "--quiet",
-      "--only-binary",
-      ":all:",
-      uv,
-    ]);
-    const installer = join(folder, "installer", "bin", "uv");
-    await execute(installer, [
-      "venv",
-      "--quiet",
-      "--relocatable",
-      "--python",
-      findPython() ?? "",
-      making,
-    ]);
-    const words = ["pip", "install", "--quiet", "--only-binary", ":all:", "--no-deps"];
-    await execute(installer, [
-      ...words,
-      "--python",
-      join(making, "bin", "python"),
-      "-r",
-      requirements,
-    ]);
-    await rename(making, place);
-    return python;
-  } catch {
-    await rm(making, { recursive: true, force: true });
-    return null;
-  }
-}
 
 async function tryDocumented(python: string, control: Control, adapter: string): Promise<void> {
   const page = readFileSync(join(pythonRoot, "..", "docs", "python.md"), "utf8");

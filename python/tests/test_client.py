@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
 import os
 import threading
 import unittest
@@ -20,7 +22,7 @@ from countersign import (
     WaitTimeoutError,
 )
 
-from .trying import REFUND, Asyncio, Blocking, json_response, needs_service, order, served_client
+from .trying import REFUND, Asyncio, Blocking, json_response, needs_service, order, served_client, text_response
 
 
 @needs_service
@@ -206,6 +208,23 @@ class Calls:
         self.assertEqual([late.redeemed_at, late.redeemed_by, late.status], [redeemed.redeemed_at, redeemed.redeemed_by, 409])
         self.assertEqual([late.code, late.redeemed_by.name], ["already_redeemed", "Test key"])
         self.assertRegex(str(late), "Do not run the action again")
+
+    def test_a_receipt_and_the_bytes_it_names_are_read(self: Any) -> None:
+        client = self.client()
+        request = self.create(client)
+        self.assertEqual(self.failure(lambda: client.requests.receipt(request.id)).code, "not_found")
+        edit = '{"orderId": 1042, "amount": 12.50}'
+        order("approve", id=request.id, edit=edit)
+        receipt = self.run_call(lambda: client.requests.receipt(request.id))
+        exact = self.run_call(lambda: client.requests.effective_payload(request.id))
+        claims = json.loads(base64.urlsafe_b64decode(receipt.split(".")[1] + "=="))
+        self.assertEqual([exact.text, exact.digest], [edit, claims["effective"]["digest"]])
+        embedded = self.run_call(lambda: client.requests.receipt(request.id, embed="payload"))
+        self.assertEqual(json.loads(base64.urlsafe_b64decode(embedded.split(".")[1] + "=="))["text"], edit)
+        self.assertEqual(self.run_call(lambda: client.requests.redeem(request.id)).receipt, receipt)
+        for lie in ("", "hello", "a.b.c", receipt):
+            other = self.kind("key", "http://127.0.0.1:1", send=self.sender(lambda request: text_response(lie)))
+            self.assertEqual(self.failure(lambda: other.requests.receipt("req_1")).code, "not_countersign", lie)
 
     def test_only_countersigns_own_answer_counts_as_redeemed_created_read_listed_or_cancelled(self: Any) -> None:
         told = {"id": "req_1", "status": "APPROVED", "effectivePayload": {}, "redeemedAt": "2026-01-01T00:00:00Z"}

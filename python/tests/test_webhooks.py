@@ -11,7 +11,14 @@ from email.message import Message
 from pathlib import Path
 from typing import Any
 
-from countersign import Countersign, WebhookVerificationError, construct_event, webhooks
+from countersign import (
+    CheckpointEvent,
+    Countersign,
+    WebhookEvent,
+    WebhookVerificationError,
+    construct_event,
+    webhooks,
+)
 
 VECTORS = Path(os.environ.get("COUNTERSIGN_VECTORS") or Path(__file__).parents[2] / "docs" / "webhook-vectors.json")
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -54,6 +61,20 @@ class Events(unittest.TestCase):
         self.assertEqual(event.data.effective_payload_text, '{ "amount" : 12.10, "of": 9007199254740993 }')
         self.assertEqual(event.data.agent_state, {"step": 3})
         self.assertEqual(event.data.approver_group and event.data.approver_group.key, "k")
+
+    def test_a_checkpoint_of_the_log_is_an_event_of_its_own_for_those_who_ask_for_these(self) -> None:
+        note = "approvals.example.com/log/ws_1\n3\naGFzaA==\n\n— approvals.example.com/log/ws_1 c2ln\n"
+        body = json.dumps({"event": "log.checkpoint", "createdAt": "c", "checkpoint": note})
+        event = construct_event(body, sign(body), SECRET, now=NOW, checkpoints=True)
+        self.assertEqual(event, CheckpointEvent("log.checkpoint", "c", note))
+        approved = construct_event(BODY, sign(BODY), SECRET, now=NOW, checkpoints=True)
+        assert isinstance(approved, WebhookEvent)
+        self.assertEqual(approved.data.id, "req_1")
+        with self.assertRaisesRegex(WebhookVerificationError, "log.checkpoint: give checkpoints=True") as unasked:
+            construct_event(body, sign(body), SECRET, now=NOW)
+        self.assertEqual(unasked.exception.code, "body_malformed")
+        for odd in ('{"event":"log.checkpoint","createdAt":"c"}', '{"event":"log.checkpoint","checkpoint":3}'):
+            self.assertEqual(self.flaw_of(odd, sign(odd), SECRET, checkpoints=True), "body_malformed")
 
     def test_headers_come_in_every_form_that_servers_have(self) -> None:
         message = Message()

@@ -67,5 +67,9 @@ def served_client(kind: type[Any], **options: Any) -> Any:
     return kind(**{"api_key": made["key"], "base_url": made["url"], **options})
 
 
+def text_response(text: str) -> HttpResponse:
+    return HttpResponse(200, {}, text.encode())
+
+
 def json_response(value: Any, status: int = 200, **headers: str) -> HttpResponse:
     return HttpResponse(status, headers, json.dumps(value).encode())

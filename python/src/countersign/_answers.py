@@ -6,6 +6,9 @@ done to this request is no answer.
 
 from __future__ import annotations
 
+import base64
+import json
+import re
 from typing import Any, TypeVar
 
 from ._json_numbers import JsonFlaw
@@ -14,10 +17,14 @@ from .contract import (
     STATUSES,
     ApprovalRequest,
     ApprovalRequestList,
+    Approvals,
     ApproverGroup,
+    CheckpointEvent,
     RedeemedBy,
     RedeemedRequest,
     Snapshot,
+    Stage,
+    Vote,
     WebhookData,
     WebhookEvent,
 )
@@ -43,8 +50,22 @@ def read_redeemed(text: str, request_id: str) -> RedeemedRequest | None:
     is_ours = _value(members, "id") == request_id and _value(members, "status") == "APPROVED"
     if not is_ours or not isinstance(redeemed_at, str) or redeemed_by is None:
         return None
-    more = {"created_at": _text(members, "createdAt"), "redeemed_at": redeemed_at, "redeemed_by": redeemed_by}
+    more: dict[str, Any] = {"created_at": _text(members, "createdAt"), "redeemed_at": redeemed_at, "redeemed_by": redeemed_by}
+    receipt = _value(members, "receipt")
+    more["receipt"] = receipt if isinstance(receipt, str) else None
     return _snapshot(RedeemedRequest, members, more)
+
+
+def read_receipt(text: str, request_id: str) -> str | None:
+    """A token in the compact form whose subject is this request. Whether its signature is good is the verifier's question."""
+    found = re.fullmatch(r"[\w-]+\.([\w-]+)\.[\w-]+", text, re.ASCII)
+    if found is None:
+        return None
+    try:
+        claims = json.loads(base64.urlsafe_b64decode(found[1] + "=" * (-len(found[1]) % 4)))
+    except ValueError:
+        return None
+    return text if isinstance(claims, dict) and claims.get("sub") == request_id else None
 
 
 def read_list(text: str) -> ApprovalRequestList | None:
@@ -65,10 +86,14 @@ def read_list(text: str) -> ApprovalRequestList | None:
     )
 
 
-def read_event(text: str) -> WebhookEvent | None:
+def read_event(text: str) -> WebhookEvent | CheckpointEvent | None:
     """Raises `JsonFlaw` for what is no JSON."""
     members = parse_object(text)
     event = _value(members, "event")
+    if event == "log.checkpoint":
+        checkpoint = _value(members, "checkpoint")
+        is_note = isinstance(checkpoint, str)
+        return CheckpointEvent("log.checkpoint", _text(members, "createdAt"), checkpoint) if is_note else None
     if not isinstance(event, str) or not isinstance(_value(members, "data"), dict):
         return None
     data = parse_object(members["data"].text)
@@ -116,6 +141,11 @@ def _snapshot(kind: type[AnySnapshot], members: Members, more: dict[str, Any]) -
         resolved_by_email=value("resolvedByEmail"),
         resolution_note=value("resolutionNote"),
         expires_at=_text(members, "expiresAt"),
+        requested_by=value("requestedBy"),
+        channels=value("channels"),
+        audience=value("audience"),
+        require_signature=value("requireSignature"),
+        approvals=_approvals_of(value("approvals")),
         payload_text=members.get("payload", _missing).text,
         modified_payload_text=members.get("modifiedPayload", _missing).text,
         effective_payload_text=members.get("effectivePayload", _missing).text,
@@ -137,3 +167,29 @@ def _group_of(value: Any) -> ApproverGroup | None:
     if not isinstance(value, dict):
         return None
     return ApproverGroup(str(value.get("key", "")), str(value.get("name", "")))
+
+
+def _approvals_of(value: Any) -> Approvals | None:
+    """Raises `JsonFlaw` for what has another form: taken for nothing, it would pass for a question to one person."""
+    if value is None:
+        return None
+    try:
+        stages = [
+            Stage(notify=each["notify"], required=each["required"], votes=[_vote_of(vote) for vote in each["votes"]])
+            for each in value["stages"]
+        ]
+        return Approvals(stage=value["stage"], revision=value["revision"], stages=stages)
+    except (KeyError, TypeError, AttributeError):
+        raise JsonFlaw("approvals has another form than the service's") from None
+
+
+def _vote_of(vote: Any) -> Vote:
+    return Vote(
+        email=vote["email"],
+        verdict=vote["verdict"],
+        revision=vote["revision"],
+        at=vote["at"],
+        note=vote["note"],
+        via=vote["via"],
+        for_email=vote["for"],
+    )

@@ -1,7 +1,7 @@
 """One call to the service: sent, retried while that can help, and read.
 
-Every call made here is safe to repeat: reads change nothing, a create and a redeem carry an idempotency key, and a
-request can be cancelled only once. Nothing here opens a socket or sleeps: a call is a generator that says what to do
+Every call made here is safe to repeat: reads change nothing, a create and a redeem carry an idempotency key, a request
+can be cancelled only once, and people are reminded once in an hour. Nothing here opens a socket or sleeps: a call is a generator that says what to do
 next, and the blocking and the asyncio client each do it in their own way.
 """
 
@@ -42,6 +42,7 @@ class Call:
 
     function: Callable[..., Any]
     arguments: dict[str, Any] = field(repr=False)
+    positional: tuple[Any, ...] = field(default=(), repr=False)
 
 
 Step = Send | Sleep | Call
@@ -74,6 +75,8 @@ class Outgoing:
     idempotency_key: str | None = None
     #: How long the service may hold the answer.
     held_seconds: float = 0
+    #: The entity tag of the answer that the caller knows.
+    known_tag: str | None = None
 
 
 #: The codes with which the service refuses a call that may succeed later.
@@ -120,7 +123,9 @@ def read_key(key: str | None) -> str:
 
 
 def is_worth_another_try(error: CountersignError) -> bool:
-    """Whether the same call may succeed later."""
+    """Whether the same call may succeed later. A reminder may in an hour, which is no pause between two tries."""
+    if error.code == "reminded_recently":
+        return False
     return error.code == "connection_failed" if error.status == 0 else error.status in _STATUSES_WORTH_ANOTHER_TRY
 
 
@@ -145,8 +150,22 @@ def not_told(options: Options, what: str) -> CountersignError:
     )
 
 
+def call_unless_known(
+    options: Options, outgoing: Outgoing, read: Read[Answer], what: str
+) -> Steps[tuple[Answer, str | None] | None]:
+    """One try of a read, with the answer's entity tag. None if the answer is still the one with the known tag."""
+    response = yield from _exchange(options, outgoing)
+    if response.status == 304 and outgoing.known_tag is not None:
+        return None
+    return _read_answer(options, response, read, what), response.headers.get("etag")
+
+
 def _call_once(options: Options, outgoing: Outgoing, read: Read[Answer], what: str) -> Steps[Answer]:
     response = yield from _exchange(options, outgoing)
+    return _read_answer(options, response, read, what)
+
+
+def _read_answer(options: Options, response: HttpResponse, read: Read[Answer], what: str) -> Answer:
     request_id = response.headers.get("x-request-id")
     if 200 <= response.status < 300:
         try:
@@ -189,6 +208,8 @@ def _request_of(options: Options, outgoing: Outgoing, limit: float) -> HttpReque
         headers["content-type"] = "application/json"
     if outgoing.idempotency_key is not None:
         headers["idempotency-key"] = outgoing.idempotency_key
+    if outgoing.known_tag is not None:
+        headers["if-none-match"] = outgoing.known_tag
     body = None if outgoing.body is None else outgoing.body.encode("utf-8")
     return HttpRequest(outgoing.method, options.base_url + outgoing.path, headers, body, limit)
 

@@ -12,8 +12,9 @@ from typing import Any
 
 from ._calls import Call, Options, Steps
 from ._fitness import Misfit, fitted
+from ._question import words_of_question, words_of_request
 from ._requests import create, redeem, refuse_unknown
-from ._waiting import refuse_flawed_wait, wait_for_decision
+from ._waiting import OnVote, refuse_flawed_wait, wait_for_decision
 from .contract import CREATE_NAMES, ApprovalRequest, Question, RedeemedRequest
 from .errors import (
     ApprovalCancelledError,
@@ -36,12 +37,16 @@ class Settings:
 
     idempotency_key: str | None = None
     timeout_seconds: float | None = None
+    on_vote: OnVote | None = None
 
-    def with_options(self, idempotency_key: str | None, timeout_seconds: float | None) -> Settings:
+    def with_options(
+        self, idempotency_key: str | None, timeout_seconds: float | None, on_vote: OnVote | None
+    ) -> Settings:
         """What is None stays as it was."""
         return Settings(
             self.idempotency_key if idempotency_key is None else idempotency_key,
             self.timeout_seconds if timeout_seconds is None else timeout_seconds,
+            self.on_vote if on_vote is None else on_vote,
         )
 
 
@@ -92,14 +97,14 @@ def ask(options: Options, action: Action, arguments: dict[str, Any], settings: S
 def ask_and_wait(
     options: Options, action: Action, arguments: dict[str, Any], settings: Settings
 ) -> Steps[ApprovalRequest]:
-    refuse_flawed_wait(settings.timeout_seconds)
+    refuse_flawed_wait(settings.timeout_seconds, settings.on_vote)
     request = yield from ask(options, action, arguments, settings)
-    decided = yield from wait_for_decision(options, request.id, settings.timeout_seconds)
+    decided = yield from wait_for_decision(options, request.id, settings.timeout_seconds, settings.on_vote)
     return (yield from _prepare(action, decided))
 
 
 def resume(options: Options, action: Action, request_id: str, settings: Settings) -> Steps[ApprovalRequest]:
-    decided = yield from wait_for_decision(options, request_id, settings.timeout_seconds)
+    decided = yield from wait_for_decision(options, request_id, settings.timeout_seconds, settings.on_vote)
     _refuse_anothers(decided, action.describe)
     return (yield from _prepare(action, decided))
 
@@ -155,26 +160,20 @@ def assert_approved(request: ApprovalRequest) -> None:
 
 
 def _refuse_anothers(request: ApprovalRequest, describe: Describe) -> None:
-    """An approval of one action is no approval of another with the same payload, and it counts only from the approver
-    whom this action asks: everybody with a key can ask anybody anything.
+    """An approval of one action is no approval of another with the same payload, and it counts only from the people whom
+    this action asks.
     """
+    expected: str | None
     try:
-        question = describe(**request.payload)
-        expected = _words_of(question["summary"], question["notify"], question.get("agent_name"))
+        expected = words_of_question(describe(**request.payload))
     except Exception:
         expected = None
-    group = request.approver_group
-    notify = request.approver_email if group is None else f"group:{group.key}"
-    found = _words_of(request.summary, notify, request.agent_name)
+    found = words_of_request(request)
     if expected != found:
         raise CountersignError(
             f"{request.id} was not asked for this action: it was {found}, and this action asks {expected or 'otherwise'}",
             code="another_action",
         )
-
-
-def _words_of(summary: str, notify: str | None, agent_name: str | None) -> str:
-    return stringify({"summary": summary, "notify": notify, "agentName": agent_name})
 
 
 def _refuse_changed(options: Options, request: ApprovalRequest, redeemed: RedeemedRequest) -> None:

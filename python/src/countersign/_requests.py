@@ -1,17 +1,29 @@
-"""The calls about approval requests: create, read, list, cancel, and redeem. How to wait for a decision is next door."""
+"""The calls about approval requests: create, read, list, cancel, remind, redeem, and receipts. How to wait for a decision is
+next door.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any, TypedDict
 from urllib.parse import urlencode
 
-from ._answers import read_list, read_redeemed, read_request
+from ._answers import read_list, read_receipt, read_redeemed, read_request
 from ._calls import Options, Outgoing, Read, Steps, call, path_of, patient, read_key
 from ._json_reading import parse_object
 from ._json_writing import stringify
-from .contract import CREATE_NAMES, ApprovalRequest, ApprovalRequestList, ApprovalStatus, RedeemedRequest
+from .contract import (
+    CREATE_NAMES,
+    PART_NAMES,
+    ApprovalRequest,
+    ApprovalRequestList,
+    ApprovalStatus,
+    ExactPayload,
+    RedeemedRequest,
+)
 from .errors import CountersignError
 
 #: The most that the service lists on a page.
@@ -44,11 +56,24 @@ def body_of(fields: Mapping[str, Any]) -> str:
     """The payload is what a person approves, so it has no floats. Nobody reads the others digit by digit."""
     refuse_unknown(fields, CREATE_NAMES, "a request")
     members = [
-        f'"{name}":{stringify(fields[own], floats="refuse" if own == "payload" else "shortest", name=own)}'
+        f'"{name}":{stringify(_wire_of(own, fields[own]), floats="refuse" if own == "payload" else "shortest", name=own)}'
         for own, name in CREATE_NAMES.items()
         if fields.get(own) is not None
     ]
     return f"{{{','.join(members)}}}"
+
+
+def _wire_of(own: str, value: Any) -> Any:
+    """Stages and steps have names of their own. What is no list of them, the service refuses in its own words."""
+    names = PART_NAMES.get(own)
+    if names is None or not isinstance(value, (list, tuple)):
+        return value
+    return [_part_of(own, names, each) if isinstance(each, Mapping) else each for each in value]
+
+
+def _part_of(own: str, names: Mapping[str, str], part: Mapping[str, Any]) -> dict[str, Any]:
+    refuse_unknown(part, names, f"a part of {own}")
+    return {names[name]: value for name, value in part.items() if value is not None}
 
 
 def refuse_unknown(fields: Mapping[str, Any], known: Mapping[str, str], what: str) -> None:
@@ -118,6 +143,11 @@ def cancel(options: Options, request_id: str) -> Steps[ApprovalRequest]:
     raise refusal
 
 
+def remind(options: Options, request_id: str) -> Steps[ApprovalRequest]:
+    outgoing = Outgoing("POST", f"{path_of(request_id)}/remind")
+    return (yield from call(options, outgoing, about(request_id), request_id))
+
+
 def redeem(options: Options, request_id: str, idempotency_key: str | None) -> Steps[RedeemedRequest]:
     outgoing = Outgoing("POST", f"{path_of(request_id)}/redeem", idempotency_key=read_key(idempotency_key))
     # A redeem that is given up may have arrived, and then nobody else can run the action.
@@ -126,3 +156,19 @@ def redeem(options: Options, request_id: str, idempotency_key: str | None) -> St
             patient(options, _REDEEM_RETRIES_MIN), outgoing, lambda text: read_redeemed(text, request_id), request_id
         )
     )
+
+
+def receipt(options: Options, request_id: str, embed: str | None) -> Steps[str]:
+    outgoing = Outgoing("GET", f"{path_of(request_id)}/receipt" + ("" if embed is None else f"?{urlencode({'embed': embed})}"))
+    what = f"the receipt of {request_id}"
+    return (yield from call(options, outgoing, lambda text: read_receipt(text, request_id), what))
+
+
+def effective_payload(options: Options, request_id: str) -> Steps[ExactPayload]:
+    outgoing = Outgoing("GET", f"{path_of(request_id)}/effective-payload")
+    return (yield from call(options, outgoing, _exact, request_id))
+
+
+def _exact(text: str) -> ExactPayload:
+    digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest())
+    return ExactPayload(text, digest.decode().rstrip("="))

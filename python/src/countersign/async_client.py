@@ -10,15 +10,15 @@ import functools
 import inspect
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, Generic, ParamSpec, TypeVar, Unpack
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, Unpack
 
 from . import _gate, _requests, webhooks
 from ._calls import Call, Options, Send, Sleep, Step, Steps
 from ._configuration import read_options
 from ._requests import ListFilter
 from ._transport import AsyncSend, make_async_send
-from ._waiting import refuse_flawed_wait, wait_for_decision
-from .contract import ApprovalRequest, ApprovalRequestList, CreateRequest, RedeemedRequest
+from ._waiting import OnVote, refuse_flawed_wait, wait_for_decision
+from .contract import ApprovalRequest, ApprovalRequestList, CreateRequest, ExactPayload, RedeemedRequest
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -72,8 +72,8 @@ class _AsyncRunner:
                 return await self._send(request)
             case Sleep(seconds):
                 return await asyncio.sleep(seconds)
-            case Call(function, arguments):
-                result = function(**arguments)
+            case Call(function, arguments, positional):
+                result = function(*positional, **arguments)
                 return await result if inspect.isawaitable(result) else result
 
 
@@ -114,15 +114,31 @@ class AsyncRequests:
         """Cancels a pending request. If it is decided already, this raises a `CountersignError` `already_resolved`."""
         return await self._runner.run(_requests.cancel(self._runner.options, request_id))
 
+    async def remind(self, request_id: str) -> ApprovalRequest:
+        """Mails everybody who can still vote again, at most once in an hour."""
+        return await self._runner.run(_requests.remind(self._runner.options, request_id))
+
     async def redeem(self, request_id: str, *, idempotency_key: str | None = None) -> RedeemedRequest:
         """Right before you run an approved action: of any number of calls one gets the request. A cancellation counts
         until the redeem is sent: after that this returns, because the approval may be used up already.
         """
         return await self._runner.run_to_the_end(_requests.redeem(self._runner.options, request_id, idempotency_key))
 
-    async def wait_for_decision(self, request_id: str, *, timeout_seconds: float | None = None) -> ApprovalRequest:
-        """Returns once the request is approved, rejected, expired or cancelled: look at `status`."""
-        return await self._runner.run(wait_for_decision(self._runner.options, request_id, timeout_seconds))
+    async def receipt(self, request_id: str, *, embed: Literal["payload"] | None = None) -> str:
+        """The signed receipt of an approved or rejected request."""
+        return await self._runner.run(_requests.receipt(self._runner.options, request_id, embed))
+
+    async def effective_payload(self, request_id: str) -> ExactPayload:
+        """The exact text that was approved, never written anew, and its SHA-256 as the receipt names it."""
+        return await self._runner.run(_requests.effective_payload(self._runner.options, request_id))
+
+    async def wait_for_decision(
+        self, request_id: str, *, timeout_seconds: float | None = None, on_vote: OnVote | None = None
+    ) -> ApprovalRequest:
+        """Returns once the request is approved, rejected, expired or cancelled: look at `status`. `on_vote` may be
+        asynchronous.
+        """
+        return await self._runner.run(wait_for_decision(self._runner.options, request_id, timeout_seconds, on_vote))
 
 
 class AsyncGated(Generic[P, R]):
@@ -154,10 +170,14 @@ class AsyncGated(Generic[P, R]):
         return await self._go_on(_gate.resume(self._runner.options, self._action, request_id, self._settings))
 
     def with_options(
-        self, *, idempotency_key: str | None = None, timeout_seconds: float | None = None
+        self,
+        *,
+        idempotency_key: str | None = None,
+        timeout_seconds: float | None = None,
+        on_vote: OnVote | None = None,
     ) -> AsyncGated[P, R]:
-        """The same function with a key for its question, or a limit for its wait."""
-        settings = self._settings.with_options(idempotency_key, timeout_seconds)
+        """The same function with a key for its question, a limit for its wait, or a function that hears of votes."""
+        settings = self._settings.with_options(idempotency_key, timeout_seconds, on_vote)
         return AsyncGated(self._runner, self._action, settings)
 
     async def _go_on(self, steps: Steps[ApprovalRequest]) -> R:
@@ -195,14 +215,15 @@ class AsyncCountersign:
         *,
         idempotency_key: str | None = None,
         timeout_seconds: float | None = None,
+        on_vote: OnVote | None = None,
         **fields: Unpack[CreateRequest],
     ) -> ApprovalRequest:
         """Asks and waits. Returns the decided request, whatever the decision: execute it only if it is `APPROVED`, and
         redeem it first.
         """
-        refuse_flawed_wait(timeout_seconds)
+        refuse_flawed_wait(timeout_seconds, on_vote)
         request = await self.requests.create(idempotency_key=idempotency_key, **fields)
-        return await self.requests.wait_for_decision(request.id, timeout_seconds=timeout_seconds)
+        return await self.requests.wait_for_decision(request.id, timeout_seconds=timeout_seconds, on_vote=on_vote)
 
     def require_approval(
         self,

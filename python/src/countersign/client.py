@@ -7,7 +7,7 @@ import inspect
 import ssl
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, ParamSpec, TypeVar, Unpack
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, Unpack
 
 from . import _gate, _requests, webhooks
 from ._calls import Call, Options, Send, Sleep, Step, Steps
@@ -15,8 +15,8 @@ from ._configuration import read_options
 from ._requests import ListFilter
 from ._transport import Send as SendFunction
 from ._transport import make_send
-from ._waiting import refuse_flawed_wait, wait_for_decision
-from .contract import ApprovalRequest, ApprovalRequestList, CreateRequest, RedeemedRequest
+from ._waiting import OnVote, refuse_flawed_wait, wait_for_decision
+from .contract import ApprovalRequest, ApprovalRequestList, CreateRequest, ExactPayload, RedeemedRequest
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -50,8 +50,14 @@ class _Runner:
                 return self._send(request)
             case Sleep(seconds):
                 return time.sleep(seconds)
-            case Call(function, arguments):
-                return function(**arguments)
+            case Call(function, arguments, positional):
+                result = function(*positional, **arguments)
+                if inspect.isawaitable(result):
+                    if inspect.iscoroutine(result):
+                        result.close()
+                    # Nobody would run it here: a check would pass unseen.
+                    raise TypeError(f"{function!r} is asynchronous: use AsyncCountersign, or a plain function")
+                return result
 
 
 class Requests:
@@ -93,6 +99,12 @@ class Requests:
         """Cancels a pending request. If it is decided already, this raises a `CountersignError` `already_resolved`."""
         return self._runner.run(_requests.cancel(self._runner.options, request_id))
 
+    def remind(self, request_id: str) -> ApprovalRequest:
+        """Mails everybody who can still vote again, at most once in an hour: sooner, this raises a `CountersignError`
+        `reminded_recently`. After a lost answer that may be the reminder of this very call.
+        """
+        return self._runner.run(_requests.remind(self._runner.options, request_id))
+
     def redeem(self, request_id: str, *, idempotency_key: str | None = None) -> RedeemedRequest:
         """Right before you run an approved action: of any number of calls one gets the request, and may run its
         `effective_payload`. Every other one raises an `AlreadyRedeemedError`, which says who may. Retries after lost
@@ -100,11 +112,26 @@ class Requests:
         """
         return self._runner.run(_requests.redeem(self._runner.options, request_id, idempotency_key))
 
-    def wait_for_decision(self, request_id: str, *, timeout_seconds: float | None = None) -> ApprovalRequest:
+    def receipt(self, request_id: str, *, embed: Literal["payload"] | None = None) -> str:
+        """The signed receipt of an approved or rejected request: a compact JWS that anybody can verify with the keys at
+        `/.well-known/jwks.json`. `embed="payload"` puts the exact text of the effective payload into the claim `text`.
+        """
+        return self._runner.run(_requests.receipt(self._runner.options, request_id, embed))
+
+    def effective_payload(self, request_id: str) -> ExactPayload:
+        """The exact text that was approved, never written anew, and its SHA-256 as the receipt names it."""
+        return self._runner.run(_requests.effective_payload(self._runner.options, request_id))
+
+    def wait_for_decision(
+        self, request_id: str, *, timeout_seconds: float | None = None, on_vote: OnVote | None = None
+    ) -> ApprovalRequest:
         """Returns once the request is approved, rejected, expired or cancelled: look at `status`. Survives restarts of
         the service, and can be called again with the same id in another process.
+
+        `on_vote` gets a `RecordedVote` once for each vote of a request with `quorum`, `then` or `escalate`, oldest first,
+        also for those that were given before this wait began. What it raises ends the wait.
         """
-        return self._runner.run(wait_for_decision(self._runner.options, request_id, timeout_seconds))
+        return self._runner.run(wait_for_decision(self._runner.options, request_id, timeout_seconds, on_vote))
 
 
 class Gated(Generic[P, R]):
@@ -135,9 +162,15 @@ class Gated(Generic[P, R]):
         """
         return self._go_on(_gate.resume(self._runner.options, self._action, request_id, self._settings))
 
-    def with_options(self, *, idempotency_key: str | None = None, timeout_seconds: float | None = None) -> Gated[P, R]:
-        """The same function with a key for its question, or a limit for its wait."""
-        settings = self._settings.with_options(idempotency_key, timeout_seconds)
+    def with_options(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        timeout_seconds: float | None = None,
+        on_vote: OnVote | None = None,
+    ) -> Gated[P, R]:
+        """The same function with a key for its question, a limit for its wait, or a function that hears of votes."""
+        settings = self._settings.with_options(idempotency_key, timeout_seconds, on_vote)
         return Gated(self._runner, self._action, settings)
 
     def _go_on(self, steps: Steps[ApprovalRequest]) -> R:
@@ -179,14 +212,15 @@ class Countersign:
         *,
         idempotency_key: str | None = None,
         timeout_seconds: float | None = None,
+        on_vote: OnVote | None = None,
         **fields: Unpack[CreateRequest],
     ) -> ApprovalRequest:
         """Asks and waits. Returns the decided request, whatever the decision: execute it only if it is `APPROVED`, and
         redeem it first.
         """
-        refuse_flawed_wait(timeout_seconds)
+        refuse_flawed_wait(timeout_seconds, on_vote)
         request = self.requests.create(idempotency_key=idempotency_key, **fields)
-        return self.requests.wait_for_decision(request.id, timeout_seconds=timeout_seconds)
+        return self.requests.wait_for_decision(request.id, timeout_seconds=timeout_seconds, on_vote=on_vote)
 
     def require_approval(
         self,

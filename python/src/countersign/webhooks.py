@@ -7,10 +7,10 @@ import hmac
 import re
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 from ._answers import read_event
-from .contract import WebhookEvent
+from .contract import CheckpointEvent, WebhookEvent
 from .errors import WebhookVerificationError
 from .exact_json import JsonFlaw
 
@@ -25,6 +25,7 @@ _SIGNATURE_NAME = "x-service-signature"
 _EVENT_NAME = "x-service-event"
 
 
+@overload
 def construct_event(
     raw_body: RawBody,
     headers: SignatureHeader,
@@ -32,11 +33,36 @@ def construct_event(
     *,
     tolerance_seconds: float = 300,
     now: float | None = None,
-) -> WebhookEvent:
+    checkpoints: Literal[False] = False,
+) -> WebhookEvent: ...
+
+
+@overload
+def construct_event(
+    raw_body: RawBody,
+    headers: SignatureHeader,
+    secret: str | Sequence[str],
+    *,
+    tolerance_seconds: float = 300,
+    now: float | None = None,
+    checkpoints: Literal[True],
+) -> WebhookEvent | CheckpointEvent: ...
+
+
+def construct_event(
+    raw_body: RawBody,
+    headers: SignatureHeader,
+    secret: str | Sequence[str],
+    *,
+    tolerance_seconds: float = 300,
+    now: float | None = None,
+    checkpoints: bool = False,
+) -> WebhookEvent | CheckpointEvent:
     """The event, or a `WebhookVerificationError`. Pass the raw body: Flask's `request.get_data()`, Django's
     `request.body`, FastAPI's `await request.body()`. During a rotation, pass both secrets.
 
     `tolerance_seconds` are the most between the time of sending and now (Unix time), in either direction.
+    `checkpoints=True` also takes the body of `log.checkpoint`, which is about no request: a `CheckpointEvent`.
     """
     body = _bytes_of(raw_body)
     timestamp, candidates = _read_signature(_header_of(headers, _SIGNATURE_NAME))
@@ -47,7 +73,10 @@ def construct_event(
             "no signature matches. Either the secret is not this endpoint's, or the body is not the raw one: bytes that "
             "were parsed and written again as JSON are other bytes. Give the body as it arrived.",
         )
-    return _read_event(body, _header_of(headers, _EVENT_NAME))
+    event = _read_event(body, _header_of(headers, _EVENT_NAME))
+    if isinstance(event, CheckpointEvent) and not checkpoints:
+        raise WebhookVerificationError("body_malformed", "the body is a log.checkpoint: give checkpoints=True")
+    return event
 
 
 def _read_signature(text: str | None) -> tuple[str, list[str]]:
@@ -96,7 +125,7 @@ def _is_signed(body: bytes, timestamp: str, candidates: list[str], secrets: list
     return is_found
 
 
-def _read_event(body: bytes, announced: str | None) -> WebhookEvent:
+def _read_event(body: bytes, announced: str | None) -> WebhookEvent | CheckpointEvent:
     try:
         event = read_event(body.decode("utf-8"))
     except (JsonFlaw, UnicodeDecodeError):

@@ -71,11 +71,18 @@ class Desk:
 
 
 def describe(tool: str, arguments: dict[str, Any]) -> Question:
-    return {
+    question: Question = {
         "summary": f"{tool} order {arguments['order_id']} ({arguments['amount']} EUR)",
         "notify": NOTIFY,
         "agent_name": "payer",
     }
+    if arguments.get("memo") == "for two":
+        question |= {
+            "then": [{"notify": "ben@example.com"}],
+            "requested_by": "eve@example.com",
+            "escalate": [{"after_minutes": 60, "notify": "cat@example.com"}],
+        }
+    return question
 
 
 def refuse_memo(tool: str, arguments: dict[str, Any]) -> None:

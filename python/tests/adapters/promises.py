@@ -122,6 +122,17 @@ class Promises(Case):
         self.assertRegex(heard, r"(?s)changed the input.*12\.5")
         self.assertRegex(heard, r"paid 12\.5")
 
+    def test_it_runs_once_all_people_have_approved_and_not_before(self) -> None:
+        desk = Desk(calls=[{**ONE, "memo": "for two"}])
+        request = self.asked(desk)
+        self.assertEqual([request.requested_by, [each.notify for each in request.approvals.stages]],  # type: ignore[union-attr]
+                         ["eve@example.com", ["ann@example.com", "ben@example.com"]])  # fmt: skip
+        order("approve", id=request.id)
+        self.assertEqual([desk.only().status, desk.paid()], ["PENDING", []])
+        order("approve", id=request.id)
+        self.assertEqual(self.go_on(desk, desk.only()), "paid 49.5")
+        self.assertEqual(desk.paid(), [f"1042 {self.number} 49.5 for two"])
+
     def test_a_rejection_an_expiry_and_a_cancel_are_told_and_nothing_runs(self) -> None:
         for verdict, more, expected in (
             ("reject", {"note": 'No.\n"paid"'}, r'A person rejected this action.*"No\.\\n\\"paid\\""'),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from .._calls import Options, Steps
+from .._question import words_of_question, words_of_request
 from .._requests import create, get, redeem, refuse_unknown
 from ..async_client import AsyncCountersign
 from ..client import Countersign
@@ -140,15 +141,10 @@ def redeem_for(options: Options, ready: Ready) -> Steps[None]:
 
 
 def refuse_anothers(request: ApprovalRequest, describe: Describe, tool: str, payload: dict[str, Any]) -> None:
-    """An approval of one call is none of another, and counts only from the approver whom this code asks: everybody with
-    a key can ask anybody anything.
-    """
-    question = describe(tool, deepcopy(payload))
-    expected = (question["summary"], question["notify"], question.get("agent_name"))
-    group = request.approver_group
-    notify = request.approver_email if group is None else f"group:{group.key}"
+    """An approval of one call is none of another, and counts only from the people whom this code asks."""
+    expected = words_of_question(describe(tool, deepcopy(payload)))
     same_payload = stringify(request.payload) == stringify(payload)
-    if not same_payload or expected != (request.summary, notify, request.agent_name):
+    if not same_payload or expected != words_of_request(request):
         raise CountersignError(f"{request.id} was not asked for this call of {tool}", code="another_action")
 
 
