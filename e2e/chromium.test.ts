@@ -47,7 +47,7 @@ function machine(changes: Partial<Surroundings> = {}) {
 }
 
 /** A machine whose apt-get works, with what it installs. */
-function debian({ isRoot = true, hasSudo = true, fails = false } = {}) {
+function debian({ isRoot = true, hasSudo = true, fails = false, isOld = false } = {}) {
   const path = folderWith({});
   const asked: string[] = [];
   const run: Surroundings["run"] = async (command, args, timeoutMs) => {
@@ -55,9 +55,12 @@ function debian({ isRoot = true, hasSudo = true, fails = false } = {}) {
     if (command.startsWith(folder)) return runProgram(command, args, timeoutMs);
     asked.push(line.replace(/ [0-9]+ env /, " SECONDS env "));
     if (command === "sudo" && !hasSudo) return { code: 1, output: "a password is required" };
-    if (!line.endsWith(" chromium")) return { code: 0, output: "" };
-    if (fails) return { code: 100, output: "Reading…\nE: Unable to locate package chromium\n" };
-    writeFileSync(join(path, "chromium"), working, { mode: 0o755 });
+    const name = / (chromium\S*)$/.exec(line)?.[1];
+    if (name === undefined) return { code: 0, output: "" };
+    if (fails || (isOld && name !== "chromium")) {
+      return { code: 100, output: `Reading…\nE: Unable to locate package ${name}\n` };
+    }
+    writeFileSync(join(path, name), working, { mode: 0o755 });
     return { code: 0, output: "" };
   };
   const { surroundings, told } = machine({ environment: { PATH: path }, isRoot, run });
@@ -148,27 +151,34 @@ test("where none can be had the reason says what to do, in one line", async () =
 
 test("on Debian root installs the package, after saying so", async () => {
   const { surroundings, asked, told, path } = debian();
-  assert.deepEqual(await findChromium(surroundings), { path: join(path, "chromium") });
+  const installed = join(path, "chromium-headless-shell");
+  assert.deepEqual(await findChromium(surroundings), { path: installed });
   assert.deepEqual(asked, [
     "apt-get --version",
     `${aptGet} update`,
-    `${aptGet} install -y --no-install-recommends chromium`,
+    `${aptGet} install -y --no-install-recommends chromium-headless-shell`,
   ]);
   assert.deepEqual(told, [
     "Installing Chromium for the browser tests (CHROMIUM_PATH=none does without) …",
   ]);
 });
 
+test("where Debian has none without windows the whole one is installed", async () => {
+  const { surroundings, asked, path } = debian({ isOld: true });
+  assert.deepEqual(await findChromium(surroundings), { path: join(path, "chromium") });
+  assert.deepEqual(asked.at(-1), `${aptGet} install -y --no-install-recommends chromium`);
+});
+
 test("others install it when sudo asks for no password, and not otherwise", async () => {
   const allowed = debian({ isRoot: false });
   assert.deepEqual(await findChromium(allowed.surroundings), {
-    path: join(allowed.path, "chromium"),
+    path: join(allowed.path, "chromium-headless-shell"),
   });
   assert.deepEqual(allowed.asked, [
     "apt-get --version",
     "sudo -n true",
     `sudo -n ${aptGet} update`,
-    `sudo -n ${aptGet} install -y --no-install-recommends chromium`,
+    `sudo -n ${aptGet} install -y --no-install-recommends chromium-headless-shell`,
   ]);
   const refused = debian({ isRoot: false, hasSudo: false });
   assert.deepEqual(await findChromium(refused.surroundings), { path: null, reason: noneFound });

@@ -82,7 +82,7 @@ journey(
       "update endpoints set failing_since = now_ms() - interval '3 hours' where id = $1",
       [endpointId],
     );
-    await giveUpCallback(there, other);
+    await giveUpCallback(there);
     const { page } = await enterAs(there, "viewer");
     await page.getByRole("region", { name: "Needs attention" }).waitFor();
     await inspect(page, "dashboard-attention", atTheDoor);
@@ -107,18 +107,20 @@ function markOf(page: Page, place: string) {
   return rail.getByRole("link", { name: place, exact: true }).locator(".place-mark");
 }
 
-/** As if its outcome had been refused by the address that it named. */
-async function giveUpCallback(
-  { site, workspace }: { site: Site; workspace: { id: string } },
-  id: string,
-) {
+/** As if a request had named an address that refused its outcome. */
+async function giveUpCallback({ site, workspace }: { site: Site; workspace: { id: string } }) {
   await site.db.query(
-    `with event as (
-       insert into events (workspace_id, approval_id, kind) values ($1, $2, 'request.rejected')
+    `with approval as (
+       insert into approvals (workspace_id, id, summary, approver_email, status, resolved_at, expires_at)
+       select $1, new_id('req_'), 'Refund', 'ann@example.com', 'CANCELLED', now_ms(), now_ms() + interval '1 day'
+       returning workspace_id, id
+     ), event as (
+       insert into events (workspace_id, approval_id, kind)
+       select workspace_id, id, 'request.cancelled' from approval
        returning workspace_id, id
      )
      insert into deliveries (workspace_id, event_id, channel, recipient, state, finished_at, attempts)
      select workspace_id, id, 'callback', 'workflows.example', 'failed', now_ms(), 3 from event`,
-    [workspace.id, id],
+    [workspace.id],
   );
 }

@@ -150,7 +150,7 @@ async function move(page: Page, url: string): Promise<void> {
   await button(page, "Change").click();
   const form = windowOf(page);
   await form.getByLabel("URL").fill(url);
-  await form.getByLabel("Every event, including kinds added later").uncheck();
+  await form.getByLabel("Created and every outcome").uncheck();
   for (const kind of ["request.approved", "request.rejected", "request.expired"]) {
     await form.getByLabel(kind).uncheck();
   }

@@ -114,6 +114,8 @@ journey("People stand still while they load", atTheDoor, async (there) => {
       assert.ok(shift < shiftMax, `${path} at ${width} px shifts by ${shift}`);
     }
   }
+  // A call after the placeholders are gone waits for the next ones, and there are none.
+  await page.unrouteAll({ behavior: "ignoreErrors" });
 });
 
 journey("no word on People is broken, however narrow the window", atTheDoor, async (there) => {

@@ -33,7 +33,7 @@ export async function enterAs(
 }
 
 /** Makes the call of the sign-in page: it has journeys of its own, and takes longer to load than many a page. */
-async function signIn(page: Page, siteUrl: string, token: string): Promise<void> {
+export async function signIn(page: Page, siteUrl: string, token: string): Promise<void> {
   const { origin } = new URL(siteUrl);
   await until(async () => {
     const answer = await page.context().request.post(`${siteUrl}/app/api/sign-in/link`, {

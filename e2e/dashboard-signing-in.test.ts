@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after } from "node:test";
 import type { Page } from "playwright-core";
 import { startIdentityProvider } from "../server/test/test-identity-provider.ts";
+import { useAuthenticator } from "./authenticator.ts";
 import {
   arrival,
   atTheDoor,
@@ -151,7 +152,7 @@ const noPasskey = { mayFail: ["401 /app/api/me", "401 /app/api/sign-in/passkey/f
 
 journey("a passkey signs in without any mail, until it is removed", noPasskey, async (there) => {
   const { page, email } = await enterAs(there, "viewer");
-  await useVirtualPasskeys(page);
+  await useAuthenticator(page);
   const account = `${there.site.url}/app/account`;
   await page.goto(account);
   await button(page, "Add passkey").click();
@@ -175,21 +176,6 @@ journey("a passkey signs in without any mail, until it is removed", noPasskey, a
   await inspect(page, "dashboard-passkey-removed", noPasskey);
   assert.equal(await countSessions(there, email), 0);
 });
-
-async function useVirtualPasskeys(page: Page): Promise<void> {
-  const cdp = await page.context().newCDPSession(page);
-  await cdp.send("WebAuthn.enable");
-  await cdp.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      transport: "internal",
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-}
 
 async function countSessions({ site }: Journey, email: string): Promise<number> {
   const { rows } = await site.db.query(

@@ -162,7 +162,7 @@ async function showWhatWasThere(
 }
 
 /** A workspace with its key, and all that happens without a browser. */
-async function makeAgent(
+export async function makeAgent(
   site: Site,
   settings: Partial<WorkspaceSettings> = {},
 ): Promise<Omit<Journey, "site" | "visit">> {

@@ -20,7 +20,19 @@ async function open({ createRequest, mailedLink, visit }: Journey, screen: objec
     notify: "ann@example.com",
     payload: { amount: 120.5 },
   });
-  return { id, page: await visit((await mailedLink("ann@example.com")).url, screen) };
+  const page = await visit((await mailedLink("ann@example.com")).url, screen);
+  await keepFromHearing(page);
+  return { id, page };
+}
+
+/** A page that waits would be told of its own decision, sooner than it can miss the answer. */
+async function keepFromHearing(page: Page): Promise<void> {
+  await page.route("**/status", (route) =>
+    route.request().postData()?.includes('"since"') === true
+      ? route.fulfill({ status: 503, body: "" })
+      : route.fallback(),
+  );
+  await page.reload();
 }
 
 async function onDecision(page: Page, how: (route: Route) => Promise<void>): Promise<void> {
@@ -188,7 +200,10 @@ journey(
   },
 );
 
-const removed: JourneyOptions = { mayBreak: "/review/", mayFail: ["404 /review/"] };
+const removed: JourneyOptions = {
+  mayBreak: "/review/",
+  mayFail: ["404 /review/", "503 /review/"],
+};
 
 journey("9. who was removed after a lost answer is told nothing false", removed, async (there) => {
   const group = await there.makeGroup(["ann@example.com", "bob@example.com"]);
@@ -198,6 +213,7 @@ journey("9. who was removed after a lost answer is told nothing false", removed,
     payload: { amount: 120.5 },
   });
   const page = await there.visit((await there.mailedLink("ann@example.com", id)).url);
+  await keepFromHearing(page);
   await onDecision(page, async (route) => {
     await bring(route);
     await route.abort();
@@ -214,3 +230,65 @@ journey("9. who was removed after a lost answer is told nothing false", removed,
   await assertSaysNothingFalse(page);
   assert.equal((await there.readRequest(id)).status, "APPROVED");
 });
+
+journey(
+  "a vote with an edit that was recorded while its answer was lost is found by the page, and isn't called late",
+  lost,
+  async (there) => {
+    const { key } = await there.makeGroup(["ann@example.com", "bob@example.com"]);
+    const { id } = await there.createRequest({
+      ...{ summary: "Refund order 1042", notify: `group:${key}`, payload: { amount: 120.5 } },
+      quorum: 2,
+    });
+    const page = await there.visit((await there.mailedLink("ann@example.com")).url);
+    await keepFromHearing(page);
+    await page.getByRole("button", { name: "Edit amount" }).click();
+    const field = page.getByRole("textbox", { name: "New value of amount" });
+    await field.fill("99.00");
+    await field.press("Enter");
+    await onDecision(page, async (route) => {
+      await bring(route);
+      await route.abort();
+    });
+    const dialog = await choose(page, "Approve with changes");
+    await dialog.getByRole("textbox", { name: "Note" }).fill("Less");
+    await confirm(page, "Yes, approve with changes");
+    await page.getByRole("heading", { level: 1, name: "You approved this" }).waitFor();
+    await page.getByText("1 difference from what the agent sent:").waitFor();
+    assert.equal((await there.readRequest(id)).approvals?.revision, 2);
+    const other = await there.visit((await there.mailedLink("bob@example.com")).url);
+    await choose(other, "Approve");
+    await confirm(other, "Yes, approve");
+    await outcomeOf(other).getByText("Approved by you").waitFor();
+    await page.reload();
+    await outcomeOf(page).getByText("Approved by bob@example.com").waitFor();
+    await assertSaysNothingFalse(page);
+    assert.equal(await page.getByText("What you had typed").count(), 0);
+    assert.match(await there.readRequestText(id), /"modifiedPayload":\{"amount":99\.00\}/);
+  },
+);
+
+journey(
+  "a hand-over whose answer was lost is found by the page, and one that never arrived is told as such",
+  lost,
+  async (there) => {
+    const { page } = await open(there, screens["a phone"]);
+    await there.makeGroup(["ann@example.com", "bob@example.com"]);
+    await page.route("**/hand-over", (route) => route.abort());
+    await page.getByRole("button", { name: "Hand over" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("radio", { name: "bob@example.com" }).check();
+    await tick(page);
+    const yes = dialog.getByRole("button", { name: "Yes, hand over" });
+    await eventually(async () => !(await waits(yes)), "it is no longer inert");
+    await yes.click();
+    await dialog.getByText("It hasn’t been handed over so far. Try again.").waitFor();
+    await page.unroute("**/hand-over");
+    await page.route("**/hand-over", async (route) => {
+      await bring(route);
+      await route.abort();
+    });
+    await yes.click();
+    await page.getByRole("heading", { level: 1, name: "You handed this over" }).waitFor();
+  },
+);

@@ -10,6 +10,7 @@ import {
   changesIn,
   choose,
   confirm,
+  deafen,
   decide,
   eventually,
   inspect,
@@ -116,6 +117,7 @@ journey(
   async (there) => {
     const { id } = await there.createRequest(request);
     const page = await open(there);
+    await deafen(page);
     await type(page, { amount: "99.00", note: "A little less" });
     await there.cancelRequest(id);
     await confirm(page, "Yes, approve with changes");
@@ -133,6 +135,7 @@ journey(
     const { key } = await there.makeGroup(["ann@example.com", "bob@example.com"]);
     const { id } = await there.createRequest({ ...request, notify: `group:${key}` });
     const [ann, bob] = [await open(there), await open(there, "bob@example.com")];
+    await deafen(ann);
     await ann.getByText("member of Finance").waitFor();
     await type(ann, { amount: "99.00", note: "A little less" });
     const dialog = await choose(bob, "Reject");
@@ -163,7 +166,6 @@ journey("an open page learns by itself that somebody else has decided", async (t
   await there.createRequest({ ...request, notify: `group:${key}` });
   const [ann, bob] = [await open(there), await open(there, "bob@example.com")];
   await decide(bob, "Approve", "Yes, approve");
-  await comeBack(ann);
   await outcomeOf(ann).getByText("Approved by bob@example.com").waitFor();
   await assertNothingToDecide(ann);
 });
@@ -176,6 +178,7 @@ journey(
     const first = await open(there);
     const second = await first.context().newPage();
     await second.goto(first.url());
+    await deafen(second);
     await type(second, { amount: "1.00", note: "From the second tab" });
     await first.bringToFront();
     await type(first, { amount: "99.00", note: "From the first tab" });

@@ -6,7 +6,13 @@ import { until } from "../server/test/patience.ts";
 import { type Allowances, assertClean, checkAccessibility, screenshot } from "./browser.ts";
 
 type FirstStep = "Approve" | "Approve with changes" | "Reject";
-type SecondStep = "Yes, approve" | "Yes, approve with changes" | "Yes, reject";
+type SecondStep =
+  | "Yes, approve"
+  | "Yes, approve with changes"
+  | "Yes, reject"
+  | "Sign and approve"
+  | "Sign and approve with changes"
+  | "Sign and reject";
 
 /** Only a pace: a press that comes sooner or later leads to the same. */
 const pressAgainMs = 200;
@@ -41,7 +47,7 @@ export async function confirm(page: Page, name: SecondStep): Promise<void> {
 }
 
 export async function tick(page: Page): Promise<void> {
-  await page.locator("dialog").getByRole("checkbox").check();
+  await page.locator("dialog .tick").getByRole("checkbox").check();
 }
 
 /** Both steps, until the page shows what became of it. */
@@ -118,9 +124,10 @@ export async function untilApprovable(page: Page): Promise<void> {
   const approve = page.locator("#decision .button-primary");
   await eventually(async () => {
     // Into the middle: at the lower edge of the window it may lie behind the bar with the buttons.
-    await page.evaluate(
-      `document.querySelector("#payload-end").scrollIntoView({ block: "center" })`,
-    );
+    const end = `document.querySelector("#payload-end")`;
+    // A page that opens another request has none for a moment.
+    if (await page.evaluate(`${end} === null`)) return false;
+    await page.evaluate(`${end}?.scrollIntoView({ block: "center" })`);
     return !(await waits(approve));
   }, "Approve waits no longer");
 }
@@ -166,4 +173,10 @@ export async function assertNoSidewaysScrolling(page: Page): Promise<void> {
     "[document.documentElement.scrollWidth, innerWidth]",
   )) as [number, number];
   assert.ok(wanted <= there, `the page is ${wanted} px wide in a window of ${there} px`);
+}
+
+/** The page hears of nothing that others do, as on a bad line. */
+export async function deafen(page: Page): Promise<void> {
+  await page.route("**/status", (route) => route.fulfill({ status: 503, body: "" }));
+  await page.reload();
 }

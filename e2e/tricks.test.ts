@@ -310,7 +310,7 @@ journey(
         title: "Review request · Countersign",
         links: ["#decision"],
         made: 0,
-        scripts: ["module", "module", "application/json"],
+        scripts: ["module", "module", "module", "application/json"],
       });
     };
     for (const [name, place] of Object.entries(placesOf(page))) {
