@@ -12,6 +12,7 @@ import { measureDecisions } from "./measurements/decisions.ts";
 import { measureExpiry } from "./measurements/expiry.ts";
 import { measureGrowth } from "./measurements/growth.ts";
 import { measureLists } from "./measurements/lists.ts";
+import { measureLog } from "./measurements/log.ts";
 import { measurePeersBesideUs } from "./measurements/peers.ts";
 import { measureReads } from "./measurements/reads.ts";
 import { measureStarts } from "./measurements/starts.ts";
@@ -29,6 +30,7 @@ const always = {
   waiting: measureWaiting,
   lists: measureLists,
   decisions: measureDecisions,
+  log: measureLog,
   webhooks: measureWebhooks,
   expiry: measureExpiry,
   starts: measureStarts,

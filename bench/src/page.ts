@@ -47,6 +47,10 @@ const howMeasured: readonly (readonly [work: RegExp, text: string])[] = [
     "A person's decision, as the review page sends it; the page was opened before. The ceiling runs the one statement that a decision is through bare `pg`, and neither reads nor checks what was shown.",
   ],
   [
+    /^log/,
+    "The same creates and decisions in the same process, with the triggers that write down each fact for the log, and without them, in turns. First as an API process beside a worker (`ROLE=api`); then with the worker in the same process, which meanwhile makes entries of the facts and signs checkpoints, and sends the mails either way. Both pay for what else is kept as proof: the request's columns and the evidence of a vote.",
+  ],
+  [
     /^webhooks/,
     "Signed webhooks sent to a receiver on the same machine, every attempt recorded durably. The ceiling is bare `undici` that POSTs the same bodies to the same receiver and records nothing.",
   ],

@@ -129,10 +129,10 @@ async function withStore<Result>(
     const postgres = await useEmbeddedPostgres({ dataDir, purpose: "command", log });
     assert("connection" in postgres);
     try {
-      return await work(postgres.connection);
+      return await work(postgres.ownerConnection);
     } finally {
       await postgres.release();
-      await rm(postgres.connection.host, { recursive: true, force: true });
+      await rm(postgres.ownerConnection.host, { recursive: true, force: true });
     }
   } finally {
     await rm(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });

@@ -47,6 +47,7 @@ const settings = {
   PORT: "0",
   PUBLIC_URL: "",
   DATABASE_URL: "",
+  DATABASE_OWNER_URL: "",
   DATABASE_CONNECTIONS: "",
   SECRET_KEY: "",
   RATE_LIMIT: "0",
@@ -75,7 +76,8 @@ export async function withService<Result>(
     const { port, apiKey } = await started.welcome;
     if (apiKey === null) throw new Error("the service told no API key at its first start");
     const postgres = await openPostgres(dataDir);
-    const { connection } = postgres;
+    // The owner's: the benchmark prepares and looks, and has a database of its own beside the service's.
+    const { ownerConnection: connection } = postgres;
     const connectionsMax = ownConnectionsMax;
     const db = openDatabase({ connection, connectionsMax, onIdleFault: () => {} });
     const keyring = await readOrMakeSecretKey(dataDir, async () => true);

@@ -71,6 +71,9 @@ export function createStatement(workspaces: Workspace[], agentState?: JsonText):
     idempotency: null,
     approverEmail: approver,
     group: null,
+    groupIds: null,
+    hasSeats: false,
+    voting: null,
     reviewers: [{ email: approver, tokenNonce: randomBytes(16), tokenDigest }],
   };
   const { text, values } = creationQuery([row], "benchmark");

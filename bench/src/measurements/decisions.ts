@@ -3,6 +3,7 @@
 import { hash } from "node:crypto";
 import { findSecretKey } from "../../../server/src/domain/access/keyring.ts";
 import { deriveReviewToken } from "../../../server/src/domain/access/review-link.ts";
+import { operatorEvidence } from "../../../server/src/domain/proof/evidence.ts";
 import { shownText } from "../../../server/src/domain/shown/shown-text.ts";
 import { resolutionQuery } from "../../../server/src/storage/approvals/approval-resolution.ts";
 import type { ReviewPage } from "../../../server/src/wire/review-contract.ts";
@@ -50,7 +51,7 @@ export function measureDecisions(bench: Bench): Promise<Figure[]> {
   });
 }
 
-async function createMany(service: Service, workspace: Workspace, count: number) {
+export async function createMany(service: Service, workspace: Workspace, count: number) {
   const ids: string[] = [];
   while (ids.length < count) {
     const batch = Array.from({ length: openedAtOnce }, () => create(service, workspace));
@@ -60,7 +61,7 @@ async function createMany(service: Service, workspace: Workspace, count: number)
 }
 
 /** The HTTP requests that decide, each as its page would send it. */
-async function openReviews(service: Service, ids: string[]): Promise<string[]> {
+export async function openReviews(service: Service, ids: string[]): Promise<string[]> {
   const tokens = await tokensOf(service, ids);
   const requests: string[] = [];
   for (let at = 0; at < tokens.length; at += openedAtOnce) {
@@ -108,6 +109,8 @@ function addressOf(token: string): string {
 
 function decision(workspace: Workspace, id: string): Statement {
   const approved = { status: "APPROVED", byEmail: approver, note: null, edit: null } as const;
-  const { text, values } = resolutionQuery({ workspaceId: workspace.id, id }, approved);
+  const evidence = { ...operatorEvidence, shownDigest: Buffer.alloc(32) };
+  const deciding = { via: "link", evidence } as const;
+  const { text, values } = resolutionQuery({ workspaceId: workspace.id, id }, approved, deciding);
   return { name: "decide", text, values, varying: null };
 }
