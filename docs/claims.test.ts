@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { awaitSecondsMax, listRowsMax } from "../mcp/src/tool-schemas.ts";
+import * as keys from "../server/src/domain/access/key-limits.ts";
 import * as limits from "../server/src/domain/limits.ts";
 import * as fields from "../server/src/domain/shown/field-limits.ts";
 import { openValuesAtFirst, textCharactersAtFirst } from "../web/src/payload/folding.ts";
@@ -62,8 +63,10 @@ const claims: Record<string, string[]> = {
     `Up to ${limits.passkeysPerPersonMax} a person`,
     `after ${limits.sessionDaysMax} days, or after ${limits.sessionIdleDaysMax} without use`,
     `${limits.sessionCallsPerMinuteMax} calls a minute, ${limits.sessionCallsBurstMax} of them at once`,
-    `${limits.keysPerWorkspaceMax} keys in use, ${limits.groupsPerWorkspaceMax} groups, ${limits.endpointsPerWorkspaceMax} enabled endpoints and ${limits.membersPerWorkspaceMax} members`,
-    `the newest ${limits.revokedKeysListed} revoked keys`,
+    `${keys.keysPerWorkspaceMax} keys in use, ${limits.groupsPerWorkspaceMax} groups, ${limits.endpointsPerWorkspaceMax} enabled endpoints and ${limits.membersPerWorkspaceMax} members`,
+    `the newest ${keys.revokedKeysListed} revoked keys`,
+    `addresses of up to ${fields.approverDomainsMax} domains`,
+    `${words[fields.delegateStepsMax]} steps at most`,
     `Counts above ${count(limits.pendingCountMax)}`,
   ],
   "docs/errors.md": [

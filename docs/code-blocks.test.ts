@@ -22,6 +22,9 @@ import { missingFor, runBlock, saveBlock } from "./test/run-block.ts";
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "..");
+/** Calls that only an approved request answers. */
+const approvedOnly = /redeem|receipt|effective-payload|\.effectivePayload\(|log-proof|\.logProof\(/;
+
 const writtenPages = globSync(
   ["README.md", "{sdk,mcp,hook,action,n8n,python,adapters,adapters/*}/README.md", "docs/*.md"],
   {
@@ -117,7 +120,7 @@ function referencePages() {
     const own = samples.map(({ code }, at): CodeBlock => {
       const text = code
         .replaceAll("{{url}}", "http://localhost:3000")
-        .replaceAll(id, /redeem/.test(code) ? "approved_…" : "req_…");
+        .replaceAll(id, approvedOnly.test(code) ? "approved_…" : "req_…");
       const isDecided = text.includes("?wait=") || text.includes("waitForDecision");
       const meanwhile = isDecided
         ? ({ kind: "approve", edit: null } as const)

@@ -54,9 +54,9 @@ test("the documentation uses one word for each thing", () => {
 test("pages, mails, messages and tools use the same words", () => {
   const sources = globSync(
     [
-      "server/src/{*,cli/*,domain/**/*,http/**/*,operations/**/*,outbound/*,wire/*,worker/*}.ts",
+      "server/src/{*,chat/*,cli/*,domain/**/*,http/**/*,operations/**/*,outbound/*,wire/*,worker/*}.ts",
       "{action,hook,mcp,sdk}/src/**/*.ts",
-      "web/src/{look,review,dashboard,editor,payload}/**/*.{ts,tsx}",
+      "web/src/{look,review,inbox,dashboard,editor,payload}/**/*.{ts,tsx}",
     ],
     { cwd: root },
   ).filter((path) => !path.includes(".test."));

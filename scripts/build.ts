@@ -21,7 +21,8 @@ const pageSources = [
   "scripts/build.ts",
   "web/vite.config.ts",
   "web/dashboard.vite.config.ts",
-  "web/src/{look,payload,editor,review,dashboard}/**/*.{ts,tsx,css}",
+  "web/app.vite.config.ts",
+  "web/src/{look,payload,editor,review,inbox,dashboard}/**/*.{ts,tsx,css,png}",
   "server/src/domain/shown/**/*.ts",
   "sdk/src/**/*.ts",
 ];
@@ -61,9 +62,10 @@ const bestQualityBytesMax = 1024 * 1024;
 const largeQuality = 9;
 
 await buildWhenChanged(dist, pageSources, async () => {
-  // One after the other: the first empties the folder that both write to.
+  // One after the other: the first empties the folder that all write to.
   await bundle("vite.config.ts");
   await bundle("dashboard.vite.config.ts");
+  await bundle("app.vite.config.ts");
   await compressAll("assets/*.{js,css}", dist);
 });
 await buildWhenChanged(docsDist, docsSources, async () => {

@@ -41,11 +41,12 @@ export const packageSources = [
   `{${packageFolders.join(",")}}/{bin,src,nodes,credentials}/**/*.{ts,mjs,svg}`,
   // The SDK's testing kit follows the service's own rules.
   "server/src/domain/**/*.ts",
+  "verify/src/**/*.ts",
   "python/{README.md,pyproject.toml,build_backend.py}",
   "python/src/**/*.{py,typed}",
 ];
 
-/** Of the packages in the index, those that npm installs. pip installs the other. */
+/** Of the packages in the index, those that npm installs. pip installs one, and one is a program by itself. */
 export function isForNpm({ file }: PackedPackage): boolean {
   return file.endsWith(".tgz");
 }
@@ -71,6 +72,7 @@ export async function packAll(root: string, destination: string): Promise<void> 
     await execute("npm", ["pack", ...options, ...folders], { cwd: clone });
     const index = await Promise.all(folders.map((folder) => describe(folder, destination)));
     index.push(await packPython(root, clone, destination));
+    index.push(await packVerifier(root, destination));
     await writeFile(join(destination, "index.json"), JSON.stringify(index, null, 2));
   } finally {
     await rm(clone, { recursive: true, force: true });
@@ -125,6 +127,23 @@ async function packPython(
     join(destination, file),
   );
   return describeFile("countersign", manifest.version ?? "", file, destination);
+}
+
+/** The verifier as one file without imports but Node's own: an auditor copies it, and reads what it runs. */
+async function packVerifier(root: string, destination: string): Promise<PackedPackage> {
+  const { version } = JSON.parse(await readFile(join(root, "sdk", "package.json"), "utf8"));
+  const file = "countersign-verify.mjs";
+  // Loaded only now: most starts pack nothing.
+  const { rolldown } = await import("rolldown");
+  const bundle = await rolldown({ input: join(root, "verify/src/main.ts"), platform: "node" });
+  await bundle.write({
+    file: join(destination, file),
+    format: "esm",
+    minify: false,
+    banner: "#!/usr/bin/env node",
+  });
+  await bundle.close();
+  return describeFile("countersign-verify", version, file, destination);
 }
 
 async function describe(folder: string, destination: string): Promise<PackedPackage> {

@@ -1,6 +1,7 @@
 // Runs every test against one real PostgreSQL. It ends with the slowest tests, how free the machine was, and how many
 // passed. `npm test -- FILE…` runs some files only, `npm test -- --changed` those that a change can break.
-// TEST_DATABASE_URL runs them on another PostgreSQL (its role must be allowed to create databases). Browser tests run
+// TEST_DATABASE_URL runs them on another PostgreSQL (its role must be allowed to create databases), where TEST_SERVICE_ROLE
+// and TEST_SERVICE_PASSWORD name a second role for the service. Browser tests run
 // in a Chromium that is looked for once, before all of them (e2e/chromium.ts). Without one they count as skipped, and
 // the last lines say so.
 
@@ -11,10 +12,10 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import pg from "pg";
 import { type ChromiumSearch, findChromium } from "../e2e/chromium.ts";
-import { superuserName } from "../server/src/database/embedded-postgres/cluster.ts";
 import { useEmbeddedPostgres } from "../server/src/database/embedded-postgres/embedded-postgres.ts";
-import { migrate } from "../server/src/database/migrations.ts";
+import { migrateAsOwner } from "../server/src/storage/service-rights.ts";
 import { templateName, withDatabase } from "../server/test/test-database.ts";
+import { asSuperuser, letOwnerWatch } from "../server/test/test-superuser.ts";
 import { changedFiles, chooseTests, sourcesOf } from "./changed-tests.ts";
 import { measureFreeCores } from "./machine.ts";
 
@@ -38,8 +39,10 @@ process.env.TEST_CHROMIUM = chromium?.path ?? "";
 const folder = await mkdtemp(join(tmpdir(), "countersign-test-"));
 // Every file is a process that compiles the same sources: the first one does it for all, and for what they start.
 process.env.NODE_COMPILE_CACHE = join(folder, "compile-cache");
-const { url, release } = await openPostgres();
+const { url, service, release } = await openPostgres();
 try {
+  process.env.TEST_SERVICE_ROLE = service?.name ?? "";
+  process.env.TEST_SERVICE_PASSWORD = service?.password ?? "";
   await makeTemplate(url);
   process.env.TEST_DATABASE_URL = url;
   const passed = await runTests();
@@ -49,37 +52,38 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-async function openPostgres(): Promise<{ url: string; release: () => Promise<void> }> {
+type Postgres = {
+  url: string;
+  /** The role of the service; null where the service owns its tables. */
+  service: { name: string; password: string } | null;
+  release: () => Promise<void>;
+};
+
+async function openPostgres(): Promise<Postgres> {
   const given = process.env.TEST_DATABASE_URL;
-  if (given !== undefined && given !== "") return { url: given, release: async () => {} };
+  if (given !== undefined && given !== "") {
+    return { url: given, service: givenService(), release: async () => {} };
+  }
   const silent = { info: () => {}, warn: () => {} };
   const dataDir = join(folder, "data");
   const postgres = await useEmbeddedPostgres({ dataDir, purpose: "command", log: silent });
   if ("inUseBy" in postgres) throw new Error("the tests' own PostgreSQL is in use by another");
-  const { user, password, host, port, database } = postgres.connection;
-  await neverSync(dataDir, { host, port });
+  const { user, password, host, port, database } = postgres.ownerConnection;
+  // Nobody reads this data after a power cut. Tests of crashes have a PostgreSQL of their own, with all its care.
+  const careless = ["fsync", "full_page_writes"].map((name) => `alter system set ${name} = off`);
+  const statements = [...careless, "select pg_reload_conf()", letOwnerWatch];
+  await asSuperuser(dataDir, { host, port }, ...statements);
   const query = new URLSearchParams({ host, port: String(port) });
   return {
     url: `postgres://${user}:${encodeURIComponent(password)}@localhost/${database}?${query}`,
+    service: { name: postgres.connection.user, password: postgres.connection.password },
     release: () => postgres.release(),
   };
 }
 
-/** Nobody reads this data after a power cut. Tests of crashes have a PostgreSQL of their own, with all its care. */
-async function neverSync(dataDir: string, socket: { host: string; port: number }): Promise<void> {
-  const password = await readFile(join(dataDir, "postgres", "superuser-password"), "utf8");
-  const client = new pg.Client({
-    ...socket,
-    user: superuserName,
-    password: password.trim(),
-    database: "postgres",
-  });
-  await client.connect();
-  for (const setting of ["fsync", "full_page_writes"]) {
-    await client.query(`alter system set ${setting} = off`);
-  }
-  await client.query("select pg_reload_conf()");
-  await client.end();
+function givenService(): Postgres["service"] {
+  const { TEST_SERVICE_ROLE: name = "", TEST_SERVICE_PASSWORD: password = "" } = process.env;
+  return name === "" ? null : { name, password };
 }
 
 /** Migrated once; each test file works on a copy of it. */
@@ -89,7 +93,10 @@ async function makeTemplate(url: string): Promise<void> {
   await client.query(`drop database if exists ${templateName}`);
   await client.query(`create database ${templateName}`);
   await client.end();
-  await migrate({ connectionString: withDatabase(url, templateName) });
+  await migrateAsOwner(
+    { connectionString: withDatabase(url, templateName) },
+    service?.name ?? null,
+  );
 }
 
 async function findFiles(): Promise<string[]> {
@@ -102,7 +109,7 @@ async function findFiles(): Promise<string[]> {
 async function findSources(ending: string): Promise<string[]> {
   const found: string[] = [];
   for await (const file of glob(
-    `{server,web,sdk,mcp,hook,action,n8n,python,adapters,examples,docs,e2e,bench,scripts}/**/*${ending}`,
+    `{server,web,sdk,mcp,hook,action,verify,n8n,python,adapters,examples,docs,e2e,bench,scripts}/**/*${ending}`,
     {
       cwd: root,
       exclude: (name) => name === "node_modules" || name === "dist",

@@ -36,8 +36,8 @@ export type CodeBlock = {
 
 /** Run against the service. */
 export const runLanguages = ["ts", "js", "python", "go", "sh"];
-/** Only shown: what starts a server or changes a machine, and what a program prints. */
-export const shownLanguages = ["console", "text", "nginx", "ini", "yaml"];
+/** Only shown: what starts a server or changes a machine, and what a program prints. SQL is run by two-roles.test.ts. */
+export const shownLanguages = ["console", "text", "nginx", "ini", "yaml", "sql"];
 
 /** Says what is wrong with the page in an error that names the line. */
 export function codeBlocksOf(page: string, markdown: string): CodeBlock[] {

@@ -7,6 +7,7 @@ import { disableEndpoint } from "../../server/src/operations/deliveries/manage-e
 import { addMember } from "../../server/src/operations/people/add-member.ts";
 import { createGroup } from "../../server/src/operations/people/manage-group.ts";
 import { issueKey } from "../../server/src/operations/workspaces/issue-key.ts";
+import { sequenceAll } from "../../server/test/log-audit.ts";
 import { until } from "../../server/test/patience.ts";
 import { environmentOn } from "../../server/test/test-program.ts";
 import { makeWorkspace } from "../../server/test/test-service.ts";
@@ -107,6 +108,8 @@ export async function startDocumentedService(): Promise<DocumentedService> {
       approved: async () => {
         const id = await ask();
         await served.approve(id);
+        // Its proof is in the log a moment later.
+        await sequenceAll(db);
         return id;
       },
       key: async () => idOf(await issueKey(db, { workspaceId, name: "Old agent" })),

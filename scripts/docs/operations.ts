@@ -31,7 +31,9 @@ export type Parameter = {
   example?: unknown;
 };
 
-type Content = { "application/json": { schema: Schema; example?: unknown } };
+type Media = { schema: Schema; example?: unknown };
+/** JSON, but for receipts. */
+type Content = { "application/json"?: Media; "application/jwt"?: Media };
 
 export type Answered = {
   description: string;
@@ -88,4 +90,8 @@ export function resolve(schema: Schema): Schema {
 export function exampleOf(content: Content | undefined): unknown {
   const json = content?.["application/json"];
   return json === undefined ? undefined : (json.example ?? resolve(json.schema).example);
+}
+
+export function schemaOf(content: Content | undefined): Schema | undefined {
+  return content?.["application/json"]?.schema;
 }

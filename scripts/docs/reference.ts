@@ -12,6 +12,7 @@ import {
   type Parameter,
   resolve,
   type Schema,
+  schemaOf,
   tags,
   webhooks,
 } from "./operations.ts";
@@ -96,7 +97,7 @@ ${rows.join("\n")}
 
 function callHtml(operation: Operation, write: Write): { about: string; beside: string } {
   const { method, path, description, parameters = [], requestBody, responses } = operation;
-  const body = requestBody?.content["application/json"].schema;
+  const body = schemaOf(requestBody?.content);
   const answered = Object.entries(responses).filter(([status]) => /^[23]/.test(status));
   const refused = Object.entries(responses).filter(([status]) => !/^[23]/.test(status));
   const statuses = refused.map(([status]) => status).join(", ");
@@ -132,7 +133,7 @@ function eventsHtml(write: Write): string {
     ({ path, summary }) => `<tr><td><code>${path}</code></td><td>${write(summary)}.</td></tr>`,
   );
   const [first] = webhooks;
-  const body = first?.requestBody?.content["application/json"].schema;
+  const body = schemaOf(first?.requestBody?.content);
   const example = webhooks.map((each) => exampleOf(each.requestBody?.content)).find(Boolean);
   const code = {
     language: "json",
@@ -245,7 +246,7 @@ function counted(number: number): string {
 
 function answersHtml(answers: [string, Answered][], write: Write): string {
   const rows = answers.map(([status, { description, headers = {}, content }]) => {
-    const object = content === undefined ? null : objectOf(content["application/json"].schema);
+    const object = objectOf(schemaOf(content) ?? {});
     const link =
       object === null || object.name === "Error"
         ? ""

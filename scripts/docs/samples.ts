@@ -65,8 +65,17 @@ const decided = await countersign.requests.waitForDecision(id);
 if (decided.status === "APPROVED") console.log("execute", decided.effectivePayload);`,
     cancelRequest: () => `const request = await countersign.requests.cancel(${value("id")});
 console.log(request.status);`,
+    remindRequest: () => `const request = await countersign.requests.remind(${value("id")});
+console.log(request.status);`,
     redeemRequest: () => `const redeemed = await countersign.requests.redeem(${value("id")});
 console.log("execute", redeemed.effectivePayload);`,
+    getReceipt: () => `const receipt = await countersign.requests.receipt(${value("id")});
+console.log(receipt);`,
+    getLogProof: () => `const proof = await countersign.requests.logProof(${value("id")});
+console.log(proof);`,
+    getEffectivePayload:
+      () => `const { text, digest } = await countersign.requests.effectivePayload(${value("id")});
+console.log(digest, text);`,
   };
   const call = calls[operationId]?.();
   if (call === undefined) return null;

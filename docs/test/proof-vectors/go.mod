@@ -1,0 +1,3 @@
+module proofvectors
+
+go 1.22
