@@ -53,6 +53,30 @@ journey(
   },
 );
 
+journey(
+  "while a checkpoint has only a request's beginning, the page waits for its decision",
+  atTheDoor,
+  async (there) => {
+    const { id } = await there.createRequest({ summary: "Pay", notify: "ann@example.com" });
+    const review = await there.visit((await there.mailedLink("ann@example.com")).url);
+    await decide(review, "Approve", "Yes, approve");
+    const { page } = await enterAs(there, "viewer", { at: `/requests/${id}` });
+    await page.getByText("since").waitFor();
+    let isSigned = false;
+    await page.route(`**/requests/${id}/proof`, async (route) => {
+      const answer = await route.fetch();
+      const proof = await answer.json();
+      await route.fulfill({
+        json: isSigned ? proof : { ...proof, log: { ...proof.log, proof: null } },
+      });
+    });
+    await page.reload();
+    await page.getByText("No signed checkpoint has this decision yet.").waitFor();
+    isSigned = true;
+    await page.getByText("since").waitFor();
+  },
+);
+
 journey("an owner says what others can rely on", atTheDoor, async (there) => {
   await there.makeGroup(["ann@example.com"]);
   const { page } = await enterAs(there, "owner", { at: "/settings" });

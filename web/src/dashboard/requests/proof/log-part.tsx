@@ -12,7 +12,7 @@ export function LogPart({ log }: { log: LogPlace | null }) {
       <div className="proof-head">
         <h3>Place in the log</h3>
       </div>
-      {log === null ? (
+      {log === null || log.proof === null ? (
         <p className="quiet">
           No signed checkpoint has this decision yet. That takes a few seconds.
         </p>
@@ -27,9 +27,7 @@ function Place({ log }: { log: LogPlace }) {
   const { index, size, installedAt, witnesses } = readLogPlace(log);
   return (
     <dl className="facts">
-      <Fact name="Entry">
-        {index === null ? <span className="quiet">Not there yet</span> : index}
-      </Fact>
+      <Fact name="Entry">{index}</Fact>
       <Fact name="Entries in the checkpoint">
         <Visible text={size} />
       </Fact>

@@ -6,6 +6,7 @@ import { queryFor } from "../../service/queries.ts";
 import { Answered } from "../../states/answered.tsx";
 import { EvidenceList } from "./evidence-list.tsx";
 import { LogPart } from "./log-part.tsx";
+import { isDecisionInstalled } from "./readable-proof.ts";
 import { ReceiptPart } from "./receipt-part.tsx";
 import { VerifyPart } from "./verify-part.tsx";
 import "./proof.css";
@@ -24,7 +25,7 @@ function Proof({ workspaceId, request }: ProofSectionProps) {
       params: { workspaceId, requestId: request.id },
     }),
     refetchInterval: ({ state }) =>
-      state.data?.log?.installation == null && isFresh(request) ? refreshMs : false,
+      isDecisionInstalled(state.data?.log) || !isFresh(request) ? false : refreshMs,
   });
   return (
     <section className="said proof" aria-labelledby="proof-title">

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readLogPlace, readReceipt } from "./readable-proof.ts";
+import { isDecisionInstalled, readLogPlace, readReceipt } from "./readable-proof.ts";
 
 const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
@@ -18,6 +18,16 @@ test("a receipt tells its key, level and end, and one that can't be read tells n
   for (const broken of ["", "a.b.c", `${encoded({ kid: "k1" })}..`]) {
     assert.equal(readReceipt(broken), null, broken);
   }
+});
+
+test("a checkpoint with the request's beginning alone doesn't count as the decision's place", () => {
+  const place = { origin: "example.com/log/ws_1", checkpoint: "", entries: [] };
+  const installation = { entry: "", fact: "", salt: "", proof: "" };
+  assert.equal(isDecisionInstalled(undefined), false);
+  assert.equal(isDecisionInstalled(null), false);
+  assert.equal(isDecisionInstalled({ ...place, proof: null, installation }), false);
+  assert.equal(isDecisionInstalled({ ...place, proof: "proof", installation: null }), false);
+  assert.equal(isDecisionInstalled({ ...place, proof: "proof", installation }), true);
 });
 
 test("the log's own signature is not counted as a witness", () => {

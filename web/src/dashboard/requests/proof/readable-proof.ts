@@ -36,8 +36,13 @@ export function levelWords(level: string): string {
   }
 }
 
+/** A checkpoint may have the request's beginning alone, and be in the installation's log before its decision is. */
+export function isDecisionInstalled(log: LogPlace | null | undefined): boolean {
+  return log != null && log.proof !== null && log.installation !== null;
+}
+
 export type ReadableLogPlace = {
-  /** The number of the decision's entry, from 0 on; null until a checkpoint has it. */
+  /** The number of the decision's entry, from 0 on; null if it can't be read. */
   index: number | null;
   size: string;
   /** When the checkpoint came into the installation's log. */
