@@ -511,6 +511,53 @@ end;
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.refuse_evidence_alone()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (
+    select from approvals a
+    where a.workspace_id = new.workspace_id and a.id = new.approval_id and a.status in ('APPROVED', 'REJECTED')
+      and a.xmin = pg_current_xact_id()::xid
+  ) or exists (
+    select from votes v
+    where v.workspace_id = new.workspace_id and v.approval_id = new.approval_id and v.revision = new.revision
+      and v.voter = new.voter and v.verdict = new.verdict and v.xmin = pg_current_xact_id()::xid
+  ) then
+    return null;
+  end if;
+  raise exception 'approval % has no vote of % just now', new.approval_id, new.voter
+    using errcode = 'integrity_constraint_violation';
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.refuse_more_of_final()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  state text;
+begin
+  if exists (
+    select from approvals a
+    where a.workspace_id = new.workspace_id and a.id = new.approval_id and a.xmin = pg_current_xact_id()::xid
+  ) then
+    return null;
+  end if;
+  select a.status into state from approvals a
+  where a.workspace_id = new.workspace_id and a.id = new.approval_id
+  for share;
+  if state <> 'PENDING' then
+    raise exception 'approval % is final (%): nothing joins it in %', new.approval_id, state, tg_table_name
+      using errcode = 'integrity_constraint_violation';
+  end if;
+  return null;
+end;
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.refuse_other_outcome()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -575,6 +622,17 @@ end;
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.refuse_seats_taken_away()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'approval % is decided by the people who have seats', old.id
+    using errcode = 'integrity_constraint_violation';
+end;
+$function$
+;
+
 CREATE OR REPLACE FUNCTION public.refuse_shrinking_tree()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -615,6 +673,17 @@ begin
       using errcode = 'integrity_constraint_violation';
   end if;
   return new;
+end;
+$function$
+;
+
+CREATE OR REPLACE FUNCTION public.refuse_voting_set_back()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'the votes on approval % are not set back', old.approval_id
+    using errcode = 'integrity_constraint_violation';
 end;
 $function$
 ;
@@ -744,6 +813,7 @@ CREATE TRIGGER approvals_created_are_news AFTER INSERT ON public.approvals FOR E
 CREATE TRIGGER approvals_created_are_searchable AFTER INSERT ON public.approvals REFERENCING NEW TABLE AS created FOR EACH STATEMENT EXECUTE FUNCTION queue_created_for_search();
 CREATE TRIGGER approvals_decided_by_votes BEFORE UPDATE ON public.approvals FOR EACH ROW WHEN ((new.has_seats AND (old.status = 'PENDING'::text) AND (new.status = ANY (ARRAY['APPROVED'::text, 'REJECTED'::text])))) EXECUTE FUNCTION refuse_decision_without_votes();
 CREATE TRIGGER approvals_final_is_final BEFORE UPDATE ON public.approvals FOR EACH ROW WHEN ((old.status <> 'PENDING'::text)) EXECUTE FUNCTION refuse_change_of_final_approval();
+CREATE TRIGGER approvals_keep_their_seats BEFORE UPDATE OF has_seats ON public.approvals FOR EACH ROW WHEN ((old.has_seats AND (NOT new.has_seats))) EXECUTE FUNCTION refuse_seats_taken_away();
 CREATE TRIGGER approvals_resolved_are_news AFTER UPDATE ON public.approvals FOR EACH ROW WHEN ((new.has_channels AND (new.status <> old.status))) EXECUTE FUNCTION queue_channel_news();
 CREATE TRIGGER approvals_resolved_are_searchable AFTER UPDATE ON public.approvals FOR EACH ROW WHEN ((new.status <> old.status)) EXECUTE FUNCTION queue_resolved_for_search();
 CREATE CONSTRAINT TRIGGER approvals_signed_where_needed AFTER UPDATE ON public.approvals DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.needs_signature AND (old.status = 'PENDING'::text) AND (new.status = 'APPROVED'::text))) EXECUTE FUNCTION refuse_approval_without_signatures();
@@ -1011,6 +1081,7 @@ CASE
 END), workspace_id) WHERE (approval_id IS NOT NULL);
 CREATE INDEX events_owner_notices ON public.events USING btree (workspace_id, created_at) WHERE (kind = ANY (ARRAY['request.unreachable'::text, 'request.stuck'::text]));
 CREATE TRIGGER events_are_logged AFTER INSERT ON public.events REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION log_events();
+CREATE TRIGGER events_of_votes_while_pending AFTER INSERT ON public.events FOR EACH ROW WHEN ((new.kind = ANY (ARRAY['request.vote_recorded'::text, 'request.stage_entered'::text, 'request.changed'::text, 'request.escalated'::text, 'request.reassigned'::text]))) EXECUTE FUNCTION refuse_more_of_final();
 CREATE TRIGGER events_tell_the_outcome AFTER INSERT ON public.events FOR EACH ROW WHEN ((new.kind = ANY (ARRAY['request.approved'::text, 'request.rejected'::text, 'request.expired'::text, 'request.cancelled'::text]))) EXECUTE FUNCTION refuse_other_outcome();
 
 create table evidence (
@@ -1039,6 +1110,7 @@ create table evidence (
   constraint evidence_workspace_id_approval_id_fkey FOREIGN KEY (workspace_id, approval_id) REFERENCES approvals(workspace_id, id),
   constraint evidence_whole CHECK (((revision >= 1) AND (verdict = ANY ('{approve,reject}'::text[])) AND (octet_length(shown_digest) = 32) AND (open_ms >= 0) AND (cardinality(amr) > 0) AND (num_nonnulls(credential_id, statement, authenticator_data, client_data, signature) = ANY ('{0,5}'::integer[]))))
 );
+CREATE TRIGGER evidence_comes_with_its_vote AFTER INSERT ON public.evidence FOR EACH ROW EXECUTE FUNCTION refuse_evidence_alone();
 CREATE TRIGGER evidence_never_changes BEFORE UPDATE ON public.evidence FOR EACH ROW EXECUTE FUNCTION refuse_change_of_evidence();
 
 create table group_channels (
@@ -1382,6 +1454,7 @@ create table revisions (
   constraint revisions_workspace_id_approval_id_fkey FOREIGN KEY (workspace_id, approval_id) REFERENCES votings(workspace_id, approval_id),
   constraint revisions_number_check CHECK ((number >= 2))
 );
+CREATE TRIGGER revisions_of_pending AFTER INSERT ON public.revisions FOR EACH ROW EXECUTE FUNCTION refuse_more_of_final();
 
 create table search_backlog (
   workspace_id text collate "C" not null,
@@ -1569,6 +1642,7 @@ create table stages (
   constraint stages_number_check CHECK (((number >= 1) AND (number <= 5))),
   constraint stages_required_check CHECK (((required >= 1) AND (required <= 20)))
 );
+CREATE TRIGGER stages_of_pending AFTER INSERT ON public.stages FOR EACH ROW EXECUTE FUNCTION refuse_more_of_final();
 
 create table steps (
   workspace_id text collate "C" not null,
@@ -1611,6 +1685,7 @@ create table votes (
   constraint votes_via_check CHECK ((via = ANY (ARRAY['link'::text, 'inbox'::text, 'slack'::text, 'teams'::text])))
 );
 CREATE UNIQUE INDEX votes_voter_key ON public.votes USING btree (approval_id, revision, voter, workspace_id);
+CREATE TRIGGER votes_of_pending AFTER INSERT ON public.votes FOR EACH ROW EXECUTE FUNCTION refuse_more_of_final();
 CREATE TRIGGER votes_use_nobody_twice BEFORE INSERT ON public.votes FOR EACH ROW EXECUTE FUNCTION refuse_vote_of_somebody_used();
 
 create table voting_checks (
@@ -1640,6 +1715,9 @@ create table votings (
 );
 CREATE INDEX votings_escalated ON public.votings USING btree (workspace_id, approval_id) WHERE (escalated_at IS NOT NULL);
 CREATE INDEX votings_in_trouble ON public.votings USING btree (workspace_id, approval_id) WHERE ((stuck_at IS NOT NULL) OR (unreachable_at IS NOT NULL));
+CREATE TRIGGER votings_change_while_pending AFTER UPDATE ON public.votings FOR EACH ROW WHEN (((new.revision <> old.revision) OR (new.stage <> old.stage) OR (new.later_owners <> old.later_owners))) EXECUTE FUNCTION refuse_more_of_final();
+CREATE TRIGGER votings_of_pending AFTER INSERT ON public.votings FOR EACH ROW EXECUTE FUNCTION refuse_more_of_final();
+CREATE TRIGGER votings_only_go_on BEFORE UPDATE ON public.votings FOR EACH ROW WHEN (((new.revision < old.revision) OR (NOT (new.later_owners @> old.later_owners)))) EXECUTE FUNCTION refuse_voting_set_back();
 
 create table workspaces (
   id text collate "C" not null default new_id('ws_'::text),
