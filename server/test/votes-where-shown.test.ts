@@ -2,7 +2,13 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { createGroup, removeGroupMember } from "../src/operations/people/manage-group.ts";
+import { isRefusal } from "../src/domain/refusal.ts";
+import { placeShown } from "../src/domain/shown/reviewer-place.ts";
+import {
+  addGroupMember,
+  createGroup,
+  removeGroupMember,
+} from "../src/operations/people/manage-group.ts";
 import { decisionBody, findReviewer, openReview, postReview } from "./test-review.ts";
 import { startService } from "./test-service.ts";
 import { makeVoters } from "./test-votes.ts";
@@ -76,4 +82,51 @@ test("an edit that would count for somebody else than the page shows is refused,
   const plain = decisionBody(shown, { verdict: "approve" });
   const approved = await postReview(app, `${token}/decision`, plain);
   assert.equal(approved.json.outcome?.status, "APPROVED");
+});
+
+test("who was shown that they are needed in another stage doesn't approve in this one by that page", async () => {
+  const { key, id: workspaceId } = await workspaceWith([ann, bob]);
+  const two = await createGroup(db, { workspaceId, key: "two", name: "Two", members: [ann] });
+  assert.ok(!isRefusal(two));
+  const { id } = await ask(key, { quorum: 1, then: [{ notify: "group:two" }] });
+  const { token } = await findReviewer(db, id, { email: ann });
+  const shown = await openReview(app, token);
+  assert.deepEqual(shown.voting?.you, { kind: "needed_later", stage: 2 });
+  await addGroupMember(db, two.id, cy);
+  const body = decisionBody(shown, { verdict: "approve" });
+  const { status, json } = await postReview(app, `${token}/decision`, body);
+  assert.deepEqual([status, json.error?.code], [409, "stale_view"]);
+  assert.match(json.error.message, /would now count in stage 1, which the page didn’t show/);
+  assert.equal((await vote(id, ann)).json.voting?.stage, 2);
+});
+
+test("who is needed later still rejects and passes on by the page that says so", async () => {
+  const { key, id: workspaceId } = await workspaceWith([ann, bob]);
+  await createGroup(db, { workspaceId, key: "helpers", name: "Helpers", members: [eve] });
+  const body = { quorum: 1, then: [{ notify: ann }] };
+  const { id } = await ask(key, body);
+  assert.equal((await vote(id, ann, { verdict: "reject" })).json.outcome?.status, "REJECTED");
+  const other = await ask(key, body);
+  const { token } = await findReviewer(db, other.id, { email: ann });
+  const { ticket, voting } = await openReview(app, token);
+  const wish = { ticket, to: eve, place: placeShown(voting) };
+  assert.equal((await postReview(app, `${token}/hand-over`, wish)).status, 200);
+});
+
+test("a place that the page didn’t show is not passed on", async () => {
+  const { id, key, token, shown } = await askForTwo();
+  const { workspaceId } = (
+    await db.query('select workspace_id as "workspaceId" from approvals where id = $1', [id])
+  ).rows[0];
+  await db.query("update absences set ends_at = now_ms() where workspace_id = $1 and email = $2", [
+    workspaceId,
+    cy,
+  ]);
+  await sweep();
+  const wish = { ticket: shown.ticket, to: eve, place: placeShown(shown.voting) };
+  const { status, json } = await postReview(app, `${token}/hand-over`, wish);
+  assert.deepEqual([status, json.error?.code], [409, "stale_view"]);
+  assert.match(json.error.message, /in stage 1 for bob@example.com, which the page didn’t show/);
+  assert.equal((await read(key, id)).status, "PENDING");
+  assert.equal((await passOn(id, ann, eve)).status, 200);
 });

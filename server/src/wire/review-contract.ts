@@ -120,7 +120,7 @@ export type ReviewDecision = {
   /** SHA-256, in hex, of the shown content: see `shownText`. */
   digest: string;
   ticket: string;
-  /** Only where several people vote: where this vote would count, see `placeShown`. */
+  /** Only where several people vote: where this vote would count, or why nowhere, see `placeShown`. */
   place?: string;
   /** The ticket that came with the data: it tells when the page was opened. The other one may be newer. */
   opened?: string;

@@ -90,7 +90,7 @@ export function parseSince(body: Uint8Array): { since: string | null } | Refusal
 }
 
 /** A vote that is passed to a colleague. */
-export type HandOverWish = { ticket: string; code: string | null; to: string };
+export type HandOverWish = Pick<ReviewDecision, "ticket" | "place" | "code"> & { to: string };
 
 export function parseHandOver(body: Uint8Array): HandOverWish | Refusal {
   const members = membersOf(body, { what: "ticket and to", undone: "handed over" });
@@ -103,7 +103,9 @@ export function parseHandOver(body: Uint8Array): HandOverWish | Refusal {
   if (isRefusal(to)) return to;
   const flaw = flawOfEmailAddress(to);
   if (flaw !== null) return flawed("to", flaw);
-  return firstFlaw(members) ?? { ticket, code, to };
+  const place = optionalText(members, "place");
+  if (isRefusal(place)) return place;
+  return firstFlaw(members) ?? { ticket, place, code, to };
 }
 
 /** Several decisions of one kind, each about what its own request shows. */

@@ -1,14 +1,16 @@
 // Where the reader of a review link stands among several people.
 
 /**
- * Where a vote would count, as the reader was shown it: the stage, and for whom. A page sends it with the vote. Null where
- * one person decides, or the reader is not asked.
+ * Where a vote would count, as the reader was shown it: the stage and for whom, also one to come, or why nowhere. A page sends it with the
+ * vote. Null where one person decides.
  */
 export function placeShown(
   voting: { stage: number; you: ReviewerPlace } | undefined,
 ): string | null {
-  if (voting?.you.kind !== "asked") return null;
+  if (voting === undefined) return null;
   const { stage, you } = voting;
+  if (you.kind === "needed_later") return `${you.stage}`;
+  if (you.kind !== "asked") return `${stage} ${you.kind}`;
   return you.for === null ? `${stage}` : `${stage} for ${you.for}`;
 }
 

@@ -20,6 +20,8 @@ import { verifySignedDecision } from "../proof/verify-signed-decision.ts";
 import {
   type Ballot,
   type Counted,
+  elsewhere,
+  inWords,
   type OtherPlace,
   recordVote,
   type Uncounted,
@@ -122,7 +124,7 @@ async function refuseVote(
         `${record.change?.byEmail ?? "Somebody"} changed the payload meanwhile. Nothing was decided. Read what it is now, then decide again.`,
       );
     case "other_place":
-      return staleView(link, `${elsewhere(uncounted)} Nothing was recorded.`);
+      return staleView(link, `${wherever(uncounted)} Nothing was recorded.`);
     case "needed_later":
       return { refusal: "needed_later", message: neededLater(record, review.reviewer.email), link };
     default:
@@ -141,13 +143,11 @@ const whyNot = {
   is_requester: "The agent acts for you, or with your key, so you can’t decide about its request.",
 };
 
-/** Somebody voted, or an absence began or ended, while the page was open. */
-function elsewhere({ stage, forEmail, isByEdit }: OtherPlace): string {
-  const whom = forEmail === null ? "" : ` for ${forEmail}`;
-  if (isByEdit) {
-    return `With your changes, your vote would count in stage ${stage}${whom}, which the page didn’t show. Approve without changes, or reject.`;
+function wherever(place: OtherPlace): string {
+  if (place.isByEdit) {
+    return `With your changes, your vote would count in ${inWords(place)}, which the page didn’t show. Approve without changes, or reject.`;
   }
-  return `Your vote would now count in stage ${stage}${whom}, which the page didn’t show. Read the request once more, then decide again.`;
+  return `${elsewhere(place)} Read the request once more, then decide again.`;
 }
 
 /** Somebody whose approval would leave a later stage without enough people. */

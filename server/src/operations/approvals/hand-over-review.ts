@@ -17,7 +17,7 @@ export async function handOverReview(
   { db, keyring, onDue }: HandOverParts,
   access: ReviewAccess,
   link: ReviewLink,
-  { ticket, to: toEmail }: HandOverWish,
+  { ticket, place, to: toEmail }: HandOverWish,
 ): Promise<{ passed: ReviewLink } | ReviewRefusal> {
   const { workspaceId, approvalId, reviewer, now } = link;
   const resolved = refuseResolved(link);
@@ -28,13 +28,17 @@ export async function handOverReview(
       "This page was opened too long ago, or for another link. Nothing was handed over. Load it again.",
     );
   }
-  const wish = { fromEmail: reviewer.email, toEmail };
+  const wish = { fromEmail: reviewer.email, toEmail, place };
   const result = await handOver({ db, keyring }, { workspaceId, approvalId }, wish);
   if ("record" in result) {
     onDue();
     return { passed: { ...link, hasSeats: true, voting: result.record, now: result.record.now } };
   }
   if (result.refusal === "closed") return refuseLoser(access, await findReviewLink(db, access));
+  if (result.refusal === "other_place") {
+    const { voting, message } = result;
+    return staleView({ ...link, voting, now: voting.now }, message);
+  }
   return { refusal: "hand_over_refused", message: result.message };
 }
 

@@ -54,14 +54,14 @@ export type Uncounted =
   | OtherPlace;
 
 /** They may vote, but in another stage or for somebody else than they read. */
-export type OtherPlace = {
+export type OtherPlace = PlaceOfVote & {
   refusal: "other_place";
   record: VotingRecord;
-  stage: number;
-  forEmail: string | null;
   /** Without their edit it would count as they read. */
   isByEdit: boolean;
 };
+
+export type PlaceOfVote = { stage: number; forEmail: string | null };
 
 export type VotingParts = { db: Database; keyring: Keyring };
 
@@ -85,13 +85,33 @@ export async function recordVote(
 
 function otherPlace(
   record: VotingRecord,
-  { email, place = null }: Ballot,
+  { email, place = null, verdict }: Ballot,
   { stage, forEmail }: VoteRecord,
 ): OtherPlace | null {
-  const asked = { kind: "asked", for: forEmail } as const;
-  if (place === null || place === placeShown({ stage, you: asked })) return null;
-  const shown = placeShown({ stage: openStageOf(record), you: placeOf(record, email) });
-  return { refusal: "other_place", record, stage, forEmail, isByEdit: place === shown };
+  if (place === null || isShownAs(place, { stage, forEmail })) return null;
+  const isAsShown = place === placeNow(record, email);
+  // Who is needed later may only reject here, and is shown no more than that.
+  if (verdict === "reject" && isAsShown) return null;
+  return { refusal: "other_place", record, stage, forEmail, isByEdit: isAsShown };
+}
+
+/** Whether what the reader was shown says that their vote counts here. */
+function isShownAs(place: string, { stage, forEmail }: PlaceOfVote): boolean {
+  return place === placeShown({ stage, you: { kind: "asked", for: forEmail } });
+}
+
+/** Somebody voted, or an absence began or ended, while the page was open. */
+export function elsewhere(place: PlaceOfVote): string {
+  return `Your vote would now count in ${inWords(place)}, which the page didn’t show.`;
+}
+
+export function inWords({ stage, forEmail }: PlaceOfVote): string {
+  return forEmail === null ? `stage ${stage}` : `stage ${stage} for ${forEmail}`;
+}
+
+/** Where somebody stands, as a page that is loaded now says it. */
+export function placeNow(record: VotingRecord, email: string): string | null {
+  return placeShown({ stage: openStageOf(record), you: placeOf(record, email) });
 }
 
 type Counting = {

@@ -23,42 +23,71 @@ import * as colleagues from "../../storage/votings/colleagues.ts";
 import * as seats from "../../storage/votings/seats.ts";
 import * as votingEvents from "../../storage/votings/voting-events.ts";
 import * as votings from "../../storage/votings/votings.ts";
-import type { VotingParts } from "./cast-vote.ts";
+import { elsewhere, placeNow, type VotingParts } from "./cast-vote.ts";
 import { checkPeople } from "./check-people.ts";
 import { withSeats } from "./give-seats.ts";
 import { seatPeople } from "./seat-people.ts";
 
-export type HandOver = { fromEmail: string; toEmail: string };
+export type HandOver = {
+  fromEmail: string;
+  toEmail: string;
+  /** Where the vote that is passed on would count, as the page showed it; null if nothing was said. */
+  place?: string | null;
+};
 
 export type HandedOver =
   | { record: VotingRecord }
   | { refusal: "closed" }
+  | { refusal: "other_place"; message: string; voting: VotingRecord }
   | { refusal: "refused"; message: string };
 
 export async function handOver(
   { db, keyring }: VotingParts,
   where: votings.Where,
-  wish: HandOver,
+  { place = null, ...wish }: HandOver,
 ): Promise<HandedOver> {
   try {
     return await inTransaction(db, async (tx) => {
       const locked = await votings.lock(tx, where);
       if (locked === null || !locked.isPending) return { refusal: "closed" };
       const why = await refuseColleague(tx, where, wish);
-      if (why !== null) throw new NotPassed(why);
+      if (why !== null) throw notPassed(why);
       const record = await withSeats(tx, where, locked);
       const seat = seatOf(record, wish);
-      if (typeof seat === "string") throw new NotPassed(seat);
+      if (typeof seat === "string") throw notPassed(seat);
+      if (place !== null && place !== placeNow(record, wish.fromEmail)) {
+        throw otherPlace(record, seat);
+      }
       return { record: await pass(tx, keyring, { record, seat, wish }) };
     });
   } catch (error) {
     if (!(error instanceof NotPassed)) throw error;
-    return { refusal: "refused", message: `${error.message} Nothing was handed over.` };
+    return error.refused;
   }
 }
 
 /** Undoes the transaction: a plain request that isn't handed over stays plain. Never seen outside. */
-class NotPassed extends Error {}
+class NotPassed extends Error {
+  readonly refused: HandedOver;
+
+  constructor(refused: HandedOver) {
+    super();
+    this.refused = refused;
+  }
+}
+
+function otherPlace(
+  voting: VotingRecord,
+  { stage, person, voter, personEmail }: SeatRecord,
+): NotPassed {
+  const forEmail = person === voter ? null : personEmail;
+  const message = `${elsewhere({ stage, forEmail })} Nothing was handed over. Read the request once more, then choose again.`;
+  return new NotPassed({ refusal: "other_place", message, voting });
+}
+
+function notPassed(why: string): NotPassed {
+  return new NotPassed({ refusal: "refused", message: `${why} Nothing was handed over.` });
+}
 
 async function refuseColleague(
   tx: Transaction,

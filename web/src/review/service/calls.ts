@@ -66,10 +66,11 @@ export async function listColleagues(access: ReviewAccess): Promise<ReviewCollea
 
 export async function handOver(
   access: ReviewAccess,
-  { ticket }: Review,
+  review: Review,
   to: string,
 ): Promise<ReviewStatus | Failure> {
-  return call(access, "hand-over", withCode(access, { ticket, to }), { timeoutMs: decisionMs });
+  const body = { ticket: review.ticket, to, ...placeIn(review) };
+  return call(access, "hand-over", withCode(access, body), { timeoutMs: decisionMs });
 }
 
 export async function decide(
@@ -77,19 +78,24 @@ export async function decide(
   review: OpenReview,
   { verdict, note, edit, signed }: Decision,
 ): Promise<ReviewStatus | Failure> {
-  const place = placeShown(review.voting);
   const body = withCode(access, {
     verdict,
     digest: await digestOf(shownText(review)),
     ticket: review.ticket,
     opened: review.opened,
-    ...(place === null ? {} : { place }),
+    ...placeIn(review),
     ...programFields(),
     ...(note.trim() === "" ? {} : { note }),
     ...(signed === null ? {} : { signed }),
   });
   const whole = edit === null ? body : `${body.slice(0, -1)},"edit":${edit}}`;
   return call(access, "decision", whole, { timeoutMs: decisionMs });
+}
+
+/** Where the page says that the vote counts. */
+function placeIn({ voting }: Pick<Review, "voting">): { place?: string } {
+  const place = placeShown(voting);
+  return place === null ? {} : { place };
 }
 
 function withCode({ code }: ReviewAccess, body: object = {}): string {
