@@ -1,6 +1,7 @@
 // What may happen to a request once, and what the log may not say twice: its creation, its outcome and its deletion.
 
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
 import { test } from "node:test";
 import { base64url, digest } from "../../scripts/proof-vectors/test-keys.ts";
 import { save, saveLog, verify } from "./run-program.ts";
@@ -203,6 +204,28 @@ test("no request is deleted before 30 days after its end, however it ended, and 
     entries: [...tree.entries, tree.entries[1] as Opened, tree.entries[3] as Opened],
   });
   assert.deepEqual(again.found, []);
+});
+
+test("no deletion is dated in a spelling that sorts before the export and means later", async () => {
+  for (const at of ["+275760-09-13T00:00:00.000Z", "1 Jan 2100 00:00 GMT", "2027-02-01"]) {
+    const { exitCode, found, findings } = await deletedAt(at);
+    assert.deepEqual([exitCode, found], [1, ["entry_malformed 31"]], at);
+    assert.match(findings[0]?.message ?? "", /which is no time as a log writes it/);
+  }
+});
+
+test("a creation that can't be read is a finding: nothing of today could be held against it", async () => {
+  const created = tree.entries[1] as Opened;
+  const fact = String(created.fact).replace(",", ", ");
+  const salt = Buffer.from(String(created.salt), "base64url");
+  const hash = createHmac("sha256", salt).update(`fact\0${fact}`).digest("base64url");
+  const entry = JSON.stringify({ ...JSON.parse(created.entry), salted: { fact: hash } });
+  const entries = tree.entries.with(1, { ...created, entry, fact }).toSpliced(3, 1);
+  const pending = { status: "PENDING", resolvedAt: null, by: [], receipt: null };
+  const changed = { payload: '{"amount":1}', effective: '{"amount":1}' };
+  const rows = parts.rows.with(0, { ...(parts.rows[0] as Row), ...pending, ...changed });
+  const said = await verify(linesOf({ trees: [{ ...tree, entries }], rows }));
+  assert.deepEqual([said.exitCode, said.found], [1, ["entry_malformed 1"]]);
 });
 
 test("a request that was opened and redeemed shortly before retention took it was deleted rightly", async () => {

@@ -7,6 +7,7 @@ import { isSignedByCose } from "./cose.ts";
 import type { ExactObject } from "./exact-json.ts";
 import { sha256 } from "./hashing.ts";
 import {
+  isTime,
   nullableDigestAt,
   nullableTextAt,
   readObject,
@@ -32,7 +33,6 @@ const statementNames = [
     " ",
   ),
 ];
-const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const [userPresent, userVerified] = [0x01, 0x04];
 const flagsAt = 32;
 const authenticatorDataBytesMin = 37;
@@ -134,7 +134,7 @@ function readStatement(text: string): ExactObject {
   }
   wholeAt(statement, "revision");
   nullableDigestAt(statement, "shown");
-  if (!isoTime.test(textAt(statement, "expires"))) throw new ShapeError("expires must be a time");
+  if (!isTime(textAt(statement, "expires"))) throw new ShapeError("expires must be a time");
   nullableTextAt(statement, "checkpoint");
   return statement;
 }

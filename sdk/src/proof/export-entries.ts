@@ -7,7 +7,7 @@ import { type FactOfRequest, outcomes } from "./export-requests.ts";
 import type { ExportTools } from "./export-tools.ts";
 import type { Findings } from "./findings.ts";
 import { areSalted, type LogEntry, readEntry } from "./log-entry.ts";
-import { ShapeError } from "./members.ts";
+import { isTime, ShapeError } from "./members.ts";
 import { leavesOf } from "./tree.ts";
 
 export type ReadEntries = {
@@ -51,8 +51,9 @@ export async function readEntries(
   for (const one of read) {
     const { index } = one.line;
     const { kind, at, request } = one.entry;
-    if (!(at <= until)) {
-      const message = `entry ${index} is dated ${at}, after the export`;
+    if (!isTime(at) || !(at <= until)) {
+      const why = isTime(at) ? "after the export" : "which is no time as a log writes it";
+      const message = `entry ${index} is dated ${JSON.stringify(at)}, ${why}`;
       findings.add("entry_malformed", message, { origin, index });
     }
     if (kind === "request.deleted") out.deleted.push({ id: one.entry.id, at });
@@ -61,7 +62,14 @@ export async function readEntries(
       if (fact !== null) out.opened.push({ index, fact });
       else findings.add("entry_malformed", `entry ${index} opens no log`, { origin, index });
     } else if (!isOpen(one)) out.closed.push({ index, request, kind, at, said: saidBy(one.entry) });
-    else if (request !== null) out.facts.push(factOf(one, request));
+    else if (request !== null) {
+      const fact = factOf(one, request);
+      out.facts.push(fact);
+      if (fact.fact !== null || !readFacts.has(kind)) continue;
+      // Nothing of today could be held against it.
+      const message = `the fact of entry ${index} can't be read`;
+      findings.add("entry_malformed", message, { origin, index, request });
+    }
   }
   return out;
 }

@@ -17,6 +17,7 @@ import {
   parseLogProof,
   siteOf,
 } from "./log-proof.ts";
+import { isTime } from "./members.ts";
 import {
   type Checkpoint,
   isSignedNote,
@@ -32,11 +33,7 @@ import {
 } from "./note.ts";
 import { isIncluded, leafHash, leavesOf, RememberingTree } from "./tree.ts";
 
-type Parts = {
-  file: ExportFile;
-  findings: Findings;
-  tools: ExportTools;
-};
+type Parts = { file: ExportFile; findings: Findings; tools: ExportTools };
 
 export type Watching = {
   witnesses: readonly string[];
@@ -279,7 +276,7 @@ class CheckedInstallation {
 
   /** With a date of its own choice, an entry that the export keeps back would pass for one from after it. */
   #isDated(at: string): boolean {
-    return Date.parse(at) <= Math.max(this.#parts.now, Date.now()) + lagMs;
+    return isTime(at) && Date.parse(at) <= Math.max(this.#parts.now, Date.now()) + lagMs;
   }
 
   #countNewer(at: string): void {

@@ -13,6 +13,13 @@ export function readObject(text: string | null, what: string): ExactObject {
   return value;
 }
 
+const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** A time in the one spelling whose order as text is that of time. `Date.parse` reads many others. */
+export function isTime(text: string): boolean {
+  return timePattern.test(text);
+}
+
 export function textAt(object: ExactObject, name: string): string {
   const value = object.get(name);
   return typeof value === "string" ? value : missing(name, "a text");
