@@ -104,6 +104,21 @@ test("a delegate from before a limit of domains isn't asked where it doesn't let
   }
 });
 
+test("who owns the key passes nothing on by an absence, also not what was handed over to them", async () => {
+  const { key, id: workspaceId } = await workspaceOf([ann, bob], [dee, eve]);
+  const { id } = await ask(key, { quorum: 1 });
+  assert.equal((await passOn(id, ann, eve)).status, 200);
+  await db.query("update api_keys set owner_email = $2 where workspace_id = $1", [
+    workspaceId,
+    eve,
+  ]);
+  await beAway(workspaceId, eve, dee);
+  await sweep();
+  assert.deepEqual(await mailsOf(id, "request.reassigned"), [eve], "nobody was asked for eve");
+  await assert.rejects(vote(id, dee), /was asked about/);
+  assert.equal((await vote(id, bob)).json.outcome?.status, "APPROVED");
+});
+
 test("an absence begins for what asks the person by another spelling, too", async () => {
   const tagged = ["Ann+pay@Example.com", "ann+fin@example.com"];
   const { key, workspaceId } = await workspaceOf([tagged[1] ?? ""], [dee]);

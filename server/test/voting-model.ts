@@ -374,7 +374,8 @@ export function stepped(world: World, request: Request, { stage, number }: Step)
 export function absented(world: World, request: Request, email: string): Request {
   if (request.status !== "PENDING") return request;
   const person = personOf(email);
-  const found = delegateOf(world, person, excludedFrom(world, request));
+  const excluded = excludedFrom(world, request);
+  const found = excluded.has(person) ? null : delegateOf(world, person, excluded);
   if (found === null) return request;
   const { delegate, absences } = found;
   const voter = personOf(delegate);

@@ -103,6 +103,8 @@ async function standIn(
     const away = await seats.listAway(tx, where.workspaceId);
     if (delegateFor(person, away, []) === null) return;
     const record = await withSeats(tx, where, locked);
+    // They would choose who approves their own request, also in a place that somebody handed to them.
+    if (record.excluded.includes(person)) return;
     const delegate = delegateFor(person, away, record.excluded);
     if (delegate === null) return;
     const mailed = new Set<string>();
