@@ -9,7 +9,7 @@ import {
   type SignedNote,
 } from "../../sdk/src/proof/note.ts";
 import { isConsistent } from "../../sdk/src/proof/tree.ts";
-import { exportCommand, notesIn, nowOf, verdictOf, verifyNow } from "./export-command.ts";
+import { notesIn, nowOf, verdictOf, verifyNow } from "./export-command.ts";
 import { CannotTell, isExport, readKeys, readText } from "./given.ts";
 import { ServedTiles } from "./log-tiles.ts";
 import { nodeTools } from "./node-tools.ts";
@@ -30,22 +30,38 @@ export async function consistencyCommand(
   newer: string,
   flags: ConsistencyFlags,
 ): Promise<Verdict> {
-  const given = {
-    ...(flags.jwks === undefined ? {} : { jwks: flags.jwks }),
-    ...(flags.at === undefined ? {} : { at: flags.at }),
-  };
-  if (await isExport(newer)) return exportCommand(newer, { checkpoint: [older], ...given });
-  if (flags.export !== undefined) {
-    const checkpoints = [...(await notesIn(older)), ...(await notesIn(newer))];
-    const keys = flags.jwks === undefined ? {} : { jwks: await readKeys(flags.jwks) };
-    return verdictOf(await verifyNow(flags.export, { checkpoints, ...keys, ...nowOf(flags) }));
-  }
+  if (await isExport(newer)) return compareWith(newer, [older], flags);
+  if (flags.export !== undefined) return compareWith(flags.export, [older, newer], flags);
   const [one, other] = [await readCheckpoint(older), await readCheckpoint(newer)];
   const flaw = await flawBetween(one, other, flags);
   if (flaw !== null)
     return { exitCode: 1, lines: [`Not valid: ${flaw}.`], data: { ok: false, flaw } };
   const words = `${other.origin} only added ${other.size - one.size} entries to the ${one.size} of before`;
   return { exitCode: 0, lines: [`Valid: ${words}.`], data: { ok: true } };
+}
+
+/** That an export is valid is no answer: it must be the log of the states that were asked about. */
+async function compareWith(
+  exported: string,
+  paths: readonly string[],
+  flags: ConsistencyFlags,
+): Promise<Verdict> {
+  const checkpoints: string[] = [];
+  for (const path of paths) {
+    const notes = await notesIn(path);
+    if (notes.length === 0) throw new CannotTell(`${path} holds no checkpoint`);
+    checkpoints.push(...notes);
+  }
+  const keys = flags.jwks === undefined ? {} : { jwks: await readKeys(flags.jwks) };
+  const report = await verifyNow(exported, { checkpoints, ...keys, ...nowOf(flags) });
+  const verdict = verdictOf(report);
+  const left = checkpoints.length - report.compared;
+  if (verdict.exitCode === 0 && left > 0) {
+    throw new CannotTell(
+      `${left} of the checkpoints are of no log in ${exported}, and were compared with nothing. The installation's log is looked through by verify export --log`,
+    );
+  }
+  return verdict;
 }
 
 async function flawBetween(

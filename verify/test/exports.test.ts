@@ -8,7 +8,17 @@ import { signNote } from "../../scripts/proof-vectors/log-parts.ts";
 import { ed25519Key } from "../../scripts/proof-vectors/test-keys.ts";
 import { verifyExport } from "../../sdk/src/proof/export.ts";
 import type { ExportSource } from "../../sdk/src/proof/export-tools.ts";
-import { asOf, folder, run, save, saveLog, verify } from "./run-program.ts";
+import {
+  asOf,
+  folder,
+  known,
+  print,
+  run,
+  save,
+  saveLines,
+  saveLog,
+  verify,
+} from "./run-program.ts";
 import {
   type ExportParts,
   entryOf,
@@ -542,6 +552,23 @@ test("a line whose parts are of another type is named, and nothing throws", asyn
     const entries = parts.trees[0].entries.with(4, forged);
     const said = await verify(linesOf({ ...parts, trees: [{ ...parts.trees[0], entries }] }));
     assert.deepEqual([said.exitCode, said.found], [1, ["opening_differs 4"]]);
+  }
+});
+
+test("whether a log only grew can't be told where nothing of the older state is compared", async () => {
+  const file = saveLines(linesOf(parts));
+  const newest = save(signTree(parts.trees[0]).notes.at(-1) as string);
+  const { checkpoint } = installedLog([signTree(parts.trees[0]).notes]);
+  const beside = ["consistency", save(checkpoint), newest, "--export", file, ...known, ...asOf];
+  assert.equal((await print(...beside)).exitCode, 2);
+  const bare = [...linesOf(parts)].filter((line) => !line.startsWith('{"type":"checkpoint"'));
+  for (const [older, said] of [
+    [save(checkpoint), /1 of the checkpoints are of no log in /],
+    [saveLines(bare), /holds no checkpoint/],
+  ] as const) {
+    const { exitCode, text } = await print("consistency", older, file, ...known, ...asOf);
+    assert.equal(exitCode, 2, text);
+    assert.match(text, said);
   }
 });
 

@@ -56,6 +56,8 @@ export type ExportReport = {
   counts: Record<"entries" | "opened" | "checkpoints" | "requests" | "receipts" | "trees", number>;
   /** What from outside of the file was compared. Without any, nothing can be told: anybody signs with keys of their own. */
   anchors: string[];
+  /** How many of the checkpoints that were given are of an exported log. The others were compared with nothing. */
+  compared: number;
   /** Whose log it is, or claims to be. */
   workspace: string | null;
   /** When it was written, as it says itself. */
@@ -121,6 +123,7 @@ export async function verifyExport(
       trees: file.trees.length,
     },
     anchors,
+    compared: outside.filter(({ origin }) => log.trees.has(origin)).length,
     workspace: file.header?.workspace ?? null,
     at: file.header?.at ?? null,
     head: newest === undefined ? null : headOf(file, newest.origin),
