@@ -234,8 +234,8 @@ function closeConnectionsWhenStopping(app: FastifyInstance, isDraining: () => bo
   });
   app.addHook("onSend", (request, reply, payload, done) => {
     // Those behind it on the same connection would lose their answers.
-    const isLast = isAloneOnConnection(request.raw.socket);
-    if (isStopping || (isDraining() && isLast)) reply.header("connection", "close");
+    const isLed = isDraining() && isAloneOnConnection(request.raw.socket);
+    if (isStopping || isLed) reply.header("connection", "close");
     done(null, payload);
   });
 }

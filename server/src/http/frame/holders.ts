@@ -15,7 +15,7 @@ export class Holders {
 
   async carryOut(route: Route, call: Call): Promise<Answer | StreamedAnswer> {
     const credential = credentialOf(route, call);
-    const holder = this.#holderOf(credential, call.address);
+    const holder = this.#holderOf(credential, call);
     const answer = await asHolder(holder, () => route.handle(call));
     if (credential !== null) this.#learn(credential, call.facts.workspaceId, answer.status);
     return answer;
@@ -23,13 +23,13 @@ export class Holders {
 
   /** Looks up the sender of a large body before the body is read. */
   admit(route: Route, caller: Caller): Promise<Admission> | undefined {
-    const holder = this.#holderOf(credentialOf(route, caller), caller.address);
+    const holder = this.#holderOf(credentialOf(route, caller), caller);
     return asHolder(holder, () => route.admit?.(caller));
   }
 
-  #holderOf(credential: string | null, address: string | null): string {
+  #holderOf(credential: string | null, caller: Pick<Caller, "address">): string {
     const workspaceId = credential === null ? undefined : this.#workspaces.get(credential);
-    return workspaceId ?? `network ${networkOf(address ?? "")}`;
+    return workspaceId ?? `network ${networkOf(caller.address ?? "")}`;
   }
 
   #learn(credential: string, workspaceId: string | undefined, status: number): void {
