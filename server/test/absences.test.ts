@@ -219,6 +219,28 @@ test("owners and admins see everybody's absences and end them, and nobody else's
   assert.deepEqual((await actionsOf(workspaceId)).at(-1), ["absence.ended", adam, vera]);
 });
 
+test("an absence says that nobody is asked instead once a limit of domains excludes the delegate", async () => {
+  const { workspaceId, adam, asVera, asAdam } = await makeTeam();
+  await asVera(set, {}, { delegateEmail: adam, startsAt: day(0), endsAt: day(1) });
+  const shown = async () => [
+    ...(await asVera("GET /me/absences")).json.absences,
+    ...(await asAdam(listAll)).json.absences,
+  ];
+  const isAllowed = (absence: { isDelegateNotAllowed?: true }) =>
+    absence.isDelegateNotAllowed !== true;
+  assert.deepEqual((await shown()).map(isAllowed), [true, true]);
+  const limit = { approverLimit: "domains" } as const;
+  await updateWorkspace(db, workspaceId, { ...limit, approverDomains: ["elsewhere.example"] });
+  assert.deepEqual(await listAway(db, workspaceId), []);
+  assert.deepEqual((await shown()).map(isAllowed), [false, false]);
+  const words = ["absence", "list", "--workspace", workspaceId];
+  const listed = await runCommand(environmentOn(service.database.url), words);
+  assert.match(listed.stdout, new RegExp(`nobody, ${adam} may not be asked`));
+  const domain = adam.slice(adam.indexOf("@") + 1);
+  await updateWorkspace(db, workspaceId, { ...limit, approverDomains: [domain] });
+  assert.deepEqual((await shown()).map(isAllowed), [true, true]);
+});
+
 test("nobody is asked instead by a delegate who left, and a person who left changes nothing any more", async () => {
   const { workspaceId, groupId, adamId, vera, gina, asVera, asAdam } = await makeTeam();
   const away = { startsAt: day(0), endsAt: day(1), delegateEmail: gina };

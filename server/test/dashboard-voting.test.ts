@@ -288,6 +288,38 @@ test("a plain request's page tells the limit that held when it was created", asy
   assert.deepEqual([approverLimit, voting], ["members", undefined]);
 });
 
+test("who stood in before a limit of domains is shown, and votes; about later requests nobody stands in", async () => {
+  const team = await makeTeam();
+  const { workspaceId } = team;
+  const stranger = "x@other.test";
+  await createGroup(db, { workspaceId, key: "helpers", name: "Helpers", members: [stranger] });
+  await db.query(
+    `with absence as (
+       insert into absences (workspace_id, person, email, delegate_email, starts_at, ends_at)
+       values ($1, $2, $2, $3, now_ms() - interval '1 minute', now_ms() + interval '1 day')
+     )
+     update workspaces set absences_until = now_ms() + interval '1 day' where id = $1`,
+    [workspaceId, cfo, stranger],
+  );
+  const before = await ask(team, { summary: "Before", notify: cfo, quorum: 1 });
+  await db.query(
+    "update workspaces set approver_limit = 'domains', approver_domains = '{example.com}' where id = $1",
+    [workspaceId],
+  );
+  const later = await ask(team, { summary: "Later", notify: cfo, quorum: 1 });
+  await sweep();
+  const votersOf = async (id: string) =>
+    votingOf(await show(team, id)).stages[0]?.awaited.map(({ voters }) =>
+      voters.map(({ email }) => email),
+    );
+  assert.deepEqual(await votersOf(before), [[cfo, stranger]]);
+  assert.deepEqual(await votersOf(later), [[cfo]]);
+  assert.deepEqual(await summaries(team, { waitingFor: stranger }), ["Before"]);
+  assert.deepEqual(await summaries(team, { waitingFor: cfo }), ["Before", "Later"]);
+  await vote(before, stranger);
+  assert.equal((await show(team, before)).status, "APPROVED");
+});
+
 test("a list is filtered by the person for whom requests wait, as far as they can still vote", async () => {
   const team = await makeTeam();
   await ask(team, { summary: "By name", notify: "Ann@Example.com" });

@@ -71,12 +71,12 @@ export function absenceCommand(readConfig: ReadCommandConfig): Command {
         toText: (found) =>
           table(
             ["ID", "AWAY", "ASKED INSTEAD", "FROM", "UNTIL"],
-            found.map(({ id, email, delegateEmail, isDelegateHere, startsAt, endsAt }) => [
-              id,
-              email,
-              isDelegateHere ? delegateEmail : `nobody, ${delegateEmail} has left`,
-              startsAt.toISOString(),
-              endsAt.toISOString(),
+            found.map((absence) => [
+              absence.id,
+              absence.email,
+              askedInstead(absence),
+              absence.startsAt.toISOString(),
+              absence.endsAt.toISOString(),
             ]),
             "Nobody is away.",
           ),
@@ -84,6 +84,12 @@ export function absenceCommand(readConfig: ReadCommandConfig): Command {
     ),
   );
   return command;
+}
+
+function askedInstead(absence: absences.Absence): string {
+  const { delegateEmail, isDelegateHere, isDelegateAllowed } = absence;
+  if (!isDelegateHere) return `nobody, ${delegateEmail} has left`;
+  return isDelegateAllowed ? delegateEmail : `nobody, ${delegateEmail} may not be asked`;
 }
 
 /** Unlike other commands, this one is about times to come: a span before now would mislead. */

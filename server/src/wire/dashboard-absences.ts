@@ -8,6 +8,8 @@ export type Absence = {
   delegateEmail: string;
   /** Only if that person left the workspace and its groups: then nobody is asked instead. */
   isDelegateGone?: true;
+  /** Only if the workspace's limit of domains excludes that person: then nobody is asked instead any more. */
+  isDelegateNotAllowed?: true;
   startsAt: string;
   endsAt: string;
   /** From then on only its end can be changed. */

@@ -115,6 +115,7 @@ function toAbsence(absence: absences.Absence): Absence {
     email,
     delegateEmail,
     ...(absence.isDelegateHere ? {} : { isDelegateGone: true }),
+    ...(absence.isDelegateAllowed ? {} : { isDelegateNotAllowed: true }),
     startsAt: startsAt.toISOString(),
     endsAt: endsAt.toISOString(),
     hasBegun,

@@ -3,7 +3,7 @@
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { absencesListedMax } from "../../domain/shown/field-limits.ts";
 import type { AbsenceTimes } from "../../domain/workspace/absence.ts";
-import { isColleague } from "./colleagues.ts";
+import { isColleague, mayBeAsked } from "./colleagues.ts";
 
 export type Absence = AbsenceTimes & {
   id: string;
@@ -12,6 +12,8 @@ export type Absence = AbsenceTimes & {
   delegateEmail: string;
   /** Whether the delegate is a colleague still. Nobody is asked instead if not. */
   isDelegateHere: boolean;
+  /** Whether the workspace lets the delegate be asked now. About what they were asked before, they still decide. */
+  isDelegateAllowed: boolean;
   hasBegun: boolean;
 };
 
@@ -21,6 +23,7 @@ type AbsenceRow = {
   email: string;
   delegate_email: string;
   is_delegate_here: boolean;
+  is_delegate_allowed: boolean;
   has_begun: boolean;
   starts_at: Date;
   ends_at: Date;
@@ -28,7 +31,8 @@ type AbsenceRow = {
 
 const columns = `
   a.id, a.workspace_id, a.email, a.delegate_email, a.starts_at, a.ends_at, a.starts_at <= clock_timestamp() as has_begun,
-  ${isColleague("a.workspace_id", "a.delegate_email")} as is_delegate_here`;
+  ${isColleague("a.workspace_id", "a.delegate_email")} as is_delegate_here,
+  ${mayBeAsked("a.workspace_id", "a.delegate_email")} as is_delegate_allowed`;
 
 type Person = { workspaceId: string; email: string };
 
@@ -154,6 +158,7 @@ function toAbsence(row: AbsenceRow): Absence {
     email: row.email,
     delegateEmail: row.delegate_email,
     isDelegateHere: row.is_delegate_here,
+    isDelegateAllowed: row.is_delegate_allowed,
     hasBegun: row.has_begun,
     startsAt: row.starts_at,
     endsAt: row.ends_at,

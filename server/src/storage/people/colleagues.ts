@@ -15,6 +15,18 @@ export function isColleague(workspaceId: string, email: string): string {
   )`;
 }
 
+/**
+ * Whether the workspace lets a colleague be asked instead of somebody now. Of its limits only the one to domains excludes
+ * colleagues (`isApproverAllowed`). Takes expressions of SQL.
+ */
+export function mayBeAsked(workspaceId: string, email: string): string {
+  return `exists (
+    select from workspaces w
+    where w.id = ${workspaceId} and (w.approver_limit <> 'domains'
+      or lower(substring(${email} from '[^@]*$')) = any (w.approver_domains))
+  )`;
+}
+
 /** In the order of the alphabet. */
 export async function list(db: Queryable, workspaceId: string): Promise<string[]> {
   const { rows } = await db.query<{ email: string }>(

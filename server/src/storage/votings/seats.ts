@@ -4,7 +4,7 @@ import type { Queryable, Transaction } from "../../database/database.ts";
 import type { Away } from "../../domain/approval/seating.ts";
 import type { SeatRecord, StageRecord } from "../../domain/approval/voting-record.ts";
 import type { NewReviewer } from "../approvals/approval-creation.ts";
-import { isColleague } from "../people/colleagues.ts";
+import { isColleague, mayBeAsked } from "../people/colleagues.ts";
 import type { Where } from "./votings.ts";
 
 /** Gives each address a link to the request, unless it has one, and answers the links' ids by address in lower case. */
@@ -161,11 +161,9 @@ export async function listAway(db: Queryable, workspaceId: string): Promise<Away
     text: `
       select b.id, b.person, b.delegate_email
       from absences b
-      join workspaces w on w.id = b.workspace_id
       where b.workspace_id = $1 and b.starts_at <= clock_timestamp() and b.ends_at > clock_timestamp()
         and ${isColleague("b.workspace_id", "b.delegate_email")}
-        and (w.approver_limit <> 'domains'
-          or lower(substring(b.delegate_email from '[^@]*$')) = any (w.approver_domains))
+        and ${mayBeAsked("b.workspace_id", "b.delegate_email")}
       order by b.id`,
     values: [workspaceId],
   });

@@ -9,6 +9,7 @@ import { useMe } from "../session/membership.ts";
 import { Answered } from "../states/answered.tsx";
 import { AbsenceDays } from "./absence-days.tsx";
 import { AbsenceDialog } from "./absence-dialog.tsx";
+import { whyNobody } from "./absence-words.ts";
 import { EndAbsence } from "./end-absence.tsx";
 
 export function AbsenceSection() {
@@ -49,7 +50,8 @@ export function AbsenceSection() {
 
 function AbsenceEntry({ absence }: { absence: Absence }) {
   const { workspaces } = useMe();
-  const { workspaceId, delegateEmail, isDelegateGone, hasBegun } = absence;
+  const { workspaceId, delegateEmail, hasBegun } = absence;
+  const why = whyNobody(absence);
   const workspace = workspaces.find(({ id }) => id === workspaceId);
   return (
     <li className="entry entry-wide">
@@ -61,13 +63,14 @@ function AbsenceEntry({ absence }: { absence: Absence }) {
         </p>
         <p className="entry-facts">
           <span>
-            {isDelegateGone === true ? (
+            {why === null ? (
               <>
-                Nobody is asked instead: <Visible text={delegateEmail} /> has left
+                <Visible text={delegateEmail} /> is asked instead
               </>
             ) : (
               <>
-                <Visible text={delegateEmail} /> is asked instead
+                Nobody is asked instead: <Visible text={delegateEmail} />
+                {why}
               </>
             )}
           </span>

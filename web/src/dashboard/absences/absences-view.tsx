@@ -7,6 +7,7 @@ import { useCall } from "../service/queries.ts";
 import { Answered } from "../states/answered.tsx";
 import { Empty } from "../states/empty.tsx";
 import { AbsenceDays } from "./absence-days.tsx";
+import { whyNobody } from "./absence-words.ts";
 import { EndAbsence } from "./end-absence.tsx";
 
 export function AbsencesView({ workspaceId }: { workspaceId: string }) {
@@ -54,13 +55,7 @@ function AbsenceTable({ absences }: { absences: readonly Absence[] }) {
                 <AbsenceDays absence={absence} />
               </td>
               <td data-label="Asked instead">
-                {absence.isDelegateGone === true ? (
-                  <span>
-                    Nobody: <Visible text={absence.delegateEmail} /> has left
-                  </span>
-                ) : (
-                  <Visible text={absence.delegateEmail} />
-                )}
+                <AskedInstead absence={absence} />
               </td>
               <td className="cell-actions">
                 <EndAbsence
@@ -74,5 +69,17 @@ function AbsenceTable({ absences }: { absences: readonly Absence[] }) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+function AskedInstead({ absence }: { absence: Absence }) {
+  const why = whyNobody(absence);
+  const delegate = <Visible text={absence.delegateEmail} />;
+  if (why === null) return delegate;
+  return (
+    <span>
+      Nobody: {delegate}
+      {why}
+    </span>
   );
 }

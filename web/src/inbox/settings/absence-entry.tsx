@@ -2,6 +2,7 @@
 
 import type { Absence } from "../../../../server/src/wire/dashboard-absences.ts";
 import { AbsenceDays } from "../../dashboard/absences/absence-days.tsx";
+import { whyNobody } from "../../dashboard/absences/absence-words.ts";
 import { Visible } from "../../look/visible-text.tsx";
 import { settingsWords } from "./settings-words.ts";
 
@@ -14,6 +15,7 @@ type AbsenceEntryProps = {
 
 export function AbsenceEntry({ absence, workspaceName, onEnd }: AbsenceEntryProps) {
   const { away } = settingsWords;
+  const why = whyNobody(absence);
   return (
     <li>
       <span>
@@ -29,7 +31,7 @@ export function AbsenceEntry({ absence, workspaceName, onEnd }: AbsenceEntryProp
             </>
           )}
           <Visible text={absence.delegateEmail} />
-          {absence.isDelegateGone === true ? away.hasLeft : away.isAsked}
+          {why === null ? away.isAsked : `${why}${away.nobodyIsAsked}`}
         </span>
       </span>
       <button type="button" className="button" onClick={onEnd}>

@@ -55,7 +55,7 @@ export const settingsWords = {
     end: "End",
     now: "Now",
     isAsked: " is asked instead",
-    hasLeft: " has left, so nobody is asked instead",
+    nobodyIsAsked: ", so nobody is asked instead",
     to: " to ",
   },
   passkeys: {
