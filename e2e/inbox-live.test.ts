@@ -88,6 +88,60 @@ journey(
   },
 );
 
+/** As a browser tells a tab that it is behind another one, or in front again. */
+function setVisibility(page: Page, state: "hidden" | "visible"): Promise<unknown> {
+  return page.evaluate(`
+    Object.defineProperty(document, "visibilityState", { configurable: true, get: () => "${state}" });
+    document.dispatchEvent(new Event("visibilitychange"));`);
+}
+
+journey(
+  "a tab that nobody sees asks for the count in its title alone, and is right at once when it is seen again",
+  async (there) => {
+    const ann = "ann-behind@example.com";
+    const ask = (summary: string) => there.createRequest({ ...payment, notify: ann, summary });
+    const open = await ask("First");
+    const page = await enterInbox(there, ann, desktop);
+    await page.clock.install();
+    await page.reload();
+    await openRow(page, "First");
+    await untilApprovable(page);
+    await setVisibility(page, "hidden");
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    await ask("Second");
+    await page.clock.runFor(4 * 60_000);
+    await page.clock.runFor(70_000);
+    await eventually(async () => (await page.title()).startsWith("(2)"), "the title counts two");
+    assert.deepEqual(asked, ["/inbox/api/list"], "in more than five minutes");
+    await ask("Third");
+    await there.cancelRequest(open.id);
+    await setVisibility(page, "visible");
+    await outcomeOf(page).getByText("Cancelled").first().waitFor();
+    await page.getByRole("button", { name: "1 new request" }).waitFor();
+    assert.ok(asked.includes("/inbox/api/events"), "it listens again");
+  },
+);
+
+journey(
+  "a tab that is opened behind another one doesn't listen before it is seen",
+  async (there) => {
+    const ann = "ann-unseen@example.com";
+    await there.createRequest({ ...payment, notify: ann, summary: "First" });
+    const page = await (await enterInbox(there, ann, desktop)).context().newPage();
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    await page.addInitScript(
+      `Object.defineProperty(document, "visibilityState", { configurable: true, get: () => "hidden" });`,
+    );
+    await page.goto(`${there.site.url}/inbox`);
+    await eventually(async () => (await page.title()).startsWith("(1)"), "the title counts");
+    assert.ok(!asked.includes("/inbox/api/events"));
+    await setVisibility(page, "visible");
+    await eventually(async () => asked.includes("/inbox/api/events"), "it listens");
+  },
+);
+
 journey("nothing in the list moves under the finger", async (there) => {
   const ann = "ann-still@example.com";
   await there.makeGroup([ann, bob]);

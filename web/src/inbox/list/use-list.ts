@@ -77,7 +77,7 @@ export function useList(options: ListOptions): LiveList {
   const refresh = useOneAtATime(read);
   useEffect(() => {
     refresh();
-    const stop = news.watch(refresh);
+    const stop = news.watchUnseen(refresh);
     const onHidden = () => {
       if (document.visibilityState === "hidden") show(visitAnew);
     };
