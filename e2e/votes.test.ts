@@ -234,6 +234,51 @@ journey(
 );
 
 journey(
+  "a hand-over whose place changed behind its dialog is refused with the place of now, and passes that one then",
+  { mayFail: ["409 /review/"] },
+  async (there) => {
+    const dora = "dora@example.com";
+    await there.makeGroup([ann, bob]);
+    await there.makeGroup([dora, cy], { key: "helpers", name: "Helpers" });
+    await there.site.db.query(
+      `with absence as (
+       insert into absences (workspace_id, person, email, delegate_email, starts_at, ends_at)
+       select $1, person_of(email), email, $3, now_ms() - interval '1 minute', now_ms() + interval '1 day'
+       from unnest($2::text[]) as email
+     )
+     update workspaces set absences_until = now_ms() + interval '1 day' where id = $1`,
+      [there.workspace.id, [ann, bob], dora],
+    );
+    const { id } = await there.createRequest({ ...payment, quorum: 1 });
+    const page = await openLater(there, id, dora);
+    await standing(page, /^You decide in place of ann@example\.com/);
+    await button(page, "Hand over").click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(/^You hand over the decision in place of ann@example\.com/).waitFor();
+    await dialog.getByRole("radio", { name: cy }).check();
+    await dialog.getByRole("checkbox").check();
+    const yes = dialog.getByRole("button", { name: "Yes, hand over" });
+    await eventually(async () => !(await waits(yes)), "it is no longer inert");
+    await there.site.db.query(
+      "update absences set ends_at = now_ms() where workspace_id = $1 and email = $2",
+      [there.workspace.id, ann],
+    );
+    await yes.click();
+    await dialog
+      .getByText(/^Your vote would now count in stage 1 for bob@example\.com, .* Nothing was/)
+      .waitFor();
+    await dialog.getByText(/^You hand over the decision in place of bob@example\.com/).waitFor();
+    await yes.click();
+    await heading(page, "You handed this over");
+    const { rows } = await there.site.db.query(
+      "select person from seats where approval_id = $1 and given_to is not null",
+      [id],
+    );
+    assert.deepEqual(rows, [{ person: bob }]);
+  },
+);
+
+journey(
   "who stands in for somebody away says so, and the two of them count once",
   async (there) => {
     const dora = "dora@example.com";

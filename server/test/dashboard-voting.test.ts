@@ -8,7 +8,7 @@ import type { Overview, RequestDetail, RequestPage } from "../src/wire/dashboard
 import type { HistoryEntry } from "../src/wire/dashboard-history.ts";
 import { Sweeper } from "../src/worker/sweeper.ts";
 import { callDashboard, makeMember, signIn } from "./test-dashboard.ts";
-import { decide, findReviewer, openReview, postReview } from "./test-review.ts";
+import { decide, findReviewer, handOverBody, openReview, postReview } from "./test-review.ts";
 import { makeWorkspace, startService, testKeyring } from "./test-service.ts";
 
 let nowMs = 0;
@@ -48,8 +48,8 @@ async function vote(id: string, email: string, choice: Partial<Parameters<typeof
 
 async function handOver(id: string, from: string, to: string): Promise<void> {
   const { token } = await findReviewer(db, id, { email: from });
-  const { ticket } = await openReview(app, token);
-  const reply = await postReview(app, `${token}/hand-over`, { ticket, to });
+  const review = await openReview(app, token);
+  const reply = await postReview(app, `${token}/hand-over`, handOverBody(review, to));
   assert.equal(reply.status, 200, reply.text);
 }
 

@@ -6,7 +6,7 @@ import type { Queryable } from "../src/database/database.ts";
 import { findSecretKey, type Keyring } from "../src/domain/access/keyring.ts";
 import { deriveReviewCode } from "../src/domain/access/review-code.ts";
 import { deriveReviewToken } from "../src/domain/access/review-link.ts";
-import { placeShown } from "../src/domain/shown/reviewer-place.ts";
+import { placeShown, placeToHandOver } from "../src/domain/shown/reviewer-place.ts";
 import { shownText } from "../src/domain/shown/shown-text.ts";
 import type {
   Review,
@@ -85,6 +85,11 @@ export function decisionBody(review: Review, { verdict, note, code, edit }: Choi
   const fields = { verdict, digest: digestOfReview(review), ticket, place, note, code };
   const text = JSON.stringify(fields);
   return edit === undefined ? text : `${text.slice(0, -1)},"edit":${edit}}`;
+}
+
+export function handOverBody(review: Review, to: string): string {
+  const place = placeToHandOver(review.voting) ?? undefined;
+  return JSON.stringify({ ticket: review.ticket, to, place });
 }
 
 export type ReviewReply = {

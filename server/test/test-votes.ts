@@ -5,7 +5,14 @@ import assert from "node:assert/strict";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { createGroup } from "../src/operations/people/manage-group.ts";
 import { Sweeper } from "../src/worker/sweeper.ts";
-import { type Choice, decide, findReviewer, openReview, postReview } from "./test-review.ts";
+import {
+  type Choice,
+  decide,
+  findReviewer,
+  handOverBody,
+  openReview,
+  postReview,
+} from "./test-review.ts";
 import { makeWorkspace, type TestNode, testKeyring } from "./test-service.ts";
 
 export const payment = {
@@ -70,8 +77,8 @@ export function makeVoters(service: TestNode) {
 
   async function passOn(id: string, from: string, to: string) {
     const { token } = await findReviewer(db, id, { email: from });
-    const { ticket } = await openReview(app, token);
-    return postReview(app, `${token}/hand-over`, { ticket, to });
+    const review = await openReview(app, token);
+    return postReview(app, `${token}/hand-over`, handOverBody(review, to));
   }
 
   async function beAway(workspaceId: string, email: string, delegate: string) {

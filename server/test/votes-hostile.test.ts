@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { createGroup, removeGroupMember } from "../src/operations/people/manage-group.ts";
-import { findReviewer, openReview, postReview } from "./test-review.ts";
+import { findReviewer, handOverBody, openReview, postReview } from "./test-review.ts";
 import { makeWorkspace, startService } from "./test-service.ts";
 
 let nowMs = 0;
@@ -38,8 +38,8 @@ async function ask(key: string, body: object) {
 
 async function passOn(id: string, from: string, to: string) {
   const { token } = await findReviewer(db, id, { email: from });
-  const { ticket } = await openReview(app, token);
-  return postReview(app, `${token}/hand-over`, { ticket, to });
+  const review = await openReview(app, token);
+  return postReview(app, `${token}/hand-over`, handOverBody(review, to));
 }
 
 test("a colleague who took a vote over and was removed sees nothing more of the request", async () => {

@@ -6,7 +6,9 @@ import assert from "node:assert/strict";
 import { randomInt } from "node:crypto";
 import { after, type TestContext, test } from "node:test";
 import { inOneStatement } from "../src/database/database.ts";
+import { openStageOf, placeOf, type VotingRecord } from "../src/domain/approval/voting-record.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
+import { placeToHandOver } from "../src/domain/shown/reviewer-place.ts";
 import { expireApprovals } from "../src/operations/approvals/expire-approvals.ts";
 import { addMember, removeMemberByEmail } from "../src/operations/people/add-member.ts";
 import { addGroupMember, removeGroupMember } from "../src/operations/people/manage-group.ts";
@@ -17,6 +19,7 @@ import { handOver } from "../src/operations/votings/hand-over.ts";
 import { remind } from "../src/operations/votings/remind.ts";
 import { takeSteps } from "../src/operations/votings/take-steps.ts";
 import { changeKey } from "../src/operations/workspaces/issue-key.ts";
+import * as votings from "../src/storage/votings/votings.ts";
 import { resolveNow, someEvidence } from "./test-evidence.ts";
 import { startService, testKeyring } from "./test-service.ts";
 import { makeVoters } from "./test-votes.ts";
@@ -249,16 +252,27 @@ const voteBy: Deed = async (life) => {
   return `${told}: for ${person}`;
 };
 
+function shownTo(record: VotingRecord, email: string): string | null {
+  return placeToHandOver({ stage: openStageOf(record), you: placeOf(record, email) });
+}
+
 const passOn: Deed = async (life) => {
+  const fromEmail = spelled(knownName(life));
+  const record = await votings.find(db, life);
   const wish = {
-    fromEmail: spelled(knownName(life)),
+    fromEmail,
     toEmail: random.chance(0.8) ? home(random.pick(names)) : spelled(random.pick(names)),
+    place: record === null ? null : shownTo(record, fromEmail),
   };
   const told = `hand over ${JSON.stringify(wish)}`;
   const right = model.passings(life.world, life.request, wish.fromEmail, wish.toEmail);
+  if (record !== null && random.chance(0.1)) {
+    const stale = { ...wish, place: random.pick([null, "9", "1 for nobody@example.com"]) };
+    assert.ok("refusal" in (await handOver(parts, life, stale)), `${told}, from another page`);
+  }
   const result = await handOver(parts, life, wish);
   if ("refusal" in result) {
-    const said = result.refusal === "closed" ? "closed" : result.message;
+    const said = "message" in result ? result.message : result.refusal;
     assert.ok(
       right.some((each) => "refusal" in each && said.includes(each.refusal)),
       `${told}: ${said}, right is ${JSON.stringify(right)}`,

@@ -11,7 +11,14 @@ import { checkRemoved } from "../src/operations/votings/check-people.ts";
 import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
 import type { Review } from "../src/wire/review-contract.ts";
 import { until } from "./patience.ts";
-import { type Choice, decisionBody, listReviewers, openReview, postReview } from "./test-review.ts";
+import {
+  type Choice,
+  decisionBody,
+  handOverBody,
+  listReviewers,
+  openReview,
+  postReview,
+} from "./test-review.ts";
 import { insist, startNode, startService, type TestNode } from "./test-service.ts";
 import { makeVoters } from "./test-votes.ts";
 import { makeEndpoint } from "./test-worker.ts";
@@ -77,7 +84,7 @@ async function openPages(id: string) {
         review,
         vote: (choice: Partial<Choice> = {}) =>
           post("decision", decisionBody(review, { verdict: "approve", ...choice })),
-        handOver: (to: string) => post("hand-over", { ticket: review.ticket, to }),
+        handOver: (to: string) => post("hand-over", handOverBody(review, to)),
       };
     }),
   );

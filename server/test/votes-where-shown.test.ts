@@ -3,13 +3,14 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { isRefusal } from "../src/domain/refusal.ts";
-import { placeShown } from "../src/domain/shown/reviewer-place.ts";
 import {
   addGroupMember,
   createGroup,
   removeGroupMember,
 } from "../src/operations/people/manage-group.ts";
-import { decisionBody, findReviewer, openReview, postReview } from "./test-review.ts";
+import { signIn } from "./test-dashboard.ts";
+import { callInbox, openPlace } from "./test-inbox.ts";
+import { decisionBody, findReviewer, handOverBody, openReview, postReview } from "./test-review.ts";
 import { startService } from "./test-service.ts";
 import { makeVoters } from "./test-votes.ts";
 
@@ -91,7 +92,7 @@ test("who was shown that they are needed in another stage doesn't approve in thi
   const { id } = await ask(key, { quorum: 1, then: [{ notify: "group:two" }] });
   const { token } = await findReviewer(db, id, { email: ann });
   const shown = await openReview(app, token);
-  assert.deepEqual(shown.voting?.you, { kind: "needed_later", stage: 2 });
+  assert.deepEqual(shown.voting?.you, { kind: "needed_later", stage: 2, for: null });
   await addGroupMember(db, two.id, cy);
   const body = decisionBody(shown, { verdict: "approve" });
   const { status, json } = await postReview(app, `${token}/decision`, body);
@@ -100,33 +101,110 @@ test("who was shown that they are needed in another stage doesn't approve in thi
   assert.equal((await vote(id, ann)).json.voting?.stage, 2);
 });
 
-test("who is needed later still rejects and passes on by the page that says so", async () => {
-  const { key, id: workspaceId } = await workspaceWith([ann, bob]);
-  await createGroup(db, { workspaceId, key: "helpers", name: "Helpers", members: [eve] });
-  const body = { quorum: 1, then: [{ notify: ann }] };
-  const { id } = await ask(key, body);
+test("who is needed later still rejects by the page that says so", async () => {
+  const { key } = await workspaceWith([ann, bob]);
+  const { id } = await ask(key, { quorum: 1, then: [{ notify: ann }] });
   assert.equal((await vote(id, ann, { verdict: "reject" })).json.outcome?.status, "REJECTED");
-  const other = await ask(key, body);
-  const { token } = await findReviewer(db, other.id, { email: ann });
-  const { ticket, voting } = await openReview(app, token);
-  const wish = { ticket, to: eve, place: placeShown(voting) };
-  assert.equal((await postReview(app, `${token}/hand-over`, wish)).status, 200);
 });
 
-test("a place that the page didn’t show is not passed on", async () => {
-  const { id, key, token, shown } = await askForTwo();
-  const { workspaceId } = (
-    await db.query('select workspace_id as "workspaceId" from approvals where id = $1', [id])
-  ).rows[0];
-  await db.query("update absences set ends_at = now_ms() where workspace_id = $1 and email = $2", [
-    workspaceId,
-    cy,
-  ]);
+/** Ann stands in for Bob and Cy, and reads that her vote counts for the first of them. */
+async function askInTwoPlaces() {
+  const { key, id: workspaceId } = await workspaceWith([bob, cy]);
+  await createGroup(db, { workspaceId, key: "helpers", name: "Helpers", members: [ann, eve] });
+  await beAway(workspaceId, bob, ann);
+  await beAway(workspaceId, cy, ann);
+  const { id } = await ask(key, { quorum: 1 });
+  const { token } = await findReviewer(db, id, { email: ann });
+  const shown = await openReview(app, token);
+  assert.deepEqual(shown.voting?.you, { kind: "asked", for: bob });
+  return { id, workspaceId, token, shown };
+}
+
+async function comeBack(workspaceId: string, email: string): Promise<void> {
+  await db.query(
+    "update absences set ends_at = now_ms() where workspace_id = $1 and email = $2 and ends_at > now_ms()",
+    [workspaceId, email],
+  );
   await sweep();
-  const wish = { ticket: shown.ticket, to: eve, place: placeShown(shown.voting) };
-  const { status, json } = await postReview(app, `${token}/hand-over`, wish);
+}
+
+async function givenAway(id: string): Promise<string[]> {
+  const { rows } = await db.query<{ person: string }>(
+    "select person from seats where approval_id = $1 and given_to is not null",
+    [id],
+  );
+  return rows.map(({ person }) => person);
+}
+
+test("a hand-over from a page that showed another place passes nothing on, by link and in the inbox", async () => {
+  const { id, workspaceId, token, shown } = await askInTwoPlaces();
+  const cookie = await signIn(service, ann);
+  const { json: listed } = await callInbox(service, `GET /find/${id}`, { cookie });
+  const inInbox = await openPlace(service, cookie, listed.id);
+  await comeBack(workspaceId, bob);
+  const answers = [
+    await postReview(app, `${token}/hand-over`, handOverBody(shown, eve)),
+    await callInbox(service, `POST /reviews/${listed.id}/hand-over`, {
+      cookie,
+      body: handOverBody(inInbox, eve),
+    }),
+  ];
+  for (const { status, json } of answers) {
+    assert.deepEqual([status, json.error?.code], [409, "stale_view"]);
+    assert.match(json.error.message, /in stage 1 for cy@example.com, .* Nothing was handed over\./);
+    assert.deepEqual(json.status.voting.you, { kind: "asked", for: cy });
+  }
+  assert.deepEqual(await givenAway(id), []);
+  const now = { ...shown, ...answers[0]?.json.status };
+  assert.equal((await postReview(app, `${token}/hand-over`, handOverBody(now, eve))).status, 200);
+  assert.deepEqual(await givenAway(id), [cy]);
+});
+
+test("a page from before places were sent with a hand-over is told to load again", async () => {
+  const { id, token, shown } = await askInTwoPlaces();
+  const { ticket } = shown;
+  const { status, json } = await postReview(app, `${token}/hand-over`, { ticket, to: eve });
   assert.deepEqual([status, json.error?.code], [409, "stale_view"]);
-  assert.match(json.error.message, /in stage 1 for bob@example.com, which the page didn’t show/);
-  assert.equal((await read(key, id)).status, "PENDING");
+  assert.match(json.error.message, /Nothing was handed over\. Load the page again/);
+  assert.deepEqual(await givenAway(id), []);
   assert.equal((await passOn(id, ann, eve)).status, 200);
+});
+
+test("who may only reject passes on what their page showed", async () => {
+  const { key, id: workspaceId } = await workspaceWith([ann, bob]);
+  await createGroup(db, { workspaceId, key: "helpers", name: "Helpers", members: [eve] });
+  const { id } = await ask(key, { quorum: 1, then: [{ notify: ann }] });
+  const { token } = await findReviewer(db, id, { email: ann });
+  const shown = await openReview(app, token);
+  assert.deepEqual(shown.voting?.you, { kind: "needed_later", stage: 2, for: null });
+  const pass = (body: string) => postReview(app, `${token}/hand-over`, body);
+  assert.ok(shown.voting !== undefined);
+  const asked = { ...shown.voting, you: { kind: "asked", for: null } } as const;
+  const { status, json } = await pass(handOverBody({ ...shown, voting: asked }, eve));
+  assert.deepEqual([status, json.error?.code], [409, "stale_view"]);
+  assert.equal((await pass(handOverBody(shown, eve))).status, 200);
+});
+
+test("a page of a plain request passes the vote on, unless there are places by now", async () => {
+  const { key, id: workspaceId } = await workspaceWith([ann, bob]);
+  await createGroup(db, { workspaceId, key: "helpers", name: "Helpers", members: [eve, cy] });
+  const { id } = await ask(key);
+  const [anns, bobs] = await Promise.all(
+    [ann, bob].map(async (email) => {
+      const { token } = await findReviewer(db, id, { email });
+      const shown = await openReview(app, token);
+      return (to: string) => postReview(app, `${token}/hand-over`, handOverBody(shown, to));
+    }),
+  );
+  assert.ok(anns !== undefined && bobs !== undefined);
+  const { token } = await findReviewer(db, id, { email: ann });
+  const { ticket } = await openReview(app, token);
+  const invented = { ticket, to: eve, place: "1" };
+  assert.equal((await postReview(app, `${token}/hand-over`, invented)).status, 409);
+  const { rows } = await db.query("select from seats where approval_id = $1", [id]);
+  assert.equal(rows.length, 0, "it stays plain");
+  assert.equal((await anns(eve)).status, 200);
+  const late = await bobs(cy);
+  assert.deepEqual([late.status, late.json.error?.code], [409, "stale_view"]);
+  assert.equal((await passOn(id, bob, cy)).status, 200);
 });

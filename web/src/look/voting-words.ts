@@ -112,6 +112,8 @@ export const votingWords = {
     open: "Hand over",
     title: "Hand this over?",
     what: "A colleague decides instead of you. They get a mail with a link of their own.",
+    inPlaceOf: "You hand over the decision in place of ",
+    inPlaceOfEnd: ".",
     loading: "Loading your colleagues …",
     retry: "Try again",
     off: "Handing over is turned off in this workspace.",

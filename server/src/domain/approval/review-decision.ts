@@ -90,7 +90,13 @@ export function parseSince(body: Uint8Array): { since: string | null } | Refusal
 }
 
 /** A vote that is passed to a colleague. */
-export type HandOverWish = Pick<ReviewDecision, "ticket" | "place" | "code"> & { to: string };
+export type HandOverWish = {
+  ticket: string;
+  code: string | null;
+  to: string;
+  /** What is passed on, as the page showed it; null where it showed none, or says nothing. */
+  place: string | null;
+};
 
 export function parseHandOver(body: Uint8Array): HandOverWish | Refusal {
   const members = membersOf(body, { what: "ticket and to", undone: "handed over" });
@@ -105,7 +111,7 @@ export function parseHandOver(body: Uint8Array): HandOverWish | Refusal {
   if (flaw !== null) return flawed("to", flaw);
   const place = optionalText(members, "place");
   if (isRefusal(place)) return place;
-  return firstFlaw(members) ?? { ticket, place, code, to };
+  return firstFlaw(members) ?? { ticket, code, to, place };
 }
 
 /** Several decisions of one kind, each about what its own request shows. */

@@ -201,7 +201,15 @@ export function placeOf(record: VotingRecord, email: string): ReviewerPlace {
   const seat = seatFor(rules, voter);
   if (!("refusal" in seat)) {
     const cast = castVote(rules, voter, { isEdit: false });
-    if ("refusal" in cast) return { kind: "needed_later", stage: laterStageOf(record, voter) };
+    if ("refusal" in cast) {
+      const [person = voter] = seat.free;
+      const held = { stage: seat.stage, person, voter };
+      return {
+        kind: "needed_later",
+        stage: laterStageOf(record, voter),
+        for: forWhom(record, held),
+      };
+    }
     return { kind: "asked", for: forWhom(record, cast.vote) };
   }
   return placeWithoutSeat(record, voter, seat.refusal);

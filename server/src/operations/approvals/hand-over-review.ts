@@ -6,7 +6,7 @@ import { isValidReviewTicket } from "../../domain/access/review-ticket.ts";
 import type { HandOverWish } from "../../domain/approval/review-decision.ts";
 import type { ReviewAccess } from "../../storage/approvals/reviews.ts";
 import * as colleagues from "../../storage/votings/colleagues.ts";
-import { handOver } from "../votings/hand-over.ts";
+import { handOver, type OtherSeat } from "../votings/hand-over.ts";
 import { refuseLoser, refuseResolved, staleView } from "./decide-approval.ts";
 import { findReviewLink, type ReviewLink, type ReviewRefusal } from "./open-review.ts";
 
@@ -17,7 +17,7 @@ export async function handOverReview(
   { db, keyring, onDue }: HandOverParts,
   access: ReviewAccess,
   link: ReviewLink,
-  { ticket, place, to: toEmail }: HandOverWish,
+  { ticket, to: toEmail, place }: HandOverWish,
 ): Promise<{ passed: ReviewLink } | ReviewRefusal> {
   const { workspaceId, approvalId, reviewer, now } = link;
   const resolved = refuseResolved(link);
@@ -30,16 +30,28 @@ export async function handOverReview(
   }
   const wish = { fromEmail: reviewer.email, toEmail, place };
   const result = await handOver({ db, keyring }, { workspaceId, approvalId }, wish);
-  if ("record" in result) {
+  if (!("refusal" in result)) {
     onDue();
     return { passed: { ...link, hasSeats: true, voting: result.record, now: result.record.now } };
   }
   if (result.refusal === "closed") return refuseLoser(access, await findReviewLink(db, access));
-  if (result.refusal === "other_place") {
-    const { voting, message } = result;
-    return staleView({ ...link, voting, now: voting.now }, message);
-  }
+  if (result.refusal === "other_place") return refuseOtherPlace(link, result, place);
   return { refusal: "hand_over_refused", message: result.message };
+}
+
+/** Somebody voted, or an absence began or ended, while the page was open. A page from before an update says no place. */
+function refuseOtherPlace(
+  link: ReviewLink,
+  { record, stage, forEmail }: OtherSeat,
+  place: string | null,
+): ReviewRefusal {
+  const now = { ...link, hasSeats: true, voting: record, now: record.now };
+  const where = `in stage ${stage}${forEmail === null ? "" : ` for ${forEmail}`}`;
+  const message =
+    place === null
+      ? `The page didn’t show what you would hand over: your vote ${where}. Nothing was handed over. Load the page again and read it, then hand over.`
+      : `Your vote would now count ${where}, which the page didn’t show. Nothing was handed over. Read the request once more, then hand over.`;
+  return staleView(now, message);
 }
 
 export type Colleagues = { handOver: "off" | "group" | "workspace"; emails: string[] };

@@ -110,7 +110,7 @@ export function inWords({ stage, forEmail }: PlaceOfVote): string {
 }
 
 /** Where somebody stands, as a page that is loaded now says it. */
-export function placeNow(record: VotingRecord, email: string): string | null {
+function placeNow(record: VotingRecord, email: string): string | null {
   return placeShown({ stage: openStageOf(record), you: placeOf(record, email) });
 }
 

@@ -12,18 +12,22 @@ import { placeFor } from "../../domain/approval/votes.ts";
 import { handOversMax } from "../../domain/approval/voting-limits.ts";
 import {
   canBeComplete,
+  forWhom,
+  openStageOf,
+  placeOf,
   rulesOf,
   type SeatRecord,
   standsInNoMore,
   type VotingRecord,
 } from "../../domain/approval/voting-record.ts";
+import { placeToHandOver } from "../../domain/shown/reviewer-place.ts";
 import { isApproverAllowed } from "../../domain/workspace/approver-limit.ts";
 import { personOf } from "../../domain/workspace/email-address.ts";
 import * as colleagues from "../../storage/votings/colleagues.ts";
 import * as seats from "../../storage/votings/seats.ts";
 import * as votingEvents from "../../storage/votings/voting-events.ts";
 import * as votings from "../../storage/votings/votings.ts";
-import { elsewhere, placeNow, type VotingParts } from "./cast-vote.ts";
+import type { VotingParts } from "./cast-vote.ts";
 import { checkPeople } from "./check-people.ts";
 import { withSeats } from "./give-seats.ts";
 import { seatPeople } from "./seat-people.ts";
@@ -31,63 +35,54 @@ import { seatPeople } from "./seat-people.ts";
 export type HandOver = {
   fromEmail: string;
   toEmail: string;
-  /** Where the vote that is passed on would count, as the page showed it; null if nothing was said. */
-  place?: string | null;
+  /** What they pass on, as they were shown it; null if they were shown a request without seats. */
+  place: string | null;
+};
+
+/** They may pass something on, but not what they read. */
+export type OtherSeat = {
+  refusal: "other_place";
+  record: VotingRecord;
+  stage: number;
+  forEmail: string | null;
 };
 
 export type HandedOver =
   | { record: VotingRecord }
   | { refusal: "closed" }
-  | { refusal: "other_place"; message: string; voting: VotingRecord }
+  | OtherSeat
   | { refusal: "refused"; message: string };
 
 export async function handOver(
   { db, keyring }: VotingParts,
   where: votings.Where,
-  { place = null, ...wish }: HandOver,
+  wish: HandOver,
 ): Promise<HandedOver> {
   try {
     return await inTransaction(db, async (tx) => {
       const locked = await votings.lock(tx, where);
       if (locked === null || !locked.isPending) return { refusal: "closed" };
       const why = await refuseColleague(tx, where, wish);
-      if (why !== null) throw notPassed(why);
+      if (why !== null) throw new NotPassed(why);
       const record = await withSeats(tx, where, locked);
-      const seat = seatOf(record, wish);
-      if (typeof seat === "string") throw notPassed(seat);
-      if (place !== null && place !== placeNow(record, wish.fromEmail)) {
-        throw otherPlace(record, seat);
-      }
+      const held = placeHeld(record, wish);
+      if (typeof held === "string") throw new NotPassed(held);
+      if (!locked.hasSeats) {
+        // Its page shows no place, and seats are never taken away.
+        if (wish.place !== null) throw new NotPassed("The page can’t have shown this place.");
+      } else if (wish.place !== placeNow(record, wish)) return otherSeat(record, held);
+      const seat = seatOf(record, held, wish);
+      if (typeof seat === "string") throw new NotPassed(seat);
       return { record: await pass(tx, keyring, { record, seat, wish }) };
     });
   } catch (error) {
     if (!(error instanceof NotPassed)) throw error;
-    return error.refused;
+    return { refusal: "refused", message: `${error.message} Nothing was handed over.` };
   }
 }
 
 /** Undoes the transaction: a plain request that isn't handed over stays plain. Never seen outside. */
-class NotPassed extends Error {
-  readonly refused: HandedOver;
-
-  constructor(refused: HandedOver) {
-    super();
-    this.refused = refused;
-  }
-}
-
-function otherPlace(
-  voting: VotingRecord,
-  { stage, person, voter, personEmail }: SeatRecord,
-): NotPassed {
-  const forEmail = person === voter ? null : personEmail;
-  const message = `${elsewhere({ stage, forEmail })} Nothing was handed over. Read the request once more, then choose again.`;
-  return new NotPassed({ refusal: "other_place", message, voting });
-}
-
-function notPassed(why: string): NotPassed {
-  return new NotPassed({ refusal: "refused", message: `${why} Nothing was handed over.` });
-}
+class NotPassed extends Error {}
 
 async function refuseColleague(
   tx: Transaction,
@@ -108,16 +103,35 @@ async function refuseColleague(
   return isAllowed ? null : `This workspace doesn’t let ${toEmail} be asked.`;
 }
 
+type Held = { stage: number; person: string; voter: string };
+
+/** What could be passed on just now, or why nothing can. */
+function placeHeld(record: VotingRecord, { fromEmail }: HandOver): Held | string {
+  const voter = personOf(fromEmail);
+  const held = placeFor(rulesOf(record), voter);
+  if (!("refusal" in held)) return { ...held, voter };
+  return held.refusal === "already_voted"
+    ? "You have voted already."
+    : "You are not asked just now, so there is nothing to hand over.";
+}
+
+function placeNow(record: VotingRecord, { fromEmail }: HandOver): string | null {
+  return placeToHandOver({ stage: openStageOf(record), you: placeOf(record, fromEmail) });
+}
+
+function otherSeat(record: VotingRecord, held: Held): OtherSeat {
+  const { stage } = held;
+  return { refusal: "other_place", record, stage: stage + 1, forEmail: forWhom(record, held) };
+}
+
 /** The seat that is passed on, or why it can't be. */
-function seatOf(record: VotingRecord, { fromEmail, toEmail }: HandOver): SeatRecord | string {
+function seatOf(
+  record: VotingRecord,
+  held: Held,
+  { fromEmail, toEmail }: HandOver,
+): SeatRecord | string {
   const from = personOf(fromEmail);
   const to = personOf(toEmail);
-  const held = placeFor(rulesOf(record), from);
-  if ("refusal" in held) {
-    return held.refusal === "already_voted"
-      ? "You have voted already."
-      : "You are not asked just now, so there is nothing to hand over.";
-  }
   if (record.excluded.includes(to)) {
     return `The agent acts for ${toEmail}, or with their key, so they can’t decide about this.`;
   }

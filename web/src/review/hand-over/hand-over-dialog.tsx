@@ -4,13 +4,14 @@ import { useEffect, useId, useRef, useState } from "react";
 import { Visible } from "../../look/visible-text.tsx";
 import { words } from "../../look/words.ts";
 import { useReadySince } from "../parts/ready.ts";
+import { Theirs } from "../voting/said-text.tsx";
 import { findColleagues } from "./colleague-search.ts";
 import type { HandingOver } from "./use-hand-over.ts";
 
 type HandOverDialogProps = { handing: HandingOver; hasTyped: boolean };
 
 export function HandOverDialog({ handing, hasTyped }: HandOverDialogProps) {
-  const { colleagues, isSending, problem, close, give } = handing;
+  const { colleagues, forWhom, isSending, problem, close, give } = handing;
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   const [titleId, whyId] = [useId(), useId()];
@@ -38,6 +39,13 @@ export function HandOverDialog({ handing, hasTyped }: HandOverDialogProps) {
           {words.voting.handOver.title}
         </h2>
         <p>{words.voting.handOver.what}</p>
+        {forWhom !== null && (
+          <p>
+            {words.voting.handOver.inPlaceOf}
+            <Theirs text={forWhom} />
+            {words.voting.handOver.inPlaceOfEnd}
+          </p>
+        )}
         {hasTyped && <p className="quiet">{words.voting.handOver.notPassedOn}</p>}
         {colleagues === null || colleagues.handOver === "off" ? (
           <NoColleagues handing={handing} />

@@ -6,6 +6,7 @@ import type {
   Review,
   ReviewColleagues,
   ReviewStatus,
+  ReviewVoting,
 } from "../../../../server/src/wire/review-contract.ts";
 import { words } from "../../look/words.ts";
 import type { ReviewAccess } from "../service/access.ts";
@@ -21,6 +22,8 @@ export type HandingOver = {
   isOpen: boolean;
   /** Null while they are loaded, or couldn't be. */
   colleagues: ReviewColleagues | null;
+  /** For whom the reader decides what they pass on; null for themselves. */
+  forWhom: string | null;
   isSending: boolean;
   problem: string | null;
   open: () => void;
@@ -31,6 +34,8 @@ export type HandingOver = {
 
 export function useHandOver({ review, access, update }: HandOverOptions): HandingOver {
   const [isOpen, setOpen] = useState(false);
+  /** As the reader saw it last: the page behind the dialog may change unseen. */
+  const [seen, setSeen] = useState<ReviewVoting | undefined>(undefined);
   const [colleagues, setColleagues] = useState<ReviewColleagues | null>(null);
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
@@ -51,22 +56,33 @@ export function useHandOver({ review, access, update }: HandOverOptions): Handin
   const give = async (to: string) => {
     setSending(true);
     setProblem(null);
-    const answer = await handOver(access, review, to);
+    const answer = await handOver(access, { ticket: review.ticket, voting: seen }, to);
     if (!isFailure(answer)) update(answer);
     else if (answer.isUntold) await check();
     else {
       setProblem(answer.message);
-      if (answer.status !== null) update(answer.status);
+      if (answer.status !== null) {
+        // The answer's message tells it.
+        setSeen(answer.status.voting);
+        update(answer.status);
+      }
     }
     setSending(false);
   };
   const open = () => {
     setOpen(true);
+    setSeen(review.voting);
     load();
   };
   const close = () => {
     setOpen(false);
     setProblem(null);
   };
-  return { isOpen, colleagues, isSending, problem, open, close, load, give };
+  const forWhom = forWhomIn(seen);
+  return { isOpen, colleagues, forWhom, isSending, problem, open, close, load, give };
+}
+
+function forWhomIn(voting: ReviewVoting | undefined): string | null {
+  const { you } = voting ?? {};
+  return you?.kind === "asked" || you?.kind === "needed_later" ? you.for : null;
 }

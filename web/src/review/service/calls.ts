@@ -1,14 +1,14 @@
 // The page's calls to the service. Every answer becomes a value from a short list; nothing throws.
 
 import type { SignedAnswer } from "../../../../server/src/domain/shown/decision-statement.ts";
-import { placeShown } from "../../../../server/src/domain/shown/reviewer-place.ts";
+import { placeShown, placeToHandOver } from "../../../../server/src/domain/shown/reviewer-place.ts";
 import { shownText } from "../../../../server/src/domain/shown/shown-text.ts";
 import type {
-  Review,
   ReviewColleagues,
   ReviewErrorBody,
   ReviewPage,
   ReviewStatus,
+  ReviewVoting,
 } from "../../../../server/src/wire/review-contract.ts";
 import { programFields } from "../../look/page-program.ts";
 import { words } from "../../look/words.ts";
@@ -66,11 +66,12 @@ export async function listColleagues(access: ReviewAccess): Promise<ReviewCollea
 
 export async function handOver(
   access: ReviewAccess,
-  review: Review,
+  { ticket, voting }: { ticket: string; voting: ReviewVoting | undefined },
   to: string,
 ): Promise<ReviewStatus | Failure> {
-  const body = { ticket: review.ticket, to, ...placeIn(review) };
-  return call(access, "hand-over", withCode(access, body), { timeoutMs: decisionMs });
+  const place = placeToHandOver(voting);
+  const body = withCode(access, { ticket, to, ...(place === null ? {} : { place }) });
+  return call(access, "hand-over", body, { timeoutMs: decisionMs });
 }
 
 export async function decide(
@@ -78,24 +79,19 @@ export async function decide(
   review: OpenReview,
   { verdict, note, edit, signed }: Decision,
 ): Promise<ReviewStatus | Failure> {
+  const place = placeShown(review.voting);
   const body = withCode(access, {
     verdict,
     digest: await digestOf(shownText(review)),
     ticket: review.ticket,
     opened: review.opened,
-    ...placeIn(review),
+    ...(place === null ? {} : { place }),
     ...programFields(),
     ...(note.trim() === "" ? {} : { note }),
     ...(signed === null ? {} : { signed }),
   });
   const whole = edit === null ? body : `${body.slice(0, -1)},"edit":${edit}}`;
   return call(access, "decision", whole, { timeoutMs: decisionMs });
-}
-
-/** Where the page says that the vote counts. */
-function placeIn({ voting }: Pick<Review, "voting">): { place?: string } {
-  const place = placeShown(voting);
-  return place === null ? {} : { place };
 }
 
 function withCode({ code }: ReviewAccess, body: object = {}): string {

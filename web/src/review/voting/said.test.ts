@@ -111,7 +111,7 @@ const places: Record<ReviewerPlace["kind"], { you: ReviewerPlace; said: string }
   ],
   needed_later: [
     {
-      you: { kind: "needed_later", stage: 2 },
+      you: { kind: "needed_later", stage: 2, for: null },
       said: "You are needed in stage 2, ‹cfo@x.example›; somebody else of ‹Finance› must approve here. You can still reject.",
     },
   ],
@@ -162,7 +162,7 @@ test("who is asked just now may hand over, unless the workspace forbids it", () 
     mayHandOver(votingOf([finance, cfo], { you, handOver }));
   assert.equal(may({ kind: "asked", for: null }), true);
   assert.equal(may({ kind: "asked", for: null }, "off"), false);
-  assert.equal(may({ kind: "needed_later", stage: 2 }), true);
+  assert.equal(may({ kind: "needed_later", stage: 2, for: null }), true);
   assert.equal(may({ kind: "other_stage", stage: 2 }), false);
   assert.equal(may({ kind: "voted", at: "", verdict: "approve", for: null }), false);
   assert.equal(may({ kind: "handed_over", to: "carl@x.example" }), false);
