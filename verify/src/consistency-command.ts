@@ -1,7 +1,8 @@
 // verify consistency: that a newer state of a log only adds to an older one. Each may be a saved checkpoint or an export.
 
 import { isEqual } from "../../sdk/src/proof/bytes.ts";
-import { isSignedByIssuer } from "../../sdk/src/proof/log-proof.ts";
+import type { ExportReport } from "../../sdk/src/proof/export.ts";
+import { standingOf } from "../../sdk/src/proof/log-proof.ts";
 import {
   type Checkpoint,
   parseCheckpoint,
@@ -46,14 +47,18 @@ async function compareWith(
   paths: readonly string[],
   flags: ConsistencyFlags,
 ): Promise<Verdict> {
-  const checkpoints: string[] = [];
+  const kept: string[][] = [];
   for (const path of paths) {
     const notes = await notesIn(path);
     if (notes.length === 0) throw new CannotTell(`${path} holds no checkpoint`);
-    checkpoints.push(...notes);
+    kept.push(notes);
   }
+  const checkpoints = kept.flat();
   const keys = flags.jwks === undefined ? {} : { jwks: await readKeys(flags.jwks) };
   const report = await verifyNow(exported, { checkpoints, ...keys, ...nowOf(flags) });
+  if (kept.some((notes) => report.revoked.includes(notes.at(-1) ?? ""))) {
+    return verdictOf(inDoubt(report));
+  }
   const verdict = verdictOf(report);
   const left = checkpoints.length - report.compared;
   if (verdict.exitCode === 0 && left > 0) {
@@ -64,6 +69,13 @@ async function compareWith(
   return verdict;
 }
 
+/** Newer checkpoints of the export may count, and say nothing about the two that were asked about. */
+function inDoubt(report: ExportReport): ExportReport {
+  const words =
+    "a revoked key signed one of the two states, so it proves nothing about the other. Give one that another key signed";
+  return { ...report, isValid: false, doubts: [...report.doubts, words] };
+}
+
 async function flawBetween(
   one: Kept,
   other: Kept,
@@ -72,10 +84,17 @@ async function flawBetween(
   if (one.origin !== other.origin)
     throw new CannotTell(`they are of two logs, ${one.origin} and ${other.origin}`);
   const set = await readKeys(flags.jwks ?? keysBeside(flags.log));
+  let revoked: number | null = null;
   for (const { note, origin, size } of [one, other]) {
-    if (!(await isSignedByIssuer(note, origin, set)))
+    const standing = await standingOf(note, origin, set);
+    if (standing === "unsigned")
       return `the checkpoint of ${size} entries isn't signed by the issuer`;
+    if (standing === "revoked") revoked ??= size;
   }
+  if (revoked !== null)
+    throw new CannotTell(
+      `no key that counts signed the checkpoint of ${revoked} entries, and a key that was revoked may have: who stole it can sign any. Give one that another key signed`,
+    );
   if (other.size < one.size)
     return `rolled back: ${one.size} entries were signed, and later ${other.size}`;
   if (one.size === other.size) {

@@ -24,7 +24,24 @@ export type ExportKey = {
 
 export type ExportTree = { origin: string; size: number; previous: string | null };
 
-export type KeptCheckpoint = Checkpoint & { note: SignedNote; from: "export" | "outside" };
+export type KeptCheckpoint = Checkpoint & {
+  note: SignedNote;
+  from: "export" | "outside";
+  /**
+   * Of one from outside, the revoked key that alone signed it: it accuses nobody and proves nothing, because who stole
+   * the key can sign any. What the export itself holds is its author's word, revoked or not.
+   */
+  revokedKey: string | null;
+};
+
+/** Either somebody who stole the key made it, or the log was changed. */
+export function doubtOfRevoked(
+  { size, origin, revokedKey }: KeptCheckpoint,
+  count: number,
+): string {
+  const more = count === 1 ? "" : ` and ${count - 1} more`;
+  return `the checkpoint of ${size} entries of ${origin} that you kept${more} doesn't fit, and accuses nobody: it is signed by the revoked key ${revokedKey}, and who has that key can sign any. Give one that another key signed`;
+}
 
 export type InstallationLine = {
   checkpoint: string;
@@ -59,6 +76,9 @@ export type EntryLine = {
   salt: string | null;
   fact: string | null;
 };
+
+/** A program may verify several on as many cores. */
+export const signaturesAtOnce = 1_024;
 
 export type Parsed = Record<string, unknown>;
 
@@ -119,6 +139,7 @@ export class ExportFile {
   end: { entries: number; requests: number; later: number } | null = null;
   installation: InstallationLine | null = null;
   readonly installed: InstalledLine[] = [];
+  /** Those that were revoked come last. */
   readonly keys: ExportKey[] = [];
   readonly trees: ExportTree[] = [];
   readonly checkpoints = new Map<string, KeptCheckpoint[]>();
@@ -200,14 +221,27 @@ export class ExportFile {
       this.#findings.add("checkpoint_malformed", "a checkpoint can't be read");
       return null;
     }
-    const kept = { ...checkpoint, note, from };
+    const kept = { ...checkpoint, note, from, revokedKey: null };
     const list = this.checkpoints.get(kept.origin);
     if (list === undefined) this.checkpoints.set(kept.origin, [kept]);
     else list.push(kept);
     return kept;
   }
 
-  /** The key of the history that signed the checkpoint, or null. */
+  /** Once all keys are known. */
+  async findRevoked(kept: readonly KeptCheckpoint[], tools: ExportTools): Promise<void> {
+    if (!this.keys.some(({ isRevoked }) => isRevoked)) return;
+    for (let from = 0; from < kept.length; from += signaturesAtOnce) {
+      const some = kept.slice(from, from + signaturesAtOnce);
+      const signers = await Promise.all(some.map((each) => this.signerOf(each, tools)));
+      for (const [at, each] of some.entries()) {
+        const signer = signers[at] ?? null;
+        each.revokedKey = signer?.isRevoked ? signer.kid : null;
+      }
+    }
+  }
+
+  /** The key of the history that signed the checkpoint, or null. Of several, one that still counts. */
   async signerOf(
     { note, origin }: { note: SignedNote; origin: string },
     { isSigned }: ExportTools,
@@ -238,7 +272,9 @@ export class ExportFile {
     }
     const isSaid = key.revokedAt !== null && key.revokedAt !== undefined;
     const isRevoked = isSaid || this.#revoked.has(key.kid);
-    this.keys.push({ kid: key.kid, publicKey, isRevoked });
+    const read = { kid: key.kid, publicKey, isRevoked };
+    if (isRevoked) this.keys.push(read);
+    else this.keys.unshift(read);
   }
 
   /** The hashes of a level of tiles, one after the other. */

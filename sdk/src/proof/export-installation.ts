@@ -5,7 +5,12 @@
 // count, too: a history could be written anew behind the next name.
 
 import { isEqual, utf8 } from "./bytes.ts";
-import type { ExportFile, InstalledLine } from "./export-file.ts";
+import {
+  doubtOfRevoked,
+  type ExportFile,
+  type InstalledLine,
+  type KeptCheckpoint,
+} from "./export-file.ts";
 import type { ExportTools, InstallationLog } from "./export-tools.ts";
 import type { Findings } from "./findings.ts";
 import { areSalted, logLabelOf, readCheckpointEntry, readEntryOrNull } from "./log-entry.ts";
@@ -182,8 +187,13 @@ class CheckedInstallation {
         unread.delete(origin);
       }
     }
-    for (const origin of unread)
-      this.#parts.findings.add("split_view", `you gave no log ${origin}`, { origin });
+    for (const origin of unread) {
+      const { counted, aside } = await this.#keptOf(origin);
+      const [first] = aside;
+      if (first === undefined || counted.length > 0 || heads.has(origin))
+        this.#parts.findings.add("split_view", `you gave no log ${origin}`, { origin });
+      else this.#doubt(doubtOfRevoked(first, 1));
+    }
     this.#tellNewer();
     return seen;
   }
@@ -191,7 +201,8 @@ class CheckedInstallation {
   async #readLog(origin: string, { heads, isClosed, log }: Reading): Promise<string[]> {
     const { hashMany } = this.#parts.tools;
     const marks = [...heads, ...(await this.#ends(origin, { isClosed, log }))];
-    const sizes = marks.map((mark) => mark.size);
+    const { aside } = await this.#keptOf(origin);
+    const sizes = [...marks, ...aside].map((mark) => mark.size);
     const tree = new RememberingTree(sizes, hashMany);
     // A log that has a next one is older than what the export proves there.
     const size = isClosed ? Infinity : largestOf(heads);
@@ -204,6 +215,10 @@ class CheckedInstallation {
       if (isEqual(tree.rootAt(signed) ?? new Uint8Array(), root)) continue;
       this.#refuse(`${origin} as you gave it is not the log of ${signed} entries that was signed`);
     }
+    for (const each of aside) {
+      const isFit = isEqual(tree.rootAt(each.size) ?? new Uint8Array(), each.root);
+      if (!isFit) this.#doubt(doubtOfRevoked(each, 1));
+    }
     if (size === 0) return [];
     const read = Math.min(size, tree.size);
     return [`the whole log ${origin} (${own} checkpoints of this workspace in ${read} entries)`];
@@ -212,7 +227,7 @@ class CheckedInstallation {
   /** Signed checkpoints from outside. One that was closed needs one: its last entries could be cut off unseen. */
   async #ends(origin: string, { isClosed, log }: Omit<Reading, "heads">): Promise<Checkpoint[]> {
     const { file, findings, tools, keys } = this.#parts;
-    const kept = (file.checkpoints.get(origin) ?? []).filter(({ from }) => from === "outside");
+    const { counted: kept } = await this.#keptOf(origin);
     for (const each of kept) {
       if ((await file.signerOf(each, tools)) !== null) continue;
       const message = `the checkpoint of ${each.size} entries is signed by no key of the history`;
@@ -236,6 +251,17 @@ class CheckedInstallation {
         `nothing says how long ${origin} was before the log went on under another name: give the newest checkpoint of it that a witness has cosigned or you have kept (--checkpoint)`,
       );
     return [...kept, ...served];
+  }
+
+  /** From outside. What a revoked key signed counts by the cosignature of a witness alone. */
+  async #keptOf(origin: string): Promise<{ counted: KeptCheckpoint[]; aside: KeptCheckpoint[] }> {
+    const { file, tools, keys } = this.#parts;
+    const kept = (file.checkpoints.get(origin) ?? []).filter(({ from }) => from === "outside");
+    const revoked = kept.filter(({ revokedKey }) => revokedKey !== null);
+    const seen = keys.length === 0 ? [] : await seenBy(keys, revoked, tools.isSigned);
+    const areSeen = new Set(seen.map(({ note }) => note));
+    const aside = revoked.filter(({ note }) => !areSeen.has(note));
+    return { aside, counted: kept.filter((each) => !aside.includes(each)) };
   }
 
   /** What comes with the log, if the log's key signed it. */

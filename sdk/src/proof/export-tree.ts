@@ -1,7 +1,12 @@
 // One tree of an export, recomputed from its entries: each leaf, each tile, and the root at the size of each checkpoint.
 
 import { type Bytes, isEqual } from "./bytes.ts";
-import type { ExportFile, KeptCheckpoint } from "./export-file.ts";
+import {
+  doubtOfRevoked,
+  type ExportFile,
+  type KeptCheckpoint,
+  signaturesAtOnce,
+} from "./export-file.ts";
 import type { ExportTools } from "./export-tools.ts";
 import type { Findings } from "./findings.ts";
 import { hashAt, hashBytes } from "./hashing.ts";
@@ -12,8 +17,6 @@ type Strange = { index: number; leaf: Uint8Array };
 
 const strangeMax = 64;
 const levelsOfTile = 8;
-/** A program may verify several on as many cores. */
-const signaturesAtATime = 1_024;
 
 export class CheckedTree {
   readonly origin: string;
@@ -51,11 +54,25 @@ export class CheckedTree {
 
   /** Says what is wrong with the entries and the checkpoints. */
   async check(tools: ExportTools): Promise<void> {
-    const checkpoints = this.#file.checkpoints.get(this.origin) ?? [];
+    const all = this.#file.checkpoints.get(this.origin) ?? [];
+    const checkpoints = all.filter(({ revokedKey }) => revokedKey === null);
+    this.#weighRevoked(all.filter(({ revokedKey }) => revokedKey !== null));
     this.#refuseSplitViews(checkpoints);
     const isRight = this.#checkRoots(checkpoints);
     this.#nameStrange(isRight);
     await this.#checkSignatures(checkpoints, tools);
+  }
+
+  #weighRevoked(kept: readonly KeptCheckpoint[]): void {
+    const isFit = ({ size, root }: KeptCheckpoint) =>
+      isEqual(this.#tree.rootAt(size) ?? new Uint8Array(), root);
+    const [fit, others] = [kept.filter(isFit), kept.filter((each) => !isFit(each))];
+    const [first] = others;
+    if (fit.length > 0)
+      this.#findings.notes.push(
+        `${fit.length} checkpoints that you kept fit ${this.origin}, and prove nothing: a key signed them that was revoked`,
+      );
+    if (first !== undefined) this.#findings.doubts.push(doubtOfRevoked(first, others.length));
   }
 
   #checkRoots(checkpoints: readonly KeptCheckpoint[]): boolean {
@@ -111,8 +128,8 @@ export class CheckedTree {
     const last = this.#file.trees.findLast(({ size }) => size > 0);
     const isLast = last?.origin === this.origin;
     const newest = largestOf(checkpoints);
-    for (let from = 0; from < checkpoints.length; from += signaturesAtATime) {
-      const some = checkpoints.slice(from, from + signaturesAtATime);
+    for (let from = 0; from < checkpoints.length; from += signaturesAtOnce) {
+      const some = checkpoints.slice(from, from + signaturesAtOnce);
       const signers = await Promise.all(some.map((each) => this.#file.signerOf(each, tools)));
       some.forEach(({ size }, at) => {
         const signer = signers[at] ?? null;

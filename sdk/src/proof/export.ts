@@ -9,6 +9,7 @@ import {
   refuseClosed,
 } from "./export-entries.ts";
 import {
+  doubtOfRevoked,
   type EntryLine,
   ExportFile,
   isEntryLine,
@@ -62,6 +63,8 @@ export type ExportReport = {
   workspace: string | null;
   /** When it was written, as it says itself. */
   at: string | null;
+  /** Of the checkpoints that you gave, those that revoked keys signed: they prove nothing. */
+  revoked: string[];
   /** The newest checkpoint, signed: keep it for the next time. */
   head: string | null;
 };
@@ -84,7 +87,9 @@ export async function verifyExport(
   const parts = { file, findings, tools };
   const requests = new CheckedRequests(parts);
   await readAround(source, { ...parts, requests });
-  const outside = checkpoints.flatMap((note) => file.addCheckpoint(note, "outside") ?? []);
+  const added = checkpoints.map((note) => file.addCheckpoint(note, "outside"));
+  const outside = added.filter((each) => each !== null);
+  await file.findRevoked(outside, tools);
   const log = await readLog(source, { ...parts, requests });
   for (const tree of log.trees.values()) await tree.check(tools);
   refuseOtherNames(parts);
@@ -94,7 +99,11 @@ export async function verifyExport(
   refuseStrangers(outside, parts, installationLog !== undefined);
   refuseDate(now, parts);
   const seen = await checkInstallation({ witnesses, log: installationLog, now }, parts);
-  if (seen.length > 0 && outside.length === 0 && installationLog === undefined) {
+  if (
+    seen.length > 0 &&
+    outside.every(({ revokedKey }) => revokedKey !== null) &&
+    installationLog === undefined
+  ) {
     findings.notes.push(
       "a witness saw this log, and can't tell alone whether it is the only one: the installation's whole log tells, or a checkpoint that somebody kept",
     );
@@ -126,6 +135,7 @@ export async function verifyExport(
     compared: outside.filter(({ origin }) => log.trees.has(origin)).length,
     workspace: file.header?.workspace ?? null,
     at: file.header?.at ?? null,
+    revoked: checkpoints.filter((_, at) => (added[at]?.revokedKey ?? null) !== null),
     head: newest === undefined ? null : headOf(file, newest.origin),
   };
 }
@@ -326,20 +336,24 @@ function refuseStrangers(
   hasLog: boolean,
 ): void {
   const sites = trees.map(({ origin }) => siteOf(origin, header?.workspace ?? ""));
-  for (const { origin } of outside) {
+  for (const each of outside) {
+    const { origin } = each;
     if (trees.some((tree) => tree.origin === origin)) continue;
     if (hasLog && installationOf(origin) !== null) continue;
     if (sites.some((site) => site !== null && isOfOrigin(origin, site))) {
       findings.notes.push(
         `the checkpoint of ${origin} was not compared: it is the installation's, whose log wasn't given (--log)`,
       );
-    } else findings.add("split_view", `the export has no log ${origin}`, { origin });
+    } else if (each.revokedKey !== null) findings.doubts.push(doubtOfRevoked(each, 1));
+    else findings.add("split_view", `the export has no log ${origin}`, { origin });
   }
 }
 
 /** What lies beyond the newest that somebody kept is the operator's word alone. */
 function anchorOf(outside: readonly KeptCheckpoint[], { trees }: ReadLog): string[] {
-  const known = outside.filter(({ origin }) => trees.has(origin));
+  const known = outside.filter(
+    ({ origin, revokedKey }) => trees.has(origin) && revokedKey === null,
+  );
   const newest = [...trees.values()].at(-1);
   const reached = largestOf(known.filter(({ origin }) => origin === newest?.origin));
   const reach = `${reached} of ${newest?.size ?? 0} entries`;

@@ -149,13 +149,34 @@ export async function isSignedByIssuer(
   origin: string,
   set: KeySet,
 ): Promise<boolean> {
-  for (const key of set.keys) {
+  return (await standingOf(note, origin, set)) === "signed";
+}
+
+/**
+ * Whose signature a checkpoint has: of a key that counts, of one that was revoked, or of none. A key set only names
+ * revoked keys, so one of them may have signed what none of the others did.
+ */
+export type Standing = "signed" | "revoked" | "unsigned";
+
+export async function standingOf(
+  note: SignedNote,
+  origin: string,
+  { keys, revoked = [] }: KeySet,
+): Promise<Standing> {
+  const isRevoked = ({ kid }: { kid?: string }) => revoked.some((each) => each.kid === kid);
+  const seen = new Set<string>();
+  const signers = new Set<string>();
+  for (const key of keys) {
     const publicKey = publicKeyOf(key);
     if (publicKey === null || (await thumbprintOf(publicKey)) !== key.kid) continue;
-    if (set.revoked?.some(({ kid }) => kid === key.kid)) continue;
-    if (await isSignedNote(note, await noteKeyOf(origin, publicKey))) return true;
+    seen.add(key.kid);
+    if (!(await isSignedNote(note, await noteKeyOf(origin, publicKey)))) continue;
+    if (!isRevoked(key)) return "signed";
+    signers.add(key.kid);
   }
-  return false;
+  const isInItsName = note.signatures.some(({ name }) => name === origin);
+  const mayBeRevoked = isInItsName && revoked.some(({ kid }) => !seen.has(kid));
+  return signers.size > 0 || mayBeRevoked ? "revoked" : "unsigned";
 }
 
 type Opened = { entry: LogEntry; fact: string };
