@@ -10,6 +10,7 @@ import {
   exportLog,
   exportLogAtOnce,
 } from "../src/operations/proof/export-log.ts";
+import { reopenLog } from "../src/operations/proof/mend-logs.ts";
 import { sequenceLog } from "../src/operations/proof/sequence-log.ts";
 import { signLogs } from "../src/operations/proof/sign-log.ts";
 import { currentSigner } from "../src/operations/proof/signing-keys.ts";
@@ -73,11 +74,12 @@ test("a service that stood still between a workspace's checkpoint and the instal
   assert.deepEqual([codes, exitCode], [[], 0]);
 });
 
-/** Retention of one day less than none: everything that is decided leaves. */
-async function deleteOld(workspaceId: string): Promise<void> {
+/** Retention of one day less than none: everything that is decided leaves, the oldest first. */
+async function deleteOld(workspaceId: string, limit = 10): Promise<void> {
   await db.query("update workspaces set retention_days = -1 where id = $1", [workspaceId]);
-  const { rows } = await servicePool.query("select delete_old_requests($1, 10) as deleted", [
+  const { rows } = await servicePool.query("select delete_old_requests($1, $2) as deleted", [
     workspaceId,
+    limit,
   ]);
   assert.ok(rows[0].deleted > 0);
 }
@@ -140,4 +142,89 @@ test("an export waits until the log has signed what was deleted just before", as
     assert.deepEqual([...new Set(codes)], ["request_missing"]);
   }
   assert.equal(files.length, 2);
+});
+
+/** As if everything of the workspace had happened so long ago that retention may take it. */
+async function backdate(workspaceId: string): Promise<void> {
+  const trigger = (what: string) =>
+    db.query(`alter table approvals ${what} trigger user; alter table events ${what} trigger user`);
+  await trigger("disable");
+  const [ago, of] = ["- interval '40 days'", "where workspace_id = $1"];
+  await db.query(
+    `update approvals set created_at = created_at ${ago}, resolved_at = resolved_at ${ago} ${of}`,
+    [workspaceId],
+  );
+  await db.query(`update events set created_at = created_at ${ago} ${of}`, [workspaceId]);
+  await trigger("enable");
+}
+
+test("while the log isn't signed, an export names what was deleted, and neither accuses nor passes", async () => {
+  await db.query(
+    "alter table workspaces drop constraint if exists workspaces_retention_days_check",
+  );
+  const workspace = await makeWorkspace(db);
+  const gone = await decideIn(workspace);
+  await backdate(workspace.id);
+  await log();
+  const kept = await decideIn(workspace);
+  await log();
+  const wanted = { workspaceId: workspace.id, format: "jsonl" } as const;
+  const check = async () => {
+    let atOnce = "";
+    await exportLogAtOnce(
+      servicePool,
+      wanted,
+      async (texts) => {
+        atOnce = await saveTexts(texts);
+      },
+      0,
+    );
+    const files = [await saveTexts(exportLog(servicePool, wanted, 0)), atOnce];
+    return Promise.all(
+      files.map(async (file) => {
+        const said = await checkFile(file, "--jwks", await saveKeys());
+        assert.doesNotMatch(said.doubts.join(), new RegExp(kept));
+        return [said.exitCode, said.codes, said.doubts.join().includes(gone)];
+      }),
+    );
+  };
+  const [valid, inDoubt] = [
+    [0, [], false],
+    [2, [], true],
+  ];
+  assert.deepEqual(await check(), [valid, valid]);
+  await deleteOld(workspace.id, 1);
+  // Waiting for the log, then in it without a signature, then on its way into the next log.
+  assert.deepEqual(await check(), [inDoubt, inDoubt]);
+  const parts = { db: servicePool, origin: { publicUrl: testPublicUrl } };
+  assert.ok((await sequenceLog(parts, workspace.id, 1_000)) !== null);
+  assert.deepEqual(await check(), [inDoubt, inDoubt]);
+  await reopenLog({ ...parts, db }, { workspaceId: workspace.id, after: null });
+  assert.deepEqual(await check(), [inDoubt, inDoubt]);
+  await log();
+  assert.deepEqual(await check(), [valid, valid]);
+});
+
+test("what is deleted while a file is read ends it, also if another deletion wasn't signed before", async () => {
+  await db.query(
+    "alter table workspaces drop constraint if exists workspaces_retention_days_check",
+  );
+  const workspace = await makeWorkspace(db);
+  await decideIn(workspace);
+  await log();
+  await deleteOld(workspace.id);
+  await decideIn(workspace);
+  const origin = { publicUrl: testPublicUrl };
+  assert.ok((await sequenceLog({ db: servicePool, origin }, workspace.id, 1_000)) !== null);
+  const wanted = { workspaceId: workspace.id, format: "jsonl" } as const;
+  let isDeleted = false;
+  const reading = async () => {
+    for await (const text of exportLog(servicePool, wanted, 0)) {
+      if (isDeleted || !text.startsWith('{"type":"tile"')) continue;
+      isDeleted = true;
+      await deleteOld(workspace.id);
+    }
+  };
+  await assert.rejects(reading, /requests were deleted while the log was exported/);
+  assert.ok(isDeleted);
 });

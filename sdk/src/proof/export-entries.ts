@@ -2,7 +2,7 @@
 // but with its request, which the log itself says.
 
 import type { Bytes } from "./bytes.ts";
-import type { EntryLine } from "./export-file.ts";
+import type { Deletions, EntryLine } from "./export-file.ts";
 import { type FactOfRequest, outcomes } from "./export-requests.ts";
 import type { ExportTools } from "./export-tools.ts";
 import type { Findings } from "./findings.ts";
@@ -160,18 +160,20 @@ const beforeEnd = new Set([
   ...Object.keys(outcomes),
 ]);
 
-/** An opening may be gone only with its request, and then the log says so. `deleted` is when, by the request's id. */
+/** An opening may be gone only with its request, and then the log says so, or will. */
 export function refuseClosed(
   closed: readonly ClosedEntry[],
-  deleted: ReadonlyMap<string, string>,
+  { deleted, saidDeleted, writtenAt }: Deletions,
   findings: Findings,
 ): void {
   if (deleted.size > 0)
     findings.notes.push(`${deleted.size} requests were deleted, as the log itself says`);
   const left = new Map<string, ClosedEntry[]>();
+  const doubted = new Map<string, number>();
   for (const entry of closed) {
     const { origin, index, request, kind } = entry;
-    if (request !== null && deleted.has(request)) {
+    if (request !== null && (deleted.has(request) || saidDeleted.has(request))) {
+      if (!deleted.has(request) && !doubted.has(request)) doubted.set(request, index);
       if (!beforeEnd.has(kind)) continue;
       const entries = left.get(request);
       if (entries === undefined) left.set(request, [entry]);
@@ -186,13 +188,33 @@ export function refuseClosed(
     );
   }
   for (const [request, entries] of left) {
-    refuseDeletion(request, { entries, deletedAt: deleted.get(request) ?? "", findings });
+    const isSigned = deleted.has(request);
+    const deletedAt = deleted.get(request) ?? writtenAt;
+    refuseDeletion(request, { entries, deletedAt, isSigned, findings });
   }
+  if (doubted.size > 0) findings.doubts.push(doubtOfDeletions(doubted));
 }
 
-type Deletion = { entries: readonly ClosedEntry[]; deletedAt: string; findings: Findings };
+const namedMax = 10;
 
-function refuseDeletion(request: string, { entries, deletedAt, findings }: Deletion): void {
+/** By the request's id, its first entry. */
+function doubtOfDeletions(doubted: ReadonlyMap<string, number>): string {
+  const named = [...doubted].slice(0, namedMax).map(([id, index]) => `${id} (entry ${index})`);
+  const more = doubted.size > namedMax ? ` and ${doubted.size - namedMax} more` : "";
+  return `${doubted.size} requests can't be read: the export says that they were deleted, and that the log hasn't signed it yet. It may also hide them: ${named.join(", ")}${more}. Export again once the log is signed: it must then say that they were deleted`;
+}
+
+type Deletion = {
+  entries: readonly ClosedEntry[];
+  deletedAt: string;
+  isSigned: boolean;
+  findings: Findings;
+};
+
+function refuseDeletion(
+  request: string,
+  { entries, deletedAt, isSigned, findings }: Deletion,
+): void {
   const placeOf = ({ origin, index }: ClosedEntry) => ({ origin, index, request });
   for (const kinds of [["request.created"], Object.keys(outcomes)]) {
     const [first, ...others] = entries.filter(({ kind }) => kinds.includes(kind));
@@ -218,7 +240,8 @@ function refuseDeletion(request: string, { entries, deletedAt, findings }: Delet
     const message = `${request} was deleted ${why}: that was not retention`;
     findings.add("request_missing", message, placeOf(last));
   };
-  if (isCreated && !isEnded) refuse("while it was still waiting for a decision");
+  // Until the log has signed a deletion, it may not have signed the request's end, either.
+  if (isSigned && isCreated && !isEnded) refuse("while it was still waiting for a decision");
   else if (!(Date.parse(deletedAt) - Date.parse(last.at) >= retentionMsMin))
     refuse(`less than 30 days after ${last.kind}`);
 }

@@ -77,6 +77,15 @@ export type EntryLine = {
   fact: string | null;
 };
 
+export type Deletions = {
+  /** When, by the request's id, as the log says. */
+  deleted: ReadonlyMap<string, string>;
+  /** What the export alone says: the log may be about to say it, or somebody hides the entries. */
+  saidDeleted: ReadonlySet<string>;
+  /** When the export was written: none of them was deleted later. */
+  writtenAt: string;
+};
+
 /** A program may verify several on as many cores. */
 export const signaturesAtOnce = 1_024;
 
@@ -100,6 +109,7 @@ const shapes: Record<string, (line: Parsed) => boolean> = {
     [id, status].every(isText) &&
     areTexts(by) &&
     [payload, effective, resolvedAt, receipt].every(isTextOrNull),
+  deleted: ({ request }) => isText(request),
   installation: ({ checkpoint, entries }) =>
     isText(checkpoint) && Array.isArray(entries) && entries.every(isProven),
   installed: (line) => isText(line.log) && isOpened(line),
@@ -139,6 +149,8 @@ export class ExportFile {
   end: { entries: number; requests: number; later: number } | null = null;
   installation: InstallationLine | null = null;
   readonly installed: InstalledLine[] = [];
+  /** Requests of which the export alone says that they were deleted: the log hasn't signed it yet, or never will. */
+  readonly saidDeleted = new Set<string>();
   /** Those that were revoked come last. */
   readonly keys: ExportKey[] = [];
   readonly trees: ExportTree[] = [];
@@ -175,6 +187,9 @@ export class ExportFile {
         return null;
       case "request":
         return line as RequestLine & Parsed;
+      case "deleted":
+        this.saidDeleted.add(String(line.request));
+        return null;
       case "installation":
         this.installation = line as unknown as InstallationLine;
         return null;

@@ -3,7 +3,7 @@
 
 import { type Bytes, toBase64Url } from "./bytes.ts";
 import { type ReceiptClaims, readClaims } from "./claims.ts";
-import type { ExportFile, RequestLine } from "./export-file.ts";
+import type { Deletions, ExportFile, RequestLine } from "./export-file.ts";
 import type { ExportTools } from "./export-tools.ts";
 import type { Findings } from "./findings.ts";
 import { hashAt } from "./hashing.ts";
@@ -169,11 +169,16 @@ export class CheckedRequests {
     return true;
   }
 
-  /** `deleted` are requests that retention took away; `before` were there when the log was opened. */
-  check({ deleted, before }: { deleted: ReadonlyMap<string, string>; before: number }): void {
+  /** Requests that retention took away, and how many were there `before` the log was opened. */
+  check({
+    deleted,
+    saidDeleted,
+    before,
+  }: Pick<Deletions, "deleted" | "saidDeleted"> & { before: number }): void {
     let [unknown, missing] = [0, 0];
     for (const [id, known] of this.#known) {
-      if (deleted.has(id)) this.#refuseKept(id, known);
+      if (deleted.has(id)) this.#refuseKept(id, known, "log");
+      else if (saidDeleted.has(id)) this.#refuseKept(id, known, "export");
       else if (known.row === null) missing += this.#isExcused(id, known) ? 1 : 0;
       else if (known.created !== null || known.ended !== null) this.#compare(id, known);
       // A request from before the log may still be opened or redeemed.
@@ -211,12 +216,16 @@ export class CheckedRequests {
   }
 
   /** Retention leaves nothing that could be read. */
-  #refuseKept(id: string, { row, index }: Known): void {
+  #refuseKept(id: string, { row, index }: Known, whose: "log" | "export"): void {
     const [what, place] =
       row === null
         ? [`and entry ${index} of it can still be read`, { request: id, index }]
         : ["and it is still in the export", { request: id }];
-    this.#findings.add("deletion_differs", `the log says that ${id} was deleted, ${what}`, place);
+    this.#findings.add(
+      "deletion_differs",
+      `the ${whose} says that ${id} was deleted, ${what}`,
+      place,
+    );
   }
 
   /** Only what still waits can have changed since: what the log has ended stays as it is. */

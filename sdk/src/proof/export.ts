@@ -94,8 +94,10 @@ export async function verifyExport(
   for (const tree of log.trees.values()) await tree.check(tools);
   refuseOtherNames(parts);
   refuseOtherEras(log, parts);
-  refuseClosed(log.closed, log.deleted, findings);
-  requests.check({ deleted: log.deleted, before: requestsBefore(log, file) });
+  const { deleted } = log;
+  const { saidDeleted, header } = file;
+  refuseClosed(log.closed, { deleted, saidDeleted, writtenAt: header?.at ?? "" }, findings);
+  requests.check({ deleted, saidDeleted, before: requestsBefore(log, file) });
   refuseStrangers(outside, parts, installationLog !== undefined);
   refuseDate(now, parts);
   const seen = await checkInstallation({ witnesses, log: installationLog, now }, parts);

@@ -72,6 +72,8 @@ export const exportLines = {
     }),
   request: (request: ExportedRequest) =>
     line("request", { ...request, resolvedAt: request.resolvedAt?.toISOString() ?? null }),
+  /** A request that was deleted, of which the exported part of the log doesn't say so yet. */
+  deleted: (request: string) => line("deleted", { request }),
   installation: (installation: { checkpoint: string; entries: readonly InstallationEntry[] }) =>
     line("installation", installation),
   /** A checkpoint of the workspace in the installation's log. */

@@ -28,8 +28,12 @@ import { readInstalled } from "./request-proof.ts";
 type Wanted = { workspaceId: string; format: ExportFormat };
 
 /** In pieces of text. Each is read when the one before was taken. Throws if requests are deleted between them. */
-export async function* exportLog(db: Database, wanted: Wanted): AsyncGenerator<string> {
-  const until = performance.now() + exportWaitsForDeletionsMs;
+export async function* exportLog(
+  db: Database,
+  wanted: Wanted,
+  waitMs = exportWaitsForDeletionsMs,
+): AsyncGenerator<string> {
+  const until = performance.now() + waitMs;
   while ((await isDeletionAhead(db, wanted)) && performance.now() < until) {
     await pause(exportLooksEveryMs);
   }
@@ -41,8 +45,9 @@ export async function exportLogAtOnce(
   db: Database,
   wanted: Wanted,
   write: (texts: AsyncIterable<string>) => Promise<unknown>,
+  waitMs = exportWaitsForDeletionsMs,
 ): Promise<void> {
-  const until = performance.now() + exportWaitsForDeletionsMs;
+  const until = performance.now() + waitMs;
   for (;;) {
     const isWritten = await inSnapshot(db, async (snapshot) => {
       if ((await isDeletionAhead(snapshot, wanted)) && performance.now() < until) return false;
@@ -54,9 +59,28 @@ export async function exportLogAtOnce(
   }
 }
 
-/** What retention has just deleted can't be told from what somebody hides, until the log has signed the deletion. */
+/**
+ * What retention has just deleted can't be told from what somebody hides, until the log has signed the deletion. A file
+ * that is written before names these requests, and its verifier can't tell.
+ */
 async function isDeletionAhead(db: Queryable, { workspaceId }: Wanted): Promise<boolean> {
-  return logExports.isDeletionAhead(db, workspaceId, await logExports.listTrees(db, workspaceId));
+  const trees = await logExports.listTrees(db, workspaceId);
+  const page = { trees, after: null, limit: 1 };
+  return (await logExports.listDeletionsAhead(db, workspaceId, page)).length > 0;
+}
+
+async function* readDeletionsAhead(
+  db: Queryable,
+  workspaceId: string,
+  trees: readonly logExports.ExportedTree[],
+): AsyncGenerator<string[]> {
+  const limit = exportedEntriesPage;
+  for (let after: string | null = null; ; ) {
+    const page = await logExports.listDeletionsAhead(db, workspaceId, { trees, after, limit });
+    yield page;
+    if (page.length < limit) return;
+    after = page.at(-1) ?? null;
+  }
 }
 
 async function* readLog(db: Queryable, { workspaceId, format }: Wanted): AsyncGenerator<string> {
@@ -120,7 +144,8 @@ async function* exportEverything(
   const newest = trees.at(-1);
   const { origin = null, size = 0 } = newest ?? {};
   // If the log doesn't grow or isn't signed, there is no better file to wait for.
-  const wasAhead = await logExports.isDeletionAhead(db, workspaceId, trees);
+  let ahead = 0;
+  for await (const page of readDeletionsAhead(db, workspaceId, trees)) ahead += page.length;
   yield exportLines.start({ workspace: workspaceId, origin, size, at: await readNow(db) });
   yield (await signingKeys.list(db)).map(exportLines.key).join("");
   for (const [at, tree] of trees.entries()) {
@@ -134,9 +159,12 @@ async function* exportEverything(
   yield* readRequests(db, { workspaceId, trees, counts });
   yield await readProofs(db, trees, heads);
   yield* readInstalledLines(db, trees, heads);
-  if (!wasAhead && (await logExports.isDeletionAhead(db, workspaceId, trees))) {
-    throw new Error("requests were deleted while the log was exported: export again");
+  for await (const page of readDeletionsAhead(db, workspaceId, trees)) {
+    ahead -= page.length;
+    yield page.map(exportLines.deleted).join("");
   }
+  if (ahead !== 0)
+    throw new Error("requests were deleted while the log was exported: export again");
   const entries = trees.reduce((sum, tree) => sum + tree.size, 0);
   yield exportLines.end({ entries, ...counts });
 }

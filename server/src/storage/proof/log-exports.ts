@@ -28,30 +28,43 @@ export async function listTrees(db: Queryable, workspaceId: string): Promise<Exp
   }));
 }
 
-/** Whether requests were deleted of which these trees don't say so yet. */
-export async function isDeletionAhead(
+/** Requests that were deleted, and of which these trees, as far as they are signed, don't say so yet; by id. */
+export async function listDeletionsAhead(
   db: Queryable,
   workspaceId: string,
-  trees: readonly ExportedTree[],
-): Promise<boolean> {
-  const newest = trees.at(-1);
-  const { rows } = await db.query<{ is_ahead: boolean }>({
-    name: "logExports.isDeletionAhead",
+  { trees, after, limit }: { trees: readonly ExportedTree[]; after: string | null; limit: number },
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>({
+    name: "logExports.listDeletionsAhead",
     text: `
-      select exists (
-        select from log_pending p
+      with signed as materialized (
+        select id, size from unnest($2::integer[], $3::bigint[]) as signed (id, size)
+      ), ahead as (
+        select p.subject as id from log_pending p
         where p.workspace_id = $1 and p.source = 'd' and p.detail ->> 'kind' = 'request.deleted'
-      ) or exists (
-        select from log_trees t
-        where t.workspace_id = $1 and t.id >= $2::integer and exists (
-          select from log_entries e
-          where e.tree_id = t.id and e.index >= case when t.id = $2::integer then $3::bigint else 0 end
+        union
+        select o.subject from log_trees t
+        cross join lateral (
+          select e.index from log_entries e
+          where e.tree_id = t.id
+            and e.index >= coalesce((select s.size from signed s where s.id = t.id), 0)
             and e.entry like '%"kind":"request.deleted"%'
+        ) as e
+        join log_openings o on o.tree_id = t.id and o.index = e.index
+        where t.workspace_id = $1
+      )
+      select ahead.id from ahead
+      where ($4::text is null or ahead.id > $4)
+        -- What no checkpoint of an older tree covers is in the next one, too.
+        and not exists (
+          select from log_openings o join signed s on s.id = o.tree_id and o.index < s.size
+          where o.approval_id is null and o.subject = ahead.id
+            and starts_with(o.fact, '{"kind":"request.deleted"')
         )
-      ) as is_ahead`,
-    values: [workspaceId, newest?.id ?? 0, newest?.size ?? 0],
+      order by ahead.id limit $5`,
+    values: [workspaceId, trees.map(({ id }) => id), trees.map(({ size }) => size), after, limit],
   });
-  return rows[0]?.is_ahead === true;
+  return rows.map(({ id }) => id);
 }
 
 /** Checkpoints in order of size, with the lines of their witnesses. */
