@@ -238,7 +238,10 @@ test("a decision has a proof once a checkpoint covers it, and the checkpoint one
   assert.equal(JSON.parse(proof.extra.fact).note, "fine");
   assert.equal((await get(path, { key: other.key })).status, 404);
   assert.equal((await get(path)).status, 401);
-  const bundle = await readRequestProof(db, { workspaceId, approvalId: id });
+  const bundle = await readRequestProof(
+    { db, origin: { publicUrl: testPublicUrl } },
+    { workspaceId, approvalId: id },
+  );
   assert.deepEqual(
     bundle?.entries.map(({ entry }) => JSON.parse(entry).kind),
     ["request.created", "request.approved"],

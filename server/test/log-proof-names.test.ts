@@ -115,6 +115,74 @@ test("of two installation's logs that prove the same the one at the receipt's ad
   assert.ok(said.ok, JSON.stringify(said));
 });
 
+test("a log of the installation that fits the receipt proves it, also where another one has more cosignatures", async () => {
+  const { service, workspaceId, key, decide, log } = await setUp();
+  const { db } = service;
+  const readReceipt = makeReadReceipt({
+    ...{ db, keyring: testKeyring, origin: { publicUrl: oldUrl } },
+  });
+  const first = await decide();
+  await log(oldUrl);
+  const witness = await cosignNewest(service, "w.example/1");
+  // Its checkpoint comes too late for the installation's log of the old address.
+  const late = await decide();
+  const sequenced = await sequenceLog({ db, origin: { publicUrl: oldUrl } }, workspaceId, 100);
+  const signer = await currentSigner(db, testKeyring);
+  assert.ok(sequenced !== null && signer !== null);
+  await signLogs(db, signer, [sequenced.head.id]);
+  const unread = await decide();
+  const kept = new Map<string, string>();
+  for (const { id } of [first, late]) {
+    const receipt = await readReceipt({ workspaceId, approvalId: id });
+    assert.ok("jws" in receipt);
+    kept.set(id, receipt.jws);
+  }
+  await log();
+  const [one, other] = [
+    await cosignNewest(service, "w.example/2"),
+    await cosignNewest(service, "w.example/3"),
+  ];
+  const verify = async (id: string, witnesses: readonly string[]) => {
+    const said = await receipts.verify(kept.get(id) ?? "", {
+      jwks: JSON.parse((await readText(service, "/.well-known/jwks.json")).text),
+      issuer: oldUrl,
+      audience: workspaceId,
+      proof: (await readText(service, `/v1/requests/${id}/log-proof`, key)).text,
+      ...(witnesses.length === 0 ? {} : { witnesses }),
+    });
+    return said.ok ? [said.level, said.isLogged] : [said.reason, said.message];
+  };
+  assert.deepEqual(await verify(first.id, []), ["operator-signed", true]);
+  assert.deepEqual(await verify(first.id, [witness]), ["witnessed", true]);
+  // No log of the installation that it names has it: it is in the workspace's log, and nobody has witnessed that.
+  assert.deepEqual(await verify(late.id, []), ["operator-signed", true]);
+  assert.equal((await verify(late.id, [one]))[0], "proof_invalid");
+  // A receipt that is signed under the new address has the witnesses there.
+  assert.equal(await checkReceipt(service, unread, [one, other]), "witnessed approved");
+});
+
+test("a receipt that nobody has asked for yet gets a proof that fits the one it will have", async () => {
+  const { service, workspaceId, decide, log } = await setUp();
+  const { db } = service;
+  const decided = await decide();
+  await log(oldUrl);
+  // The second address has this log's last checkpoint, too, with more witnesses, and isn't the service's any more.
+  const between = "https://between.example";
+  await decide();
+  const sequenced = await sequenceLog({ db, origin: { publicUrl: oldUrl } }, workspaceId, 100);
+  const signer = await currentSigner(db, testKeyring);
+  assert.ok(sequenced !== null && signer !== null);
+  await signLogs(db, signer, [sequenced.head.id]);
+  await log(between);
+  await cosignNewest(service, "w.example/1");
+  await decide();
+  await log();
+  const { text } = await readText(service, `/v1/requests/${decided.id}/log-proof`, decided.key);
+  assert.equal(await checkReceipt(service, decided), "operator-signed approved");
+  const again = await readText(service, `/v1/requests/${decided.id}/log-proof`, decided.key);
+  assert.equal(again.text, text, "the receipt changed nothing");
+});
+
 test("a proof of a log that neither the receipt nor its issuer names is none", async () => {
   const { service, workspaceId, key, decide, log } = await setUp();
   const { db } = service;

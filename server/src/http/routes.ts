@@ -52,7 +52,7 @@ export function routesOf(calls: Calls): Route[] {
     { method: "POST", path: "/v1/requests/:id/cancel", access: "api_key", admit: admitKey, bodyBytesMax: tinyBodyBytesMax, handle: (call) => approvals.cancel(calls, call) },
     { method: "POST", path: "/v1/requests/:id/redeem", access: "api_key", admit: admitKey, bodyBytesMax: tinyBodyBytesMax, handle: (call) => approvals.redeem(calls, call) },
     { method: "POST", path: "/v1/requests/:id/remind", access: "api_key", admit: admitKey, bodyBytesMax: tinyBodyBytesMax, handle: (call) => approvals.remind(calls, call) },
-    { method: "GET", path: "/v1/requests/:id/log-proof", access: "api_key", handle: (call) => showLogProof(calls.db, call) },
+    { method: "GET", path: "/v1/requests/:id/log-proof", access: "api_key", handle: (call) => showLogProof(calls, call) },
     { method: "GET", path: "/v1/default-approver", access: "api_key", handle: (call) => showDefaultApprover(calls.db, call) },
     { method: "POST", path: "/mcp", access: "mcp", admit: (caller) => admitMcp(calls, caller), bodyBytesMax: mcpMessageBytesMax, handle: makeMcpEndpoint(calls) },
     { method: "GET", path: "/.well-known/jwks.json", access: "anyone", handle: () => receipts.showKeySet(calls) },

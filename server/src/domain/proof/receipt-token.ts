@@ -13,6 +13,16 @@ export function embedText(receipt: string, text: string, signer: Signer): string
   return signClaims(withEmbeddedText(Buffer.from(claims, "base64url").toString(), text), signer);
 }
 
+/** The names by which its verifier looks for logs. */
+export function logNamesIn(receipt: string): { issuer: string; origin: string | null } {
+  const [, claims = ""] = receipt.split(".");
+  const { iss, log } = JSON.parse(Buffer.from(claims, "base64url").toString()) as {
+    iss: string;
+    log: { origin: string } | null;
+  };
+  return { issuer: iss, origin: log?.origin ?? null };
+}
+
 function signClaims(claims: string, signer: Signer): string {
   const signed = `${encode(JSON.stringify(receiptHeader(signer.id)))}.${encode(claims)}`;
   return `${signed}.${signer.sign(Buffer.from(signed)).toString("base64url")}`;

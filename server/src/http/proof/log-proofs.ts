@@ -1,20 +1,19 @@
 // GET /v1/requests/:id/log-proof: the proof that a decision is in the log, for whoever keeps it beside the receipt.
 
-import type { Database } from "../../database/database.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { unknownKey } from "../../operations/approvals/unknown-key.ts";
-import { readRequestProof } from "../../operations/proof/request-proof.ts";
+import { type ProofParts, readRequestProof } from "../../operations/proof/request-proof.ts";
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
 import type { Answer, Call } from "../frame/call.ts";
 import { idOf } from "../frame/parameters.ts";
 import { problem, problemOfRefusal } from "../frame/problems.ts";
 
-export async function showLogProof(db: Database, call: Call): Promise<Answer> {
-  const workspaceId = await apiKeys.findWorkspaceId(db, call.keyDigest);
+export async function showLogProof(parts: ProofParts, call: Call): Promise<Answer> {
+  const workspaceId = await apiKeys.findWorkspaceId(parts.db, call.keyDigest);
   if (workspaceId === null) return problemOfRefusal(unknownKey());
   call.isKeyKnown = true;
   call.facts.workspaceId = workspaceId;
-  const bundle = await readRequestProof(db, { workspaceId, approvalId: idOf(call) });
+  const bundle = await readRequestProof(parts, { workspaceId, approvalId: idOf(call) });
   const proof = bundle?.proof ?? null;
   if (proof === null) {
     const message =

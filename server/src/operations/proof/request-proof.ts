@@ -2,13 +2,15 @@
 // and that checkpoint's own place in the installation's log, which witnesses have seen.
 
 import type { Database, Queryable } from "../../database/database.ts";
-import { isBeside } from "../../domain/proof/log-origin.ts";
+import { isBeside, isOriginOf } from "../../domain/proof/log-origin.ts";
 import { type EntryOpening, formatLogProof } from "../../domain/proof/log-proof.ts";
 import { parseCheckpoint } from "../../domain/proof/note.ts";
+import { logNamesIn } from "../../domain/proof/receipt-token.ts";
 import { inclusionRanges, nodesOf, proofOf } from "../../domain/proof/tree.ts";
 import * as logCheckpoints from "../../storage/proof/log-checkpoints.ts";
 import * as logEntries from "../../storage/proof/log-entries.ts";
 import * as logTrees from "../../storage/proof/log-trees.ts";
+import * as receipts from "../../storage/proof/receipts.ts";
 
 export type ProofBundle = {
   origin: string;
@@ -23,10 +25,12 @@ export type ProofBundle = {
   decisions: number;
 };
 
+export type ProofParts = { db: Database; origin: { readonly publicUrl: string } };
+
 /** Null until a checkpoint covers anything of the request. */
 export async function readRequestProof(
-  db: Database,
-  { workspaceId, approvalId }: { workspaceId: string; approvalId: string },
+  { db, origin }: ProofParts,
+  { workspaceId, approvalId }: receipts.Where,
 ): Promise<ProofBundle | null> {
   const trees = await logTrees.listOf(db, workspaceId);
   const treeIds = trees.map(({ id }) => id);
@@ -42,7 +46,11 @@ export async function readRequestProof(
   if (proven === undefined || tree === undefined) return null;
   const inTree = found.filter(({ treeId }) => treeId === tree.id);
   const decision = decided === undefined ? null : proven;
-  const bundle = await readBundle(db, tree, { found: inTree, decision });
+  const receipt = await receipts.findKept(db, { workspaceId, approvalId });
+  // One that is signed from now on names this address and this log.
+  const names =
+    receipt === null ? { issuer: origin.publicUrl, origin: tree.origin } : logNamesIn(receipt);
+  const bundle = await readBundle(db, tree, { found: inTree, decision, names });
   return bundle && { ...bundle, decisions: new Set(decisions.map(({ id }) => id)).size };
 }
 
@@ -53,18 +61,21 @@ function headOf({ entry }: logEntries.OpenedEntry): { kind: string; id: string }
   return JSON.parse(entry);
 }
 
+type LogNames = ReturnType<typeof logNamesIn>;
+
 type OfRequest = {
   found: readonly logEntries.OpenedEntry[];
   decision: logEntries.OpenedEntry | null;
+  names: LogNames;
 };
 
 async function readBundle(
   db: Database,
   tree: logTrees.LogTree,
-  { found, decision }: OfRequest,
+  { found, decision, names }: OfRequest,
 ): Promise<Omit<ProofBundle, "decisions"> | null> {
   const index = decision?.index ?? found[0]?.index ?? 0;
-  const witnessed = await findInstalled(db, tree, index);
+  const witnessed = await findInstalled(db, { treeId: tree.id, index, names });
   const kept = witnessed?.checkpoint ?? (await logCheckpoints.findNewest(db, tree.id));
   if (kept === null || kept.size <= index) return null;
   const checkpoint = await logCheckpoints.readCosigned(db, kept);
@@ -82,29 +93,42 @@ async function readBundle(
  * The newest checkpoint of this tree that is in a signed checkpoint of the installation's log, if it covers the entry.
  * One that is newer may cover it, and not be there yet.
  */
-async function findInstalled(db: Database, tree: logTrees.LogTree, index: number) {
-  for (const head of inOrder(await logCheckpoints.listOfInstallation(db), tree)) {
-    const found = await findInstalledIn(db, head, { treeId: tree.id, index });
+async function findInstalled(
+  db: Database,
+  { treeId, index, names }: { treeId: number; index: number; names: LogNames },
+) {
+  const heads = await logCheckpoints.listOfInstallation(db);
+  for (const head of inOrder(heads, names)) {
+    const found = await findInstalledIn(db, head, { treeId, index });
     if (found !== null) return found;
   }
   return null;
 }
 
+function isOfIssuer({ origin }: { origin: string }, { issuer }: LogNames): boolean {
+  return isOriginOf(origin, issuer, { workspaceId: null });
+}
+
 /**
+ * Only those that the receipt's verifier takes: a log at the issuer's address, or at that of the log which the receipt
+ * names. With another one it would refuse the whole proof, however many witnesses have seen it.
+ *
  * The ones that prove most first: a revoked key proves nothing, and more witnesses prove more, even if what they have
- * seen is older or of a log that was closed since. Of those that prove the same the one at the log's own address comes
- * first: a receipt from before the service had another address names no other. What an older head covers, a newer one of
- * the same log covers, too.
+ * seen is older or of a log that was closed since. Of those that prove the same the one beside the log that the receipt
+ * names comes first. What an older head covers, a newer one of the same log covers, too.
  */
 function inOrder(
   heads: readonly logCheckpoints.WitnessedCheckpoint[],
-  { origin }: logTrees.LogTree,
+  names: LogNames,
 ): logCheckpoints.WitnessedCheckpoint[] {
-  const sorted = heads.toSorted(
+  const isNamed = ({ origin }: { origin: string }) =>
+    names.origin !== null && isBeside(names.origin, origin);
+  const fitting = heads.filter((head) => isNamed(head) || isOfIssuer(head, names));
+  const sorted = fitting.toSorted(
     (one, other) =>
       Number(one.isKeyRevoked) - Number(other.isKeyRevoked) ||
       other.cosigners - one.cosigners ||
-      Number(isBeside(origin, other.origin)) - Number(isBeside(origin, one.origin)) ||
+      Number(isNamed(other)) - Number(isNamed(one)) ||
       other.treeId - one.treeId ||
       other.size - one.size,
   );

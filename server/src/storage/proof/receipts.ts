@@ -107,6 +107,23 @@ export async function findMany(db: Queryable, items: readonly Where[]): Promise<
   return rows.map((row, at) => toFound(row, items[at]?.workspaceId ?? ""));
 }
 
+/** The one that everybody is given; null before somebody asked for it, or if its key was revoked since. */
+export async function findKept(
+  db: Queryable,
+  { workspaceId, approvalId }: Where,
+): Promise<string | null> {
+  const { rows } = await db.query<{ jws: string }>({
+    name: "receipts.findKept",
+    text: `
+      select r.jws from receipts r
+      where r.workspace_id = $1 and r.approval_id = $2
+        and exists (select from signing_keys k where k.id = r.signing_key_id and k.revoked_at is null)
+      order by r.created_at limit 1`,
+    values: [workspaceId, approvalId],
+  });
+  return rows[0]?.jws ?? null;
+}
+
 export type SignedReceipt = Where & { jws: string };
 
 /**

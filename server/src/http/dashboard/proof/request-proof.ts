@@ -13,7 +13,7 @@ import type { RequestProof, SigningCredential } from "../../../wire/dashboard-pr
 import { type DashboardCalls, type DashboardRefusal, idIn, type MemberVisit } from "../visit.ts";
 
 export async function show(
-  { db, readReceipt }: DashboardCalls,
+  { db, origin, readReceipt }: DashboardCalls,
   { call, workspaceId }: MemberVisit,
 ): Promise<RequestProof | DashboardRefusal> {
   const found = await findWithExpiry(db, workspaceId, idIn(call, "requestId"));
@@ -28,7 +28,7 @@ export async function show(
     receipt: "jws" in receipt ? receipt.jws : null,
     // Read after the receipt, so that a key made for it is among them.
     jwks: keySetOf(await listSigningKeys(db)),
-    log: await readRequestProof(db, where),
+    log: await readRequestProof({ db, origin }, where),
   };
 }
 
