@@ -6,8 +6,8 @@ import { createReadStream, statSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
-import { verifyExport } from "../../sdk/src/proof/export.ts";
-import type { ExportSource } from "../../sdk/src/proof/export-tools.ts";
+import type { ExportSource } from "../../sdk/src/export/tools.ts";
+import { verifyExport } from "../../sdk/src/export/verify-export.ts";
 import { openNote, parseCheckpoint } from "../src/domain/proof/note.ts";
 import {
   append,

@@ -1,7 +1,7 @@
 // verify consistency: that a newer state of a log only adds to an older one. Each may be a saved checkpoint or an export.
 
+import type { ExportReport } from "../../sdk/src/export/verify-export.ts";
 import { isEqual } from "../../sdk/src/proof/bytes.ts";
-import type { ExportReport } from "../../sdk/src/proof/export.ts";
 import { standingOf } from "../../sdk/src/proof/log-proof.ts";
 import {
   type Checkpoint,

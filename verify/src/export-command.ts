@@ -1,6 +1,6 @@
 // verify export: a whole log, from a file alone.
 
-import { type ExportReport, verifyExport } from "../../sdk/src/proof/export.ts";
+import { type ExportReport, verifyExport } from "../../sdk/src/export/verify-export.ts";
 import { parseCheckpoint, parseNote } from "../../sdk/src/proof/note.ts";
 import { CannotTell, isExport, readKeys, readText, timeAt, writeText } from "./given.ts";
 import { linesOf, nodeTools } from "./node-tools.ts";

@@ -2,8 +2,8 @@
 
 import { createPublicKey, hash, type KeyObject, verify } from "node:crypto";
 import { closeSync, openSync, readSync } from "node:fs";
+import type { ExportSource, ExportTools, LineFilter } from "../../sdk/src/export/tools.ts";
 import type { Bytes } from "../../sdk/src/proof/bytes.ts";
-import type { ExportSource, ExportTools, LineFilter } from "../../sdk/src/proof/export-tools.ts";
 import { hashBytes } from "../../sdk/src/proof/hashing.ts";
 import type { Messages } from "../../sdk/src/proof/messages.ts";
 

@@ -1,7 +1,7 @@
 // The installation's logs, whole: from the service's address (C2SP tlog-tiles), or from a file that was exported there.
 
 import { access } from "node:fs/promises";
-import type { InstallationLog } from "../../sdk/src/proof/export-tools.ts";
+import type { InstallationLog } from "../../sdk/src/export/tools.ts";
 import { type Checkpoint, parseCheckpoint, parseNote } from "../../sdk/src/proof/note.ts";
 import { CannotTell, fetchBytes, fetchText, findText } from "./given.ts";
 import { tilePath, tileWidth } from "./log-tiles.ts";

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { signNote } from "../../scripts/proof-vectors/log-parts.ts";
 import { ed25519Key } from "../../scripts/proof-vectors/test-keys.ts";
-import { verifyExport } from "../../sdk/src/proof/export.ts";
-import type { ExportSource } from "../../sdk/src/proof/export-tools.ts";
+import type { ExportSource } from "../../sdk/src/export/tools.ts";
+import { verifyExport } from "../../sdk/src/export/verify-export.ts";
 import {
   asOf,
   folder,

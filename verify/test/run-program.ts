@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
-import type { Finding } from "../../sdk/src/proof/findings.ts";
+import type { Finding } from "../../sdk/src/export/findings.ts";
 import { runVerify } from "../src/program.ts";
 import { installation, key, writeLines } from "./test-export.ts";
 

@@ -1,13 +1,12 @@
 // Verifies an exported log without the service: every entry, every tile, every checkpoint, the order of logs after a
 // restore, today's requests and receipts against the log, and what witnesses and you have seen of it.
 
-import { isEqual } from "./bytes.ts";
-import {
-  type ClosedEntry,
-  type OpenedLogFact,
-  readEntries,
-  refuseClosed,
-} from "./export-entries.ts";
+import { isKeySet, type KeySet } from "../proof/key-set.ts";
+import { installationOf, isOfOrigin, siteOf } from "../proof/log-proof.ts";
+import { formatNote, largestOf } from "../proof/note.ts";
+import { CheckedTree } from "./checked-tree.ts";
+import { type ClosedEntry, readEntries, refuseClosed } from "./entries.ts";
+import { type ReadTrees, refuseOtherEras, refuseOtherNames, refuseUnfinished } from "./eras.ts";
 import {
   doubtOfRevoked,
   type EntryLine,
@@ -16,20 +15,16 @@ import {
   type KeptCheckpoint,
   type Parsed,
   type RequestLine,
-} from "./export-file.ts";
-import { checkInstallation } from "./export-installation.ts";
-import { CheckedRequests } from "./export-requests.ts";
+} from "./file.ts";
+import { type Finding, Findings } from "./findings.ts";
+import { checkInstallation } from "./installation.ts";
+import { CheckedRequests } from "./requests.ts";
 import {
   type ExportSource,
   type ExportTools,
   type InstallationLog,
   webCryptoTools,
-} from "./export-tools.ts";
-import { CheckedTree } from "./export-tree.ts";
-import { type Finding, Findings } from "./findings.ts";
-import { isKeySet, type KeySet } from "./key-set.ts";
-import { installationOf, isOfOrigin, siteOf } from "./log-proof.ts";
-import { formatNote, largestOf, parseCheckpoint, parseNote } from "./note.ts";
+} from "./tools.ts";
 
 export type VerifyExportOptions = {
   /** Signed checkpoints that you kept: from a mail, a webhook, an older export or a witness. */
@@ -180,10 +175,8 @@ async function readAround(
   await requests.finishRows();
 }
 
-type ReadLog = {
-  trees: Map<string, CheckedTree>;
+type ReadLog = ReadTrees & {
   entries: number;
-  opened: { origin: string; index: number; fact: OpenedLogFact }[];
   /** When the log says that they were deleted. */
   deleted: Map<string, string>;
   closed: ClosedEntry[];
@@ -240,26 +233,6 @@ function latestAt({ header }: ExportFile): string {
   return Number.isNaN(written) ? "" : new Date(written + clocksMs).toISOString();
 }
 
-/** The logs of one workspace, each after the one before: one that is left out, or named otherwise, is another's. */
-function refuseOtherNames({ file, findings }: Parts): void {
-  const { header, trees } = file;
-  const refuse = (origin: string, message: string) =>
-    findings.add("era_differs", message, { origin });
-  trees.forEach(({ origin }, at) => {
-    const name = `/log/${header?.workspace}${at === 0 ? "" : `/${at + 1}`}`;
-    if (!origin.endsWith(name)) refuse(origin, `${origin} is not the log …${name}`);
-  });
-  const last = trees.at(-1);
-  if (header?.origin !== (last?.origin ?? null) || header?.size !== (last?.size ?? 0)) {
-    refuse(String(header?.origin), "the export begins with another log or size than it has");
-  }
-  for (const [origin, list] of file.checkpoints) {
-    const isOwn = trees.some((tree) => tree.origin === origin);
-    if (!isOwn && list.some(({ from }) => from === "export"))
-      refuse(origin, `the export has checkpoints of ${origin}, and no such log`);
-  }
-}
-
 /** Entries of one log that stand together. */
 function runsOf(entries: readonly EntryLine[]): EntryLine[][] {
   const runs: EntryLine[][] = [];
@@ -294,41 +267,6 @@ function refuseDisorder(run: readonly EntryLine[], tree: CheckedTree, findings: 
 function requestsBefore({ opened }: ReadLog, { trees: [first] }: ExportFile): number {
   const opening = opened.find(({ origin, index }) => index === 0 && origin === first?.origin);
   return opening?.fact.requestsBefore ?? 0;
-}
-
-/** Each log begins by naming the last checkpoint of the one before. */
-function refuseOtherEras(log: ReadLog, { file, findings }: Parts): void {
-  file.trees.forEach(({ origin, previous }, at) => {
-    const before = file.trees[at - 1]?.origin ?? null;
-    const first = log.opened.find((each) => each.origin === origin && each.index === 0);
-    const refuse = (message: string) => findings.add("era_differs", message, { origin, index: 0 });
-    if (previous !== before) refuse(`${origin} follows ${previous}, and not ${before}`);
-    if (first === undefined) {
-      if ((log.trees.get(origin)?.size ?? 0) > 0) refuse("entry 0 doesn't open the log");
-      return;
-    }
-    if (first.fact.origin !== origin) refuse(`entry 0 opens another log, ${first.fact.origin}`);
-    const note = first.fact.previous === null ? null : parseNote(first.fact.previous);
-    const checkpoint = note === null ? null : parseCheckpoint(note.text);
-    if (first.fact.previous === null) {
-      if (before !== null && (log.trees.get(before)?.size ?? 0) > 0) {
-        refuse(`entry 0 doesn't name the last checkpoint of ${before}`);
-      }
-    } else if (checkpoint === null || checkpoint.origin !== before) {
-      refuse(`entry 0 doesn't follow ${before}`);
-    } else {
-      const root = log.trees.get(before)?.rootAt(checkpoint.size) ?? null;
-      if (root === null && checkpoint.size <= (log.trees.get(before)?.size ?? 0)) {
-        refuse(`entry 0 names a checkpoint of ${checkpoint.size} entries that isn't here`);
-      } else if (root === null) {
-        findings.notes.push(
-          `${before}: ${checkpoint.size} entries were signed; a restore lost some of them`,
-        );
-      } else if (!isEqual(root, checkpoint.root)) {
-        refuse(`entry 0 names a checkpoint that ${before} never had`);
-      }
-    }
-  });
 }
 
 /** Checkpoints of the installation's log say nothing without it: the export has no more of it than a few proofs. */
@@ -368,38 +306,6 @@ function refuseOtherKeys(jwks: KeySet | undefined, { file, findings }: Parts): v
   for (const { kid } of file.keys) {
     if (!published.has(kid))
       findings.add("key_invalid", `the issuer doesn't publish the key ${kid}`);
-  }
-}
-
-function refuseUnfinished(log: ReadLog, { file, findings }: Parts): void {
-  const { header, end } = file;
-  if (header === null || end === null) {
-    findings.add("cut_off", "the file has no beginning or no end: it was cut off");
-    return;
-  }
-  for (const { origin, size } of file.trees) {
-    const count = log.trees.get(origin)?.size ?? 0;
-    const isNamed = findings.hasAny(
-      origin,
-      "entry_missing",
-      "entry_inserted",
-      "entry_out_of_order",
-    );
-    if (count === size || isNamed) continue;
-    const code = count < size ? "entry_missing" : "entry_inserted";
-    findings.add(code, `${origin} has ${size} entries, and ${count} are here`, {
-      origin,
-      index: Math.min(count, size),
-    });
-  }
-  for (const { origin, size } of file.trees) {
-    const sizes = (file.checkpoints.get(origin) ?? []).filter(({ from }) => from === "export");
-    if (size > 0 && !sizes.some((checkpoint) => checkpoint.size === size)) {
-      findings.add("rolled_back", `no checkpoint of all ${size} entries is here`, {
-        origin,
-        index: size,
-      });
-    }
   }
 }
 

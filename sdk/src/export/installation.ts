@@ -4,25 +4,16 @@
 // every entry of that name must be opened by the export and fit the exported log. The installation's own older logs
 // count, too: a history could be written anew behind the next name.
 
-import { isEqual, utf8 } from "./bytes.ts";
-import {
-  doubtOfRevoked,
-  type ExportFile,
-  type InstalledLine,
-  type KeptCheckpoint,
-} from "./export-file.ts";
-import type { ExportTools, InstallationLog } from "./export-tools.ts";
-import type { Findings } from "./findings.ts";
-import { areSalted, logLabelOf, readCheckpointEntry, readEntryOrNull } from "./log-entry.ts";
+import { isEqual } from "../proof/bytes.ts";
+import { logLabelOf, readEntryOrNull } from "../proof/log-entry.ts";
 import {
   generationsMax,
   installationOf,
-  type LogProof,
   nameAt,
   parseLogProof,
   siteOf,
-} from "./log-proof.ts";
-import { isTime } from "./members.ts";
+} from "../proof/log-proof.ts";
+import { isTime } from "../proof/members.ts";
 import {
   type Checkpoint,
   isSignedNote,
@@ -30,13 +21,16 @@ import {
   type NoteKey,
   parseCheckpoint,
   parseNote,
-  rootNameOf,
   type SignedCheckpoint,
   type SignedNote,
   seenBy,
   witnessKeyOf,
-} from "./note.ts";
-import { isIncluded, leafHash, leavesOf, RememberingTree } from "./tree.ts";
+} from "../proof/note.ts";
+import { leavesOf, RememberingTree } from "../proof/tree.ts";
+import { doubtOfRevoked, type ExportFile, type KeptCheckpoint } from "./file.ts";
+import type { Findings } from "./findings.ts";
+import { InstallationEntries } from "./installation-entries.ts";
+import type { ExportTools, InstallationLog } from "./tools.ts";
 
 type Parts = { file: ExportFile; findings: Findings; tools: ExportTools };
 
@@ -85,12 +79,11 @@ class CheckedInstallation {
   readonly #placed: Placed[] = [];
   /** The entries that the export opens, by their place. */
   readonly #opened = new Map<string, string>();
-  readonly #known: ReadonlySet<string>;
+  readonly #entries: InstallationEntries;
 
   constructor(parts: Parts & { keys: readonly NoteKey[]; now: number }) {
     this.#parts = parts;
-    const own = [...parts.file.checkpoints.values()].flat().filter(({ from }) => from === "export");
-    this.#known = new Set(own.map(rootNameOf));
+    this.#entries = new InstallationEntries(parts);
   }
 
   async readProofs(): Promise<void> {
@@ -114,7 +107,7 @@ class CheckedInstallation {
     const { installed } = this.#parts.file;
     for (let at = 0; at < installed.length; at += installedAtOnce) {
       const lines = installed.slice(at, at + installedAtOnce);
-      const named = await this.#open(lines);
+      const named = await this.#entries.open(lines);
       lines.forEach(({ log, index, entry }, place) => {
         if (named[place] === null)
           this.#refuse(`entry ${index} of ${log} stands for something else`);
@@ -366,54 +359,16 @@ class CheckedInstallation {
     const { checkpoint: head, note } = proof;
     if (!this.#isBeside(head.origin))
       this.#refuse(`${head.origin} is not the installation's log beside this workspace's`);
-    if (!(await this.#isIncluded(proven.entry, proof)))
+    if (!(await this.#entries.isIncluded(proven.entry, proof)))
       return this.#refuse(`entry ${proven.index} of the installation's log isn't there`);
     if ((await file.signerOf({ note, origin: head.origin }, tools)) === null)
       return this.#refuse("the installation's checkpoint is signed by no key of the history");
-    const [named] = await this.#open([{ ...proven, log: head.origin }]);
+    const [named] = await this.#entries.open([{ ...proven, log: head.origin }]);
     if (named === undefined || named === null)
       return this.#refuse(
         `entry ${proven.index} of the installation's log stands for something else`,
       );
-    return this.#known.has(rootNameOf(named)) ? { named, note, head } : null;
-  }
-
-  async #isIncluded(entry: string, { index, hashes, checkpoint }: LogProof): Promise<boolean> {
-    const { hashMany } = this.#parts.tools;
-    const { size, root } = checkpoint;
-    const leaf = await leafHash(utf8(entry), hashMany);
-    return isIncluded({ index, size, leaf, proof: hashes, root }, hashMany);
-  }
-
-  /** The checkpoint that each entry stands for, null if it doesn't. Each must be one of the exported log. */
-  async #open(lines: readonly InstalledLine[]): Promise<(Checkpoint | null)[]> {
-    const { findings, tools } = this.#parts;
-    const read = lines.map(readCheckpointEntry);
-    const right = await areSalted(
-      read.map(({ entry, body }, at) => ({
-        ...{ entry, field: "checkpoint", text: body, salt: String(lines[at]?.salt) },
-      })),
-      tools.hashMany,
-    );
-    const opened: (Checkpoint | null)[] = [];
-    for (const [at, { entry, body }] of read.entries()) {
-      const named = right[at] ? parseCheckpoint(body) : null;
-      const isNamed = named !== null && entry.id === (await this.#labelOf(named.origin));
-      opened.push(isNamed ? named : null);
-      if (!isNamed || this.#known.has(rootNameOf(named))) continue;
-      const message = `the installation's log has another checkpoint of ${named.size} entries of ${named.origin}`;
-      findings.add("split_view", message, { origin: named.origin, index: named.size - 1 });
-    }
-    return opened;
-  }
-
-  readonly #labelsOf = new Map<string, string>();
-
-  async #labelOf(origin: string): Promise<string> {
-    const known = this.#labelsOf.get(origin);
-    const label = known ?? (await logLabelOf(origin, this.#parts.tools.hashMany));
-    this.#labelsOf.set(origin, label);
-    return label;
+    return this.#entries.isExported(named) ? { named, note, head } : null;
   }
 
   #refuse(message: string): null {

@@ -1,16 +1,16 @@
 // Today's requests of an export, held against what the log says of them: status, bytes, people, time, and the receipt.
 // Keeps a line for each request, however large its payload is.
 
-import { type Bytes, toBase64Url } from "./bytes.ts";
-import { type ReceiptClaims, readClaims } from "./claims.ts";
-import type { Deletions, ExportFile, RequestLine } from "./export-file.ts";
-import type { ExportTools } from "./export-tools.ts";
+import { type Bytes, toBase64Url } from "../proof/bytes.ts";
+import { type ReceiptClaims, readClaims } from "../proof/claims.ts";
+import { hashAt } from "../proof/hashing.ts";
+import { readJws } from "../proof/jws.ts";
+import { ShapeError } from "../proof/members.ts";
+import { Messages } from "../proof/messages.ts";
+import { ReceiptError } from "../proof/receipt-flaw.ts";
+import type { Deletions, ExportFile, RequestLine } from "./file.ts";
 import type { Findings } from "./findings.ts";
-import { hashAt } from "./hashing.ts";
-import { readJws } from "./jws.ts";
-import { ShapeError } from "./members.ts";
-import { Messages } from "./messages.ts";
-import { ReceiptError } from "./receipt-flaw.ts";
+import type { ExportTools } from "./tools.ts";
 
 /** In the order in which differences are named. */
 type Summary = {

@@ -1,17 +1,12 @@
 // One tree of an export, recomputed from its entries: each leaf, each tile, and the root at the size of each checkpoint.
 
-import { type Bytes, isEqual } from "./bytes.ts";
-import {
-  doubtOfRevoked,
-  type ExportFile,
-  type KeptCheckpoint,
-  signaturesAtOnce,
-} from "./export-file.ts";
-import type { ExportTools } from "./export-tools.ts";
+import { type Bytes, isEqual } from "../proof/bytes.ts";
+import { hashAt, hashBytes } from "../proof/hashing.ts";
+import { largestOf } from "../proof/note.ts";
+import { RememberingTree } from "../proof/tree.ts";
+import { doubtOfRevoked, type ExportFile, type KeptCheckpoint, signaturesAtOnce } from "./file.ts";
 import type { Findings } from "./findings.ts";
-import { hashAt, hashBytes } from "./hashing.ts";
-import { largestOf } from "./note.ts";
-import { RememberingTree } from "./tree.ts";
+import type { ExportTools } from "./tools.ts";
 
 type Strange = { index: number; leaf: Uint8Array };
 

@@ -1,11 +1,9 @@
 // The lines of an exported log, but for its entries: keys, trees, checkpoints, tiles, requests, and the installation's
 // part. They are read first, so that entries can be checked while they stream by.
 
-import { type Bytes, fromBase64Url } from "./bytes.ts";
-import type { ExportTools } from "./export-tools.ts";
-import type { Findings } from "./findings.ts";
-import { hashBytes } from "./hashing.ts";
-import { publicKeyOf, thumbprintOf } from "./key-set.ts";
+import { type Bytes, fromBase64Url } from "../proof/bytes.ts";
+import { hashBytes } from "../proof/hashing.ts";
+import { publicKeyOf, thumbprintOf } from "../proof/key-set.ts";
 import {
   type Checkpoint,
   isSignedNote,
@@ -14,7 +12,9 @@ import {
   parseCheckpoint,
   parseNote,
   type SignedNote,
-} from "./note.ts";
+} from "../proof/note.ts";
+import type { Findings } from "./findings.ts";
+import type { ExportTools } from "./tools.ts";
 
 export type ExportKey = {
   kid: string;

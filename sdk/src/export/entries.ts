@@ -1,14 +1,14 @@
 // The entries of an export: their leaves, that each fact is the one that its entry stands for, and that no fact is gone
 // but with its request, which the log itself says.
 
-import type { Bytes } from "./bytes.ts";
-import type { Deletions, EntryLine } from "./export-file.ts";
-import { type FactOfRequest, outcomes } from "./export-requests.ts";
-import type { ExportTools } from "./export-tools.ts";
+import type { Bytes } from "../proof/bytes.ts";
+import { areSalted, type LogEntry, readEntry } from "../proof/log-entry.ts";
+import { isTime, ShapeError } from "../proof/members.ts";
+import { leavesOf } from "../proof/tree.ts";
+import type { Deletions, EntryLine } from "./file.ts";
 import type { Findings } from "./findings.ts";
-import { areSalted, type LogEntry, readEntry } from "./log-entry.ts";
-import { isTime, ShapeError } from "./members.ts";
-import { leavesOf } from "./tree.ts";
+import { type FactOfRequest, outcomes } from "./requests.ts";
+import type { ExportTools } from "./tools.ts";
 
 export type ReadEntries = {
   origin: string;

@@ -1,8 +1,8 @@
 // How a verifier of exports hashes and verifies, and where its lines come from: Web Crypto by default, and faster ways
 // where a program has them.
 
-import { type IsSigned, isSignedByEd25519 } from "./ed25519.ts";
-import { type HashMany, hashWithWebCrypto } from "./hashing.ts";
+import { type IsSigned, isSignedByEd25519 } from "../proof/ed25519.ts";
+import { type HashMany, hashWithWebCrypto } from "../proof/hashing.ts";
 
 export type ExportTools = { hashMany: HashMany; isSigned: IsSigned };
 
