@@ -115,7 +115,8 @@ test("witnesses that are asked at different moments cosign the same head", async
     until(async () => {
       submitting.witnesses.wake();
       const found = (await cosigned()).find(([each]) => each === size);
-      return found?.[1] === count;
+      // A look that was already on its way may add the other's.
+      return (found?.[1] ?? 0) >= count;
     });
   const first = submitTo([one], undefined, hourMs);
   await untilCount(first, 3, 1);
