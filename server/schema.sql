@@ -1256,10 +1256,13 @@ create table log_trees (
   root bytea not null,
   created_at timestamp(3) with time zone not null default now_ms(),
   closed_at timestamp(3) with time zone,
+  seal bytea,
+  sealed_by text,
   constraint log_trees_origin_key UNIQUE (origin),
   constraint log_trees_pkey PRIMARY KEY (id),
   constraint log_trees_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint log_trees_root_check CHECK ((octet_length(root) = 32)),
+  constraint log_trees_seal_check CHECK ((octet_length(seal) = 32)),
   constraint log_trees_size_check CHECK ((size >= 0))
 );
 CREATE UNIQUE INDEX log_trees_open ON public.log_trees USING btree (COALESCE(workspace_id, ''::text)) WHERE (closed_at IS NULL);

@@ -16,11 +16,11 @@ export async function fillLog(
   { workspaceId, count }: { workspaceId: string; count: number },
   { keyring = testKeyring, publicUrl = testPublicUrl } = {},
 ): Promise<void> {
-  const parts = { db, origin: { publicUrl } };
+  const parts = { db, keyring, origin: { publicUrl } };
   const signer = await currentSigner(db, keyring);
   const sequence = async (owner: string) => {
     const sequenced = await sequenceLog(parts, owner, logBatch);
-    if (sequenced !== null && signer !== null) await signLogs(db, signer, [sequenced.head.id]);
+    if (sequenced !== null && signer !== null) await signLogs(parts, signer, [sequenced.treeId]);
     return sequenced;
   };
   for (let done = 0; done < count; done += logBatch) {

@@ -21,17 +21,17 @@ export async function sequenceAll(
     batch = 4_096,
   }: { keyring?: Keyring; publicUrl?: string; batch?: number } = {},
 ): Promise<void> {
-  const origin = { publicUrl };
+  const parts = { db, keyring, origin: { publicUrl } };
   const signer = await currentSigner(db, keyring);
   for (;;) {
     const owners = await listOwners(db, { after: null, limit: 10_000 });
     if (owners.length === 0) return;
     let isIdle = true;
     for (const owner of owners) {
-      const sequenced = await sequenceLog({ db, origin }, owner, batch);
+      const sequenced = await sequenceLog(parts, owner, batch);
       if (sequenced === null) continue;
       isIdle = false;
-      if (signer !== null) await signLogs(db, signer, [sequenced.head.id]);
+      if (signer !== null) await signLogs(parts, signer, [sequenced.treeId]);
     }
     // Another process is at them.
     if (isIdle) await pause(20);

@@ -55,14 +55,18 @@ test("a service that stood still between a workspace's checkpoint and the instal
   await log();
   await ask(workspace.key, minimalBody);
   const origin = { publicUrl: testPublicUrl };
-  const sequenced = await sequenceLog({ db: servicePool, origin }, workspace.id, 1_000);
+  const sequenced = await sequenceLog(
+    { db: servicePool, keyring: testKeyring, origin },
+    workspace.id,
+    1_000,
+  );
   const signer = await currentSigner(servicePool, testKeyring);
   assert.ok(sequenced !== null && signer !== null);
-  await signLogs(servicePool, signer, [sequenced.head.id]);
+  await signLogs({ db: servicePool, keyring: testKeyring }, signer, [sequenced.treeId]);
   const { rowCount } = await db.query(
     `update log_checkpoints set signed_at = signed_at - interval '2 minutes'
-     where tree_id = $1 and size = $2`,
-    [sequenced.head.id, sequenced.head.size],
+     where tree_id = $1 and size = (select size from log_trees where id = $1)`,
+    [sequenced.treeId],
   );
   assert.equal(rowCount, 1);
   const file = await saveTexts(
@@ -196,7 +200,7 @@ test("while the log isn't signed, an export names what was deleted, and neither 
   await deleteOld(workspace.id, 1);
   // Waiting for the log, then in it without a signature, then on its way into the next log.
   assert.deepEqual(await check(), [inDoubt, inDoubt]);
-  const parts = { db: servicePool, origin: { publicUrl: testPublicUrl } };
+  const parts = { db: servicePool, keyring: testKeyring, origin: { publicUrl: testPublicUrl } };
   assert.ok((await sequenceLog(parts, workspace.id, 1_000)) !== null);
   assert.deepEqual(await check(), [inDoubt, inDoubt]);
   await reopenLog({ ...parts, db }, { workspaceId: workspace.id, after: null });
@@ -215,7 +219,10 @@ test("what is deleted while a file is read ends it, also if another deletion was
   await deleteOld(workspace.id);
   await decideIn(workspace);
   const origin = { publicUrl: testPublicUrl };
-  assert.ok((await sequenceLog({ db: servicePool, origin }, workspace.id, 1_000)) !== null);
+  assert.ok(
+    (await sequenceLog({ db: servicePool, keyring: testKeyring, origin }, workspace.id, 1_000)) !==
+      null,
+  );
   const wanted = { workspaceId: workspace.id, format: "jsonl" } as const;
   let isDeleted = false;
   const reading = async () => {

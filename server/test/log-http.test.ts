@@ -8,7 +8,13 @@ import { gunzipSync } from "node:zlib";
 import { readRequestProof } from "../src/operations/proof/request-proof.ts";
 import { sequenceLog } from "../src/operations/proof/sequence-log.ts";
 import { auditLogs, leafOf, nodeOf, rootOfLeaves, sequenceAll } from "./log-audit.ts";
-import { makeWorkspace, minimalBody, startService, testPublicUrl } from "./test-service.ts";
+import {
+  makeWorkspace,
+  minimalBody,
+  startService,
+  testKeyring,
+  testPublicUrl,
+} from "./test-service.ts";
 import { makeVoters } from "./test-votes.ts";
 
 let nowMs = 0;
@@ -141,7 +147,7 @@ test("what tlog-tiles doesn't name, and what no checkpoint covers, is not found"
   const rest = size - 256;
   // More entries, which are committed and not signed.
   await addFacts(id, 20);
-  await sequenceLog({ db, origin: { publicUrl: testPublicUrl } }, id, 100);
+  await sequenceLog({ db, keyring: testKeyring, origin: { publicUrl: testPublicUrl } }, id, 100);
   const status = async (path: string) => (await get(`/log/${id}/tile/${path}`, { key })).status;
   assert.equal(await status("0/000"), 200);
   assert.equal(await status("0/000.p/7"), 200, "a part of a full tile");
@@ -220,7 +226,11 @@ test("a decision has a proof once a checkpoint covers it, and the checkpoint one
   assert.equal((await get(path, { key })).status, 404);
   await vote(id, minimalBody.notify, { note: "fine" });
   await addFacts(workspaceId, 500);
-  await sequenceLog({ db, origin: { publicUrl: testPublicUrl } }, workspaceId, 1_000);
+  await sequenceLog(
+    { db, keyring: testKeyring, origin: { publicUrl: testPublicUrl } },
+    workspaceId,
+    1_000,
+  );
   assert.equal((await get(path, { key })).status, 404, "it isn't signed yet");
   await addFacts(workspaceId, 500);
   await sequenceAll(db);

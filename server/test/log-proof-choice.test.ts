@@ -43,7 +43,7 @@ async function setUp() {
     await log();
   };
   const reopen = async () => {
-    const parts = { db, origin: { publicUrl: testPublicUrl } };
+    const parts = { db, keyring: testKeyring, origin: { publicUrl: testPublicUrl } };
     await reopenLog(parts, { workspaceId, after: null });
     await reopenLog(parts, { workspaceId: null, after: null });
     await log();

@@ -101,10 +101,14 @@ test("of two installation's logs that prove the same the one at the receipt's ad
   assert.ok("jws" in receipt);
   // Its last checkpoint comes too late for the installation's log of the old address.
   await decide();
-  const sequenced = await sequenceLog({ db, origin: { publicUrl: oldUrl } }, workspaceId, 100);
+  const sequenced = await sequenceLog(
+    { db, keyring: testKeyring, origin: { publicUrl: oldUrl } },
+    workspaceId,
+    100,
+  );
   const signer = await currentSigner(db, testKeyring);
   assert.ok(sequenced !== null && signer !== null);
-  await signLogs(db, signer, [sequenced.head.id]);
+  await signLogs({ db, keyring: testKeyring }, signer, [sequenced.treeId]);
   await log();
   const said = await receipts.verify(receipt.jws, {
     jwks: JSON.parse((await readText(service, "/.well-known/jwks.json")).text),
@@ -126,10 +130,14 @@ test("a log of the installation that fits the receipt proves it, also where anot
   const witness = await cosignNewest(service, "w.example/1");
   // Its checkpoint comes too late for the installation's log of the old address.
   const late = await decide();
-  const sequenced = await sequenceLog({ db, origin: { publicUrl: oldUrl } }, workspaceId, 100);
+  const sequenced = await sequenceLog(
+    { db, keyring: testKeyring, origin: { publicUrl: oldUrl } },
+    workspaceId,
+    100,
+  );
   const signer = await currentSigner(db, testKeyring);
   assert.ok(sequenced !== null && signer !== null);
-  await signLogs(db, signer, [sequenced.head.id]);
+  await signLogs({ db, keyring: testKeyring }, signer, [sequenced.treeId]);
   const unread = await decide();
   const kept = new Map<string, string>();
   for (const { id } of [first, late]) {
@@ -169,10 +177,14 @@ test("a receipt that nobody has asked for yet gets a proof that fits the one it 
   // The second address has this log's last checkpoint, too, with more witnesses, and isn't the service's any more.
   const between = "https://between.example";
   await decide();
-  const sequenced = await sequenceLog({ db, origin: { publicUrl: oldUrl } }, workspaceId, 100);
+  const sequenced = await sequenceLog(
+    { db, keyring: testKeyring, origin: { publicUrl: oldUrl } },
+    workspaceId,
+    100,
+  );
   const signer = await currentSigner(db, testKeyring);
   assert.ok(sequenced !== null && signer !== null);
-  await signLogs(db, signer, [sequenced.head.id]);
+  await signLogs({ db, keyring: testKeyring }, signer, [sequenced.treeId]);
   await log(between);
   await cosignNewest(service, "w.example/1");
   await decide();

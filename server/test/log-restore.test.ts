@@ -19,6 +19,7 @@ import {
   minimalBody,
   startNode,
   startService,
+  testKeyring,
   testPublicUrl,
 } from "./test-service.ts";
 
@@ -40,7 +41,10 @@ test("a database that was restored elsewhere opens the next log, and carries wha
   const [before] = await auditLogs(service.db, id);
   await service.call("POST", "/v1/requests", { key, body: minimalBody });
   // The backup is made between commit and signature.
-  assert.equal((await sequenceLog({ db: service.db, origin }, id, 10))?.count, 1);
+  assert.equal(
+    (await sequenceLog({ db: service.db, keyring: testKeyring, origin }, id, 10))?.count,
+    1,
+  );
   await service.call("POST", "/v1/requests", { key, body: minimalBody });
   const from = new URL(database.url).pathname.slice(1);
   const name = `${from}_restored`;
@@ -170,7 +174,7 @@ test("a log that can't be reopened keeps no other from it, and is named", async 
      select workspace_id, origin || '/3', home, root, now() from log_trees where workspace_id = $1`,
     [stuck.id],
   );
-  const { treeIds, faults } = await mendLogs({ db, origin });
+  const { treeIds, faults } = await mendLogs({ db, keyring: testKeyring, origin });
   const openOf = async (workspaceId: string) => {
     const { rows } = await db.query<{ id: number; origin: string }>(
       "select id, origin from log_trees where workspace_id = $1 and closed_at is null",

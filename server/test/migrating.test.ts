@@ -85,7 +85,8 @@ const merged = {
   "0027_slack_accounts_of_an_app.sql":
     "723d8b09fd967c4da7f1637f24b5e79cb2d501a473731e4eb9bd308599a52511",
   "0028_one_outcome.sql": "011f5a89a7d0fecca25ccb2ffa18dc6aa18bb18bad9b5496288c388e9be422b1",
-  "0030_decided_for_good.sql": "62008a42496e2b5b374e6f531ab54773785e0c0fdbcc331c5060c90bb076bbfd",
+  "0029_decided_for_good.sql": "62008a42496e2b5b374e6f531ab54773785e0c0fdbcc331c5060c90bb076bbfd",
+  "0030_sealed_heads.sql": "7f5ee9e5b85134b9d05bf98de2a19c7ee58547cfb4e9a47d03a1a8ead012f1b8",
 };
 
 const migrationsFolder = join(import.meta.dirname, "..", "migrations");

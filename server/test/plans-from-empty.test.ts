@@ -32,7 +32,7 @@ import * as logTrees from "../src/storage/proof/log-trees.ts";
 import { sequenceAll } from "./log-audit.ts";
 import { rowsLookedAt } from "./rows-looked-at.ts";
 import { resolveNow } from "./test-evidence.ts";
-import { makeWorkspace, startService } from "./test-service.ts";
+import { makeWorkspace, startService, testKeyring } from "./test-service.ts";
 
 // A connection keeps the plan that it made of a statement, perhaps while there was nothing yet, until PostgreSQL looks at
 // the tables again: a minute or two later. By then there may be very much, and plans must still look at few rows of it.
@@ -444,7 +444,7 @@ test("a log that was planned with nothing is grown and read by few rows, however
   const grow = async () => {
     assert.ok((await logPending.listOwners(db, { after: "", limit: 10 })).length > 0);
     const grown = await sequenceLog(
-      { db, origin: { publicUrl: "https://a.example" } },
+      { db, keyring: testKeyring, origin: { publicUrl: "https://a.example" } },
       workspaceId,
       5,
     );

@@ -205,7 +205,7 @@ test("behind the next name of the installation's log the older one is read, too"
     });
   };
   for (const workspace of [honest, forged]) await grow(workspace);
-  const parts = { db, origin: { publicUrl: testPublicUrl } };
+  const parts = { db, keyring: testKeyring, origin: { publicUrl: testPublicUrl } };
   const reopened = await reopenLog(parts, { workspaceId: null, after: null });
   assert.ok("opened" in reopened && reopened.opened.endsWith("/log/2"));
   await writeAnew(forged.id);

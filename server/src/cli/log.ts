@@ -56,9 +56,9 @@ export function logCommand(readConfig: ReadCommandConfig): Command {
         ),
       readConfig,
       {
-        run: async ({ db, config }, { workspace, after }: ReopenFlags) => {
+        run: async ({ db, keyring, config }, { workspace, after }: ReopenFlags) => {
           const note = after === undefined ? null : readNote(after);
-          const parts = { db, origin: config };
+          const parts = { db, keyring, origin: config };
           return reopenLog(parts, { workspaceId: workspace ?? null, after: note });
         },
         toJson: (reopened) => reopened,

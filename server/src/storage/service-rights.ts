@@ -45,8 +45,8 @@ export const serviceRights: Readonly<Record<string, TableRights>> = {
       "has_channels",
     ],
   },
-  // A tree only grows, which a trigger holds.
-  log_trees: { insert: true, update: ["size", "root", "closed_at"] },
+  // A tree only grows, which a trigger holds, and the service grows only what it has sealed.
+  log_trees: { insert: true, update: ["size", "root", "seal", "sealed_by", "closed_at"] },
   signing_keys: { insert: true, update: ["retired_at", "revoked_at"] },
   // Who was asked, and how far that got.
   reviewers: { insert: true, update: ["opened_at", "code_tries"] },

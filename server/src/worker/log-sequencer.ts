@@ -1,13 +1,15 @@
-// Moves facts into the logs, and signs the heads. It looks every second, never works for more than half of the time, and
-// takes nothing that a create waits for. Any number of workers share the work: a log grows in one of them at a time.
+// Moves facts into the logs, and signs the heads. It looks every second, works for half of the time at most, or for a
+// tenth beside callers who keep the process busy, and takes nothing that a create waits for. Any number of workers share
+// the work: a log grows in one of them at a time.
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Database } from "../database/database.ts";
 import type { Keyring } from "../domain/access/keyring.ts";
 import { logBatch, logSharedBatch, logsAtOnce } from "../domain/proof/log-limits.ts";
-import { mendLogs } from "../operations/proof/mend-logs.ts";
-import { type Head, type Sequenced, sequenceLogs } from "../operations/proof/sequence-log.ts";
+import type { Signer } from "../domain/proof/signing-key.ts";
+import { mendLogs, resealLogs } from "../operations/proof/mend-logs.ts";
+import { type Sequenced, sequenceLogs } from "../operations/proof/sequence-log.ts";
 import { signLogs } from "../operations/proof/sign-log.ts";
 import { currentSigner } from "../operations/proof/signing-keys.ts";
 import { installation, type LogOwner, listOwners } from "../storage/proof/log-pending.ts";
@@ -23,8 +25,14 @@ export type LogSequencerOptions = {
 };
 
 const lookEveryDefaultMs = 1_000;
-/** A rest is at least as long as the work before it, and no shorter than this. */
+/** A rest is no shorter than this, and this many times as long as the work before it. */
 const restMsMin = 5;
+const restShare = 1;
+/** Facts can wait for some seconds, and callers can't: many facts at once also cost less each. */
+const restShareBesideCallers = 9;
+const restBesideCallersMsMax = 3_000;
+/** Of the time since the last turn, in which the process had something to do. */
+const callersUtilization = 0.7;
 /** How often heads are looked for that a worker left unsigned. */
 const mendEveryMs = 5_000;
 /** A log that couldn't grow is left alone for a while: others wait for their turn. */
@@ -41,6 +49,8 @@ export class LogSequencer {
   #lagMsMax = 0;
   #entries = 0;
   #isSignerAwaited = false;
+  #isResealed = false;
+  #utilizationSeen = performance.eventLoopUtilization();
 
   constructor(options: LogSequencerOptions) {
     this.#options = options;
@@ -106,6 +116,8 @@ export class LogSequencer {
   async #turn(owners: readonly LogOwner[], limit: number): Promise<LogOwner[]> {
     if (this.#stopping.signal.aborted) return [];
     const startedAt = performance.now();
+    const signer = await this.#findSigner();
+    if (signer === null) return [];
     const sequenced = await this.#sequence(owners, limit);
     if (sequenced === null) {
       // One that can't grow holds up no other.
@@ -113,13 +125,13 @@ export class LogSequencer {
       return [];
     }
     if (sequenced.length === 0) return [];
-    const made = sequenced.map(({ head }) => head);
-    await this.#sign(
-      made.map(({ id }) => id),
-      made,
+    await signLogs(
+      this.#options,
+      signer,
+      sequenced.map(({ treeId }) => treeId),
     ).catch(this.#options.onFault);
     for (const each of sequenced) this.#note(each);
-    await this.#rest(Math.max(restMsMin, performance.now() - startedAt));
+    await this.#restAfter(startedAt);
     return sequenced.filter(({ count }) => count >= limit).map(({ owner }) => owner);
   }
 
@@ -144,26 +156,28 @@ export class LogSequencer {
     const startedAt = performance.now();
     this.#mendedAtMs = startedAt;
     const { treeIds, faults } = await mendLogs(this.#options);
-    for (const fault of faults) this.#options.onFault(fault);
-    for (let at = 0; at < treeIds.length; at += logsAtOnce) {
-      await this.#sign(treeIds.slice(at, at + logsAtOnce)).catch(this.#options.onFault);
+    const signer = treeIds.length === 0 ? null : await this.#findSigner();
+    for (let at = 0; signer !== null && at < treeIds.length; at += logsAtOnce) {
+      const some = treeIds.slice(at, at + logsAtOnce);
+      await signLogs(this.#options, signer, some).catch(this.#options.onFault);
     }
-    await this.#rest(performance.now() - startedAt);
+    // Keys of SECRET_KEY come with the start of a process.
+    if (!this.#isResealed) faults.push(...(await resealLogs(this.#options)));
+    this.#isResealed = true;
+    for (const fault of faults) this.#options.onFault(fault);
+    await this.#restAfter(startedAt);
     return treeIds.length > 0;
   }
 
-  async #sign(treeIds: readonly number[], made: readonly Head[] = []): Promise<void> {
+  /** Null while SECRET_KEY lacks the key that opens it: facts wait until there is a process that can sign them. */
+  async #findSigner(): Promise<Signer | null> {
     const { db, keyring, log } = this.#options;
     const signer = await currentSigner(db, keyring);
-    if (signer === null) {
-      if (!this.#isSignerAwaited) {
-        log.warn("the log grows without checkpoints: SECRET_KEY lacks the key of the signing key");
-      }
-      this.#isSignerAwaited = true;
-      return;
+    if (signer === null && !this.#isSignerAwaited) {
+      log.warn("the log waits: SECRET_KEY lacks the key of the signing key");
     }
-    this.#isSignerAwaited = false;
-    await signLogs(db, signer, treeIds, made);
+    this.#isSignerAwaited = signer === null;
+    return signer;
   }
 
   /** Between two clocks: good enough for a line in the log. */
@@ -180,6 +194,19 @@ export class LogSequencer {
     this.#options.log.info(facts, "the log has grown");
     this.#lagMsMax = 0;
     this.#entries = 0;
+  }
+
+  /** Our own turn keeps the process busy, too, but mostly waits for PostgreSQL. */
+  async #restAfter(startedAt: number): Promise<void> {
+    const workedMs = performance.now() - startedAt;
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, this.#utilizationSeen);
+    this.#utilizationSeen = now;
+    const ms =
+      utilization < callersUtilization
+        ? restShare * workedMs
+        : Math.min(restBesideCallersMsMax, restShareBesideCallers * workedMs);
+    await this.#rest(Math.max(restMsMin, ms));
   }
 
   async #rest(ms: number): Promise<void> {

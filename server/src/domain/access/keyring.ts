@@ -37,7 +37,7 @@ export function flawOfKeyring(keyring: Keyring, idsInUse: readonly string[]): st
   if (missing.length === 0) return null;
   const keys = missing.length === 1 ? "the key" : "the keys";
   const ids = missing.join(",");
-  return `SECRET_KEY lacks ${keys} ${ids}, with which secrets of endpoints, callbacks or channels, the key of receipts, or links of open requests were made. Add the old value to the end of the list. If it is lost for good, set LOST_SECRET_KEYS=${ids}: webhooks to these endpoints and callbacks of these workspaces fail until their secrets are rotated, Slack and Teams must be connected again, browsers get push messages again after the next visit to the inbox, new receipts are signed with a new key, and these links are no longer mailed.`;
+  return `SECRET_KEY lacks ${keys} ${ids}, with which secrets of endpoints, callbacks or channels, the key of receipts, the seals of logs, or links of open requests were made. Add the old value to the end of the list. If it is lost for good, set LOST_SECRET_KEYS=${ids}: webhooks to these endpoints and callbacks of these workspaces fail until their secrets are rotated, Slack and Teams must be connected again, browsers get push messages again after the next visit to the inbox, new receipts are signed with a new key, logs go on under the next name, and these links are no longer mailed.`;
 }
 
 /** Reads the ids of keys, as messages name them. Null when one of them is none. */

@@ -4,6 +4,8 @@
 import { randomBytes } from "node:crypto";
 import { setImmediate as otherWork } from "node:timers/promises";
 import { type Database, inTransaction, type Transaction } from "../../database/database.ts";
+import type { Keyring } from "../../domain/access/keyring.ts";
+import { type Seal, sealHead } from "../../domain/proof/head-seal.ts";
 import {
   checkpointEntryOf,
   entryOf,
@@ -13,7 +15,7 @@ import {
 import { checkpointFact, logOpenedFact } from "../../domain/proof/log-facts.ts";
 import { logRenamedBackAfterMs } from "../../domain/proof/log-limits.ts";
 import { isOriginOf, isSameHome, logOrigin } from "../../domain/proof/log-origin.ts";
-import { parseCheckpoint, parseNote } from "../../domain/proof/note.ts";
+import { checkpointBody } from "../../domain/proof/note.ts";
 import {
   append,
   emptyFrontier,
@@ -29,16 +31,22 @@ import * as logPending from "../../storage/proof/log-pending.ts";
 import { installation, type LogOwner, type PendingFact } from "../../storage/proof/log-pending.ts";
 import * as logTrees from "../../storage/proof/log-trees.ts";
 import { gatherFacts } from "./gather-facts.ts";
+import { isOwnHead, openOwnCheckpoint, stateOfHead } from "./sealed-heads.ts";
+import { listOwnKeys } from "./signing-keys.ts";
 import { readFrontiers } from "./tree-frontiers.ts";
 
-export type LogParts = { db: Database; origin: { readonly publicUrl: string } };
+export type LogParts = {
+  db: Database;
+  keyring: Keyring;
+  origin: { readonly publicUrl: string };
+};
 
-export type Head = Pick<logTrees.LogTree, "id" | "size" | "root">;
+/** A transaction that grows logs. */
+type Growth = { tx: Transaction; keyring: Keyring; publicUrl: string };
 
 export type Sequenced = {
   owner: LogOwner;
-  /** As it was committed. */
-  head: Head;
+  treeId: number;
   /** Entries that were added, without the one that opens a log. */
   count: number;
   /** When the oldest of them happened. */
@@ -61,43 +69,40 @@ export async function sequenceLog(
  * the same new logs then never wait for each other in a circle.
  */
 export async function sequenceLogs(
-  { db, origin }: LogParts,
+  { db, keyring, origin: { publicUrl } }: LogParts,
   owners: readonly LogOwner[],
   limit: number,
 ): Promise<Sequenced[]> {
   return inTransaction(db, async (tx) => {
+    const growth = { tx, keyring, publicUrl };
     await logTrees.commitDurably(tx);
-    const trees = await holdTrees(tx, origin.publicUrl, owners);
+    const trees = await holdTrees(growth, owners);
     if (trees.length === 0) return [];
     const pending = await logPending.take(tx, { owners: trees.map(({ owner }) => owner), limit });
     if (pending.length === 0) return [];
-    const entriesOf = await readEntries(tx, pending);
+    const entriesOf = await readEntries(growth, pending);
     const growing = trees.flatMap((tree) => {
       const found = entriesOf.get(tree.owner);
       return found === undefined ? [] : { tree, ...found };
     });
-    const grown = await grow(tx, growing);
-    const headOf = new Map(grown.map((head) => [head.id, head]));
+    await grow(growth, growing);
     return growing.map(({ tree, entries, oldestAt }) => ({
-      ...{ owner: tree.owner, count: entries.length, oldestAt },
-      head: headOf.get(tree.id) ?? tree,
+      ...{ owner: tree.owner, treeId: tree.id, count: entries.length, oldestAt },
     }));
   });
 }
 
 /** The open trees, locked. One that was begun in another database or under another name is closed, and the next is opened. */
-async function holdTrees(
-  tx: Transaction,
-  publicUrl: string,
-  owners: readonly LogOwner[],
-): Promise<logTrees.LogTree[]> {
+async function holdTrees(growth: Growth, owners: readonly LogOwner[]): Promise<logTrees.LogTree[]> {
+  const { tx, keyring } = growth;
   const held = await logTrees.lockMany(tx, owners);
   const trees: (logTrees.LogTree | null)[] = [];
   for (const { tree, homeNow: home } of held) {
-    const isHere = isSameHome(tree.home, home) && !(await isToRename(tx, tree, publicUrl));
-    trees.push(isHere ? tree : await reopenTree(tx, tree, { publicUrl, home, previous: null }));
+    const isHere = isSameHome(tree.home, home) && !(await isToRename(growth, tree));
+    const isToGrow = (await isOwnHead(tx, keyring, tree)) && isHere;
+    trees.push(isToGrow ? tree : await reopenTree(growth, tree, { home, previous: null }));
   }
-  if (held.length < owners.length) trees.push(...(await openTrees(tx, publicUrl, owners)));
+  if (held.length < owners.length) trees.push(...(await openTrees(growth, owners)));
   return trees.filter((tree) => tree !== null);
 }
 
@@ -106,9 +111,8 @@ async function holdTrees(
  * takes nothing back: only if that address stays is the log renamed to it again.
  */
 async function isToRename(
-  tx: Transaction,
+  { tx, publicUrl }: Growth,
   { id, owner, origin }: logTrees.LogTree,
-  publicUrl: string,
 ): Promise<boolean> {
   const workspaceId = owner === installation ? null : owner;
   const isOurs = (name: string) => isOriginOf(name, publicUrl, { workspaceId });
@@ -118,38 +122,44 @@ async function isToRename(
 }
 
 /** For those that have none. */
-async function openTrees(tx: Transaction, publicUrl: string, owners: readonly LogOwner[]) {
-  const without = await logTrees.listWithoutTree(tx, owners);
+async function openTrees(growth: Growth, owners: readonly LogOwner[]) {
+  const without = await logTrees.listWithoutTree(growth.tx, owners);
   if (without.length === 0) return [];
-  const home = await logTrees.readHome(tx);
+  const home = await logTrees.readHome(growth.tx);
   const trees: (logTrees.LogTree | null)[] = [];
   for (const owner of without) {
-    trees.push(await openTree(tx, { publicUrl, owner, home, previous: null }));
+    trees.push(await openTree(growth, { owner, home, previous: null }));
   }
   return trees;
 }
 
 /** A null `previous` stands for the last checkpoint that we know of. */
-type Reopening = { publicUrl: string; home: string; previous: string | null };
+type Reopening = { home: string; previous: string | null };
 
-/** Closes a locked tree and opens the next, which names the last checkpoint, and carries what no checkpoint covers. */
+/**
+ * Closes a locked tree and opens the next, which names the last checkpoint, and carries what no checkpoint covers. From a
+ * tree whose head isn't ours it carries nothing: nobody could say by whom that was added.
+ */
 export async function reopenTree(
-  tx: Transaction,
+  growth: Growth,
   tree: logTrees.LogTree,
-  { publicUrl, home, previous }: Reopening,
+  { home, previous }: Reopening,
 ): Promise<logTrees.LogTree | null> {
+  const { tx, keyring } = growth;
   const last = await logCheckpoints.findNewest(tx, tree.id);
+  const isOwn = (await stateOfHead(tx, keyring, tree)) === "ours";
   await logTrees.close(tx, tree.id);
   const { owner, id: treeId } = tree;
-  const covered = last === null ? 0 : last.size;
-  await logPending.carryOver(tx, { owner, treeId, from: covered, to: tree.size });
-  return openTree(tx, { publicUrl, owner, home, previous: previous ?? last?.note ?? null });
+  const from = last === null ? 0 : last.size;
+  if (isOwn) await logPending.carryOver(tx, { owner, treeId, from, to: tree.size });
+  return openTree(growth, { owner, home, previous: previous ?? last?.note ?? null });
 }
 
 async function openTree(
-  tx: Transaction,
-  { publicUrl, owner, home, previous }: Reopening & { owner: LogOwner },
+  growth: Growth,
+  { owner, home, previous }: Reopening & { owner: LogOwner },
 ): Promise<logTrees.LogTree | null> {
+  const { tx, publicUrl } = growth;
   const generation = (await logTrees.listOf(tx, owner)).length + 1;
   const workspaceId = owner === installation ? null : owner;
   const origin = logOrigin(publicUrl, { workspaceId, generation });
@@ -162,7 +172,7 @@ async function openTree(
     ...{ kind: "log.opened", id: String(tree.id), at: await logTrees.readNow(tx), request: null },
     ...{ fact: logOpenedFact(opened), salt: randomBytes(saltBytes) },
   });
-  const [grown] = await grow(tx, [{ tree, entries: [entry] }]);
+  const [grown] = await grow(growth, [{ tree, entries: [entry] }]);
   return grown ?? null;
 }
 
@@ -170,7 +180,7 @@ type OwnEntries = { entries: logEntries.NewEntry[]; oldestAt: Date | null };
 
 /** By owner, in the order in which they go into the tree. */
 async function readEntries(
-  tx: Transaction,
+  { tx, keyring }: Growth,
   pending: readonly PendingFact[],
 ): Promise<Map<LogOwner, OwnEntries>> {
   const others = pending.filter(({ source }) => source !== "c" && source !== "k");
@@ -180,8 +190,8 @@ async function readEntries(
   for (const [owner, own] of Map.groupBy(pending, (each) => each.owner)) {
     const from = (source: PendingFact["source"]) => own.filter((each) => each.source === source);
     const entries = [
-      ...(await carriedEntries(tx, owner, from("c"))),
-      ...(await checkpointEntries(tx, from("k"))),
+      ...(await carriedEntries({ tx, keyring }, owner, from("c"))),
+      ...(await checkpointEntries({ tx, keyring }, from("k"))),
     ];
     const ownFacts = facts?.get(owner) ?? [];
     for (const fact of ownFacts) {
@@ -209,18 +219,28 @@ function toEntry(fact: LoggedFact): logEntries.NewEntry {
   };
 }
 
-/** Entries of the log before, as they were. The service's role may queue any place: those of other owners stay theirs. */
+/**
+ * Entries of the log before, as they were. The service's role may queue any place, and write behind a head: only what we
+ * have sealed into a log of this owner is carried.
+ */
 async function carriedEntries(
-  tx: Transaction,
+  { tx, keyring }: Pick<Growth, "tx" | "keyring">,
   owner: LogOwner,
   pending: readonly PendingFact[],
 ): Promise<logEntries.NewEntry[]> {
   if (pending.length === 0) return [];
-  const own = new Set((await logTrees.listOf(tx, owner)).map(({ id }) => id));
   const places = pending.map(({ subject }) => placeOf(subject));
+  const named = new Set(places.map(([treeId]) => treeId));
+  const sizeOf = new Map<number, number>();
+  for (const tree of await logTrees.listOf(tx, owner)) {
+    if (!named.has(tree.id) || !tree.isClosed) continue;
+    if ((await stateOfHead(tx, keyring, tree)) === "ours") sizeOf.set(tree.id, tree.size);
+  }
   const found = await logEntries.listAt(
     tx,
-    places.flatMap(([treeId, index]) => (own.has(treeId) ? [{ treeId, index }] : [])),
+    places.flatMap(([treeId, index]) =>
+      index < (sizeOf.get(treeId) ?? 0) ? [{ treeId, index }] : [],
+    ),
   );
   const kept = found.filter(({ entry }) => !entry.includes('"kind":"log.opened"'));
   return kept.sort((one, other) => one.treeId - other.treeId || one.index - other.index);
@@ -228,10 +248,11 @@ async function carriedEntries(
 
 /**
  * An entry has the time at which the log gets it, which may be long after the signature if the service stood still: an
- * export from before then can't hold the entry, and its verifier goes by the time.
+ * export from before then can't hold the entry, and its verifier goes by the time. The service's role may write
+ * checkpoints, but only those count that a key of ours has signed.
  */
 async function checkpointEntries(
-  tx: Transaction,
+  { tx, keyring }: Pick<Growth, "tx" | "keyring">,
   pending: readonly PendingFact[],
 ): Promise<logEntries.NewEntry[]> {
   if (pending.length === 0) return [];
@@ -241,13 +262,16 @@ async function checkpointEntries(
     places.map(([treeId, size]) => ({ treeId, size })),
   );
   const now = await logTrees.readNow(tx);
+  const keys = await listOwnKeys(tx, keyring);
   const inOrder = found.sort((one, other) => one.treeId - other.treeId || one.size - other.size);
-  return inOrder.map(({ treeId, note, signedAt }) => {
+  return inOrder.flatMap(({ treeId, note, signedAt }) => {
+    const checkpoint = openOwnCheckpoint(note, keys);
+    if (checkpoint === null) return [];
     // The transaction may have begun before the signature.
     const at = signedAt > now ? signedAt : now;
-    const body = parseNote(note)?.text ?? "";
+    const body = checkpointBody(checkpoint);
     const salt = randomBytes(saltBytes);
-    const { origin = "" } = parseCheckpoint(body) ?? {};
+    const { origin } = checkpoint;
     const entry = checkpointEntryOf({ origin, at, salt, body });
     return {
       ...{ entry, leafHash: leafHash(Buffer.from(entry)), subject: String(treeId) },
@@ -264,12 +288,15 @@ function placeOf(subject: string): [treeId: number, at: number] {
 
 type Growing = { tree: logTrees.LogTree; entries: readonly logEntries.NewEntry[] };
 
-async function grow(tx: Transaction, growing: readonly Growing[]): Promise<logTrees.LogTree[]> {
+async function grow(
+  { tx, keyring }: Pick<Growth, "tx" | "keyring">,
+  growing: readonly Growing[],
+): Promise<logTrees.LogTree[]> {
   const frontiers = await readFrontiers(
     tx,
     growing.map(({ tree }) => tree),
   );
-  const grown: logTrees.LogTree[] = [];
+  const grown: (logTrees.LogTree & { seal: Seal })[] = [];
   const placed: logEntries.PlacedEntry[] = [];
   const tiles: (TileHash & { treeId: number })[] = [];
   for (const [at, { tree, entries }] of growing.entries()) {
@@ -278,7 +305,8 @@ async function grow(tx: Transaction, growing: readonly Growing[]): Promise<logTr
     const { id: treeId, size } = tree;
     placed.push(...entries.map((entry, n) => ({ ...entry, treeId, index: size + n })));
     tiles.push(...full.map((tile) => ({ ...tile, treeId })));
-    grown.push({ ...tree, size: frontier.size, root: rootOf(frontier) });
+    const head = { ...tree, size: frontier.size, root: rootOf(frontier) };
+    grown.push({ ...head, seal: sealHead(keyring, head) });
   }
   if (placed.length === 0) return grown;
   await logEntries.insertMany(tx, placed);

@@ -2,7 +2,12 @@
 // half is sealed under SECRET_KEY. A trigger tells each change in the log of each workspace.
 
 import { generateKeyPairSync, randomBytes } from "node:crypto";
-import { type Database, inTransaction, type Transaction } from "../../database/database.ts";
+import {
+  type Database,
+  inTransaction,
+  type Queryable,
+  type Transaction,
+} from "../../database/database.ts";
 import { findSecretKey, isAwaited, type Keyring } from "../../domain/access/keyring.ts";
 import { seal, sealRandomBytes, unseal } from "../../domain/access/sealed-secret.ts";
 import {
@@ -82,6 +87,18 @@ export async function revokeSigningKey(
       : { current: null };
     const revoked = await signingKeys.revoke(tx, id);
     return { revoked, current };
+  });
+}
+
+/** The public halves of keys whose private ones SECRET_KEY opens: a row that somebody else wrote is none of them. */
+export async function listOwnKeys(db: Queryable, keyring: Keyring): Promise<Buffer[]> {
+  const sealed = await signingKeys.listSealed(db);
+  return sealed.flatMap((key) => {
+    try {
+      return open(keyring, key)?.publicKey ?? [];
+    } catch {
+      return [];
+    }
   });
 }
 

@@ -325,6 +325,8 @@ export async function listSecretKeyIds(db: Queryable): Promise<string[]> {
      union
      select secret_key_id from signing_keys where retired_at is null
      union
+     select sealed_by from log_trees where closed_at is null and sealed_by is not null
+     union
      select r.secret_key_id
      from (
        select workspace_id, id from approvals

@@ -2,16 +2,15 @@
 // lives. A tree whose row is locked grows by one commit at a time.
 
 import type { Queryable, Transaction } from "../../database/database.ts";
+import type { Head, Seal } from "../../domain/proof/head-seal.ts";
 import type { LogOwner } from "./log-pending.ts";
 
-export type LogTree = {
-  id: number;
+export type LogTree = Head & {
   owner: LogOwner;
-  origin: string;
   home: string;
-  size: number;
-  root: Buffer;
   isClosed: boolean;
+  /** Null as long as nothing was added. Without ours the head was written by somebody else. */
+  seal: Seal | null;
 };
 
 type TreeRow = {
@@ -22,10 +21,12 @@ type TreeRow = {
   size: string;
   root: Buffer;
   is_closed: boolean;
+  seal: Buffer | null;
+  sealed_by: string | null;
 };
 
 const columns = `t.id, coalesce(t.workspace_id, '') as owner, t.origin, t.home, t.size, t.root,
-    t.closed_at is not null as is_closed`;
+    t.closed_at is not null as is_closed, t.seal, t.sealed_by`;
 
 /** A tree that is held until the commit, and the database in which this was asked. */
 export type HeldTree = { tree: LogTree; homeNow: string };
@@ -83,18 +84,21 @@ export async function insert(
 /** Under their locks. */
 export async function growMany(
   tx: Transaction,
-  trees: readonly Pick<LogTree, "id" | "size" | "root">[],
+  trees: readonly (Head & { seal: Seal })[],
 ): Promise<void> {
   await tx.query({
     name: "logTrees.growMany",
     text: `
-      update log_trees t set size = grown.size, root = grown.root
-      from unnest($1::integer[], $2::bigint[], $3::bytea[]) as grown (id, size, root)
+      update log_trees t set size = grown.size, root = grown.root, seal = grown.seal, sealed_by = grown.sealed_by
+      from unnest($1::integer[], $2::bigint[], $3::bytea[], $4::bytea[], $5::text[])
+        as grown (id, size, root, seal, sealed_by)
       where t.id = grown.id`,
     values: [
       trees.map(({ id }) => id),
       trees.map(({ size }) => size),
       trees.map(({ root }) => root),
+      trees.map(({ seal }) => seal.seal),
+      trees.map(({ seal }) => seal.sealedBy),
     ],
   });
 }
@@ -145,6 +149,19 @@ export async function listToMend(db: Queryable, homeNow: string): Promise<LogTre
     values: [homeNow],
   });
   return rows.map(toTree);
+}
+
+/** The owners of open trees whose heads one of these keys has sealed. */
+export async function listSealedBy(
+  db: Queryable,
+  secretKeyIds: readonly string[],
+): Promise<LogOwner[]> {
+  const { rows } = await db.query<{ owner: string }>(
+    `select coalesce(t.workspace_id, '') as owner from log_trees t
+     where t.closed_at is null and t.sealed_by = any ($1::text[])`,
+    [secretKeyIds],
+  );
+  return rows.map(({ owner }) => owner);
 }
 
 /** The database that this is: cluster, oid and timeline. */
@@ -210,5 +227,9 @@ function toTree(row: TreeRow): LogTree {
     size: Number(row.size),
     root: row.root,
     isClosed: row.is_closed,
+    seal:
+      row.seal === null || row.sealed_by === null
+        ? null
+        : { seal: row.seal, sealedBy: row.sealed_by },
   };
 }

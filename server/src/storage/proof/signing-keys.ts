@@ -29,6 +29,14 @@ export async function findCurrent(db: Queryable): Promise<SealedSigningKey | nul
   return row === undefined ? null : toSealed(row);
 }
 
+/** Without those that were revoked. */
+export async function listSealed(db: Queryable): Promise<SealedSigningKey[]> {
+  const { rows } = await db.query<SealedRow>(
+    "select id, public_key, secret_key_id, sealed from signing_keys where revoked_at is null",
+  );
+  return rows.map(toSealed);
+}
+
 /** Newest first. */
 export async function list(db: Queryable): Promise<SigningKey[]> {
   const { rows } = await db.query<KeyRow>(
