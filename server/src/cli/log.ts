@@ -62,7 +62,8 @@ export function logCommand(readConfig: ReadCommandConfig): Command {
           return reopenLog(parts, { workspaceId: workspace ?? null, after: note });
         },
         toJson: (reopened) => reopened,
-        toText: ({ closed, opened }) => `Closed ${closed}. The log goes on as ${opened}.`,
+        toText: ({ closed, opened, leftBehind }) =>
+          `Closed ${closed}. The log goes on as ${opened}.${leftBehind === 0 ? "" : sayLeftBehind(leftBehind)}`,
       },
     ),
   );
@@ -75,6 +76,11 @@ function forWitnesses(logs: readonly LogStatus[]): string {
   const watched = logs.find(({ workspaceId, isClosed }) => workspaceId === null && !isClosed);
   if (watched === undefined || watched.verifierKey === null) return "";
   return `\n\nTo watch it: countersign witness --log ${watched.verifierKey}`;
+}
+
+function sayLeftBehind(count: number): string {
+  const entries = count === 1 ? "1 entry is" : `${count} entries are`;
+  return `\n${entries} in no checkpoint and not in the new log: nobody can tell who wrote them.`;
 }
 
 function readNote(path: string): string {

@@ -39,7 +39,9 @@ export async function gatherFacts(
     ...activity.map(acted),
     ...pending.filter(({ source }) => source === "d").map((each) => told(each, now)),
   ];
-  const all = [...found, ...gone(pending, found, now)].sort(inOrder);
+  const all = [...found, ...gone(pending, found, now)]
+    .map((fact) => datedBy(fact, now))
+    .sort(inOrder);
   return Map.groupBy(all, ({ owner }) => owner);
 }
 
@@ -268,7 +270,8 @@ function acted({ workspaceId: owner, id, ...activity }: logSources.LoggedActivit
 function told({ owner, subject: id, detail }: PendingFact, now: Date): OwnedFact {
   const { kind: given, ...rest } = detail ?? {};
   const kind = typeof given === "string" ? given : "fact";
-  const at = typeof rest.at === "string" ? new Date(rest.at) : now;
+  const said = typeof rest.at === "string" ? new Date(rest.at) : now;
+  const at = Number.isNaN(said.getTime()) ? now : said;
   return {
     ...{ owner, kind, id, at, request: null, salt: randomBytes(saltBytes) },
     fact: facts.toldFact(kind, at, rest),
@@ -288,6 +291,17 @@ function gone(pending: readonly PendingFact[], found: readonly OwnedFact[], at: 
       };
     });
 }
+
+/**
+ * All times are the database's own, so nothing is of later than now, or of a year that a log can't write: with such an
+ * entry no export would be valid any more. A transaction that ends sees what began after it.
+ */
+function datedBy(fact: OwnedFact, now: Date): OwnedFact {
+  const isDated = fact.at.getUTCFullYear() >= 0 && fact.at.getTime() <= now.getTime() + aheadMsMax;
+  return isDated ? fact : { ...fact, at: now };
+}
+
+const aheadMsMax = 60_000;
 
 /** By time; what is created comes before what happens to it. */
 function inOrder(one: LoggedFact, other: LoggedFact): number {

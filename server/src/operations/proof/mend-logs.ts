@@ -3,13 +3,14 @@
 
 import { type Database, inTransaction, isUnavailable } from "../../database/database.ts";
 import { sealHead } from "../../domain/proof/head-seal.ts";
+import { logsAtOnce } from "../../domain/proof/log-limits.ts";
 import { isSameHome } from "../../domain/proof/log-origin.ts";
 import { type ChangeRefusal, refuse } from "../../domain/refusal.ts";
 import { installation, type LogOwner } from "../../storage/proof/log-pending.ts";
 import * as logTrees from "../../storage/proof/log-trees.ts";
 import * as signingKeys from "../../storage/proof/signing-keys.ts";
-import { isOwnHead, openOwnCheckpoint } from "./sealed-heads.ts";
-import { type LogParts, reopenTree } from "./sequence-log.ts";
+import { areOwnHeads, faultOfHead, openOwnCheckpoint, statesOfHeads } from "./sealed-heads.ts";
+import { followTrees, type LogParts, reopenTree } from "./sequence-log.ts";
 
 /** The trees to be signed now. One that can't be reopened keeps no other from it: its fault is answered beside them. */
 export async function mendLogs(parts: LogParts): Promise<{ treeIds: number[]; faults: Error[] }> {
@@ -33,21 +34,30 @@ export async function mendLogs(parts: LogParts): Promise<{ treeIds: number[]; fa
 }
 
 /**
- * Seals heads with the newest key of SECRET_KEY, so that the operator can take an older one out of it. Logs that grow get
- * there by themselves. Answers the faults of those that could not be sealed.
+ * Seals heads with the newest key of SECRET_KEY, so that the operator can take an older one out of it, and signed heads
+ * from before seals. Logs that grow get there by themselves. Answers the faults of those that could not be sealed.
  */
 export async function resealLogs({ db, keyring }: Omit<LogParts, "origin">): Promise<Error[]> {
   const older = keyring.all.map(({ id }) => id).filter((id) => id !== keyring.current.id);
-  const owners = older.length === 0 ? [] : await logTrees.listSealedBy(db, older);
+  const owners = await logTrees.listToSeal(db, older);
   const faults: Error[] = [];
-  for (const owner of owners) {
+  for (let at = 0; at < owners.length; at += logsAtOnce) {
+    const some = owners.slice(at, at + logsAtOnce);
     await inTransaction(db, async (tx) => {
-      const tree = await logTrees.lock(tx, owner);
-      if (tree === null || !(await isOwnHead(tx, keyring, tree))) return;
-      await logTrees.growMany(tx, [{ ...tree, seal: sealHead(keyring, tree) }]);
-    }).catch((cause: unknown) => {
-      if (isUnavailable(cause)) throw cause;
-      faults.push(new Error("a head was not sealed anew", { cause }));
+      const trees = (await logTrees.lockMany(tx, some)).map(({ tree }) => tree);
+      const states = await statesOfHeads(tx, keyring, trees);
+      const own = trees.filter((_, place) => states[place] === "ours");
+      if (own.length > 0)
+        await logTrees.growMany(
+          tx,
+          own.map((tree) => ({ ...tree, seal: sealHead(keyring, tree) })),
+        );
+      for (const [place, tree] of trees.entries()) {
+        const state = states[place];
+        // One without a seal is told wherever it is to grow or to be signed.
+        if (tree.seal !== null && (state === "changed" || state === "awaited"))
+          faults.push(new Error("a head was not sealed anew", { cause: faultOfHead(tree, state) }));
+      }
     });
   }
   return faults;
@@ -60,9 +70,9 @@ async function reopenRestored({ db, keyring, origin }: LogParts, owner: LogOwner
     const home = await logTrees.readHome(tx);
     const tree = await logTrees.lock(tx, owner);
     if (tree === null || isSameHome(tree.home, home)) return null;
-    await isOwnHead(tx, keyring, tree);
+    await areOwnHeads(tx, keyring, [tree]);
     const growth = { tx, keyring, publicUrl: origin.publicUrl };
-    return reopenTree(growth, tree, { home, previous: null });
+    return (await reopenTree(growth, tree, { home, previous: null }))?.tree ?? null;
   });
 }
 
@@ -73,20 +83,28 @@ async function reopenRestored({ db, keyring, origin }: LogParts, owner: LogOwner
 export async function reopenLog(
   { db, keyring, origin }: LogParts,
   { workspaceId, after }: { workspaceId: string | null; after: string | null },
-): Promise<{ closed: string; opened: string } | ChangeRefusal> {
+): Promise<{ closed: string; opened: string; leftBehind: number } | ChangeRefusal> {
   const refusal = after === null ? null : await refuseCheckpoint(db, workspaceId, after);
   if (refusal !== null) return refusal;
   return inTransaction(db, async (tx) => {
     await logTrees.commitDurably(tx);
-    const tree = await logTrees.lock(tx, workspaceId ?? installation);
-    if (tree === null) {
+    const owner = workspaceId ?? installation;
+    const tree = await logTrees.lock(tx, owner);
+    const former = await logTrees.listOf(tx, owner);
+    const last = tree ?? former.at(-1);
+    // Somebody may have closed it: the service itself opens the next with that.
+    if (last === undefined || (tree === null && !last.isClosed)) {
       return refuse("conflict", "there is no log yet, or it grows in this very moment: try again");
     }
-    const home = await logTrees.readHome(tx);
+    const reopening = { home: await logTrees.readHome(tx), previous: after };
     const growth = { tx, keyring, publicUrl: origin.publicUrl };
-    const opened = await reopenTree(growth, tree, { home, previous: after });
+    const opened =
+      tree === null
+        ? await followTrees(growth, { owner, former }, reopening)
+        : await reopenTree(growth, tree, reopening);
     if (opened === null) return refuse("conflict", "another process has reopened it");
-    return { closed: tree.origin, opened: opened.origin };
+    const { leftBehind } = opened;
+    return { closed: last.origin, opened: opened.tree.origin, leftBehind };
   });
 }
 

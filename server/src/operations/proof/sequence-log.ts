@@ -3,7 +3,12 @@
 
 import { randomBytes } from "node:crypto";
 import { setImmediate as otherWork } from "node:timers/promises";
-import { type Database, inTransaction, type Transaction } from "../../database/database.ts";
+import {
+  type Database,
+  inTransaction,
+  isConflictOn,
+  type Transaction,
+} from "../../database/database.ts";
 import type { Keyring } from "../../domain/access/keyring.ts";
 import { type Seal, sealHead } from "../../domain/proof/head-seal.ts";
 import {
@@ -31,7 +36,13 @@ import * as logPending from "../../storage/proof/log-pending.ts";
 import { installation, type LogOwner, type PendingFact } from "../../storage/proof/log-pending.ts";
 import * as logTrees from "../../storage/proof/log-trees.ts";
 import { gatherFacts } from "./gather-facts.ts";
-import { isOwnHead, openOwnCheckpoint, stateOfHead } from "./sealed-heads.ts";
+import {
+  areOwnHeads,
+  faultOfHead,
+  findNewestRight,
+  openOwnCheckpoint,
+  statesOfHeads,
+} from "./sealed-heads.ts";
 import { listOwnKeys } from "./signing-keys.ts";
 import { readFrontiers } from "./tree-frontiers.ts";
 
@@ -96,11 +107,16 @@ export async function sequenceLogs(
 async function holdTrees(growth: Growth, owners: readonly LogOwner[]): Promise<logTrees.LogTree[]> {
   const { tx, keyring } = growth;
   const held = await logTrees.lockMany(tx, owners);
+  const areOwn = await areOwnHeads(
+    tx,
+    keyring,
+    held.map(({ tree }) => tree),
+  );
   const trees: (logTrees.LogTree | null)[] = [];
-  for (const { tree, homeNow: home } of held) {
+  for (const [at, { tree, homeNow: home }] of held.entries()) {
     const isHere = isSameHome(tree.home, home) && !(await isToRename(growth, tree));
-    const isToGrow = (await isOwnHead(tx, keyring, tree)) && isHere;
-    trees.push(isToGrow ? tree : await reopenTree(growth, tree, { home, previous: null }));
+    if (areOwn[at] && isHere) trees.push(tree);
+    else trees.push((await reopenTree(growth, tree, { home, previous: null }))?.tree ?? null);
   }
   if (held.length < owners.length) trees.push(...(await openTrees(growth, owners)));
   return trees.filter((tree) => tree !== null);
@@ -121,14 +137,17 @@ async function isToRename(
   return !wasOurs || logTrees.isOlderThan(tx, id, logRenamedBackAfterMs);
 }
 
-/** For those that have none. */
+/** For those that have none. One whose last log is closed had it closed by somebody else: the next one follows it. */
 async function openTrees(growth: Growth, owners: readonly LogOwner[]) {
-  const without = await logTrees.listWithoutTree(growth.tx, owners);
+  const { tx, keyring } = growth;
+  const without = await logTrees.listWithoutTree(tx, owners);
   if (without.length === 0) return [];
-  const home = await logTrees.readHome(growth.tx);
+  const reopening = { home: await logTrees.readHome(tx), previous: null };
   const trees: (logTrees.LogTree | null)[] = [];
   for (const owner of without) {
-    trees.push(await openTree(growth, { owner, home, previous: null }));
+    const former = await logTrees.listOf(tx, owner);
+    await areOwnHeads(tx, keyring, former.slice(-1));
+    trees.push((await followTrees(growth, { owner, former }, reopening))?.tree ?? null);
   }
   return trees;
 }
@@ -136,31 +155,54 @@ async function openTrees(growth: Growth, owners: readonly LogOwner[]) {
 /** A null `previous` stands for the last checkpoint that we know of. */
 type Reopening = { home: string; previous: string | null };
 
-/**
- * Closes a locked tree and opens the next, which names the last checkpoint, and carries what no checkpoint covers. From a
- * tree whose head isn't ours it carries nothing: nobody could say by whom that was added.
- */
+/** `leftBehind`: entries of the log before that are in no checkpoint, and not carried over. */
+type Reopened = { tree: logTrees.LogTree; leftBehind: number };
+
+/** Closes a locked tree and opens the next. */
 export async function reopenTree(
   growth: Growth,
   tree: logTrees.LogTree,
+  reopening: Reopening,
+): Promise<Reopened | null> {
+  const { owner } = tree;
+  await logTrees.close(growth.tx, tree.id);
+  const former = await logTrees.listOf(growth.tx, owner);
+  return followTrees(growth, { owner, former }, reopening);
+}
+
+/**
+ * Opens a log that names the last checkpoint of the one before, and carries what no checkpoint covers. From a log whose
+ * head isn't ours it carries nothing: nobody could say by whom that was added.
+ */
+export async function followTrees(
+  growth: Growth,
+  { owner, former }: { owner: LogOwner; former: readonly logTrees.LogTree[] },
   { home, previous }: Reopening,
-): Promise<logTrees.LogTree | null> {
+): Promise<Reopened | null> {
   const { tx, keyring } = growth;
-  const last = await logCheckpoints.findNewest(tx, tree.id);
-  const isOwn = (await stateOfHead(tx, keyring, tree)) === "ours";
-  await logTrees.close(tx, tree.id);
-  const { owner, id: treeId } = tree;
-  const from = last === null ? 0 : last.size;
-  if (isOwn) await logPending.carryOver(tx, { owner, treeId, from, to: tree.size });
-  return openTree(growth, { owner, home, previous: previous ?? last?.note ?? null });
+  const generation = former.length + 1;
+  const before = former.at(-1);
+  if (before === undefined) {
+    const tree = await openTree(growth, { owner, home, previous, generation });
+    return tree === null ? null : { tree, leftBehind: 0 };
+  }
+  const last = await findNewestRight(tx, keyring, before);
+  const [state] = await statesOfHeads(tx, keyring, [before]);
+  const opening = { owner, home, previous: previous ?? last?.note ?? null, generation };
+  const tree = await openTree(growth, opening);
+  if (tree === null) return null;
+  const { id: treeId, size: to } = before;
+  const from = last?.size ?? 0;
+  if (state !== "ours") return { tree, leftBehind: to - from };
+  await logPending.carryOver(tx, { owner, treeId, from, to });
+  return { tree, leftBehind: 0 };
 }
 
 async function openTree(
   growth: Growth,
-  { owner, home, previous }: Reopening & { owner: LogOwner },
+  { owner, home, previous, generation }: Reopening & { owner: LogOwner; generation: number },
 ): Promise<logTrees.LogTree | null> {
   const { tx, publicUrl } = growth;
-  const generation = (await logTrees.listOf(tx, owner)).length + 1;
   const workspaceId = owner === installation ? null : owner;
   const origin = logOrigin(publicUrl, { workspaceId, generation });
   const tree = await logTrees.insert(tx, { owner, origin, home, root: emptyRoot });
@@ -232,9 +274,13 @@ async function carriedEntries(
   const places = pending.map(({ subject }) => placeOf(subject));
   const named = new Set(places.map(([treeId]) => treeId));
   const sizeOf = new Map<number, number>();
-  for (const tree of await logTrees.listOf(tx, owner)) {
-    if (!named.has(tree.id) || !tree.isClosed) continue;
-    if ((await stateOfHead(tx, keyring, tree)) === "ours") sizeOf.set(tree.id, tree.size);
+  const all = await logTrees.listOf(tx, owner);
+  const closed = all.filter(({ id, isClosed }) => isClosed && named.has(id));
+  const states = await statesOfHeads(tx, keyring, closed);
+  for (const [at, tree] of closed.entries()) {
+    // Another process can tell, or the operator.
+    if (states[at] === "awaited") throw faultOfHead(tree, "awaited");
+    if (states[at] === "ours") sizeOf.set(tree.id, tree.size);
   }
   const found = await logEntries.listAt(
     tx,
@@ -264,21 +310,24 @@ async function checkpointEntries(
   const now = await logTrees.readNow(tx);
   const keys = await listOwnKeys(tx, keyring);
   const inOrder = found.sort((one, other) => one.treeId - other.treeId || one.size - other.size);
-  return inOrder.flatMap(({ treeId, note, signedAt }) => {
+  const entries: logEntries.NewEntry[] = [];
+  for (const [n, { treeId, origin, size, note, signedAt }] of inOrder.entries()) {
+    if (n % entriesAtOnce === entriesAtOnce - 1) await otherWork();
     const checkpoint = openOwnCheckpoint(note, keys);
-    if (checkpoint === null) return [];
+    // The service's role may put one log's checkpoint into another's place.
+    if (checkpoint?.origin !== origin || checkpoint.size !== size) continue;
     // The transaction may have begun before the signature.
     const at = signedAt > now ? signedAt : now;
     const body = checkpointBody(checkpoint);
     const salt = randomBytes(saltBytes);
-    const { origin } = checkpoint;
     const entry = checkpointEntryOf({ origin, at, salt, body });
-    return {
+    entries.push({
       ...{ entry, leafHash: leafHash(Buffer.from(entry)), subject: String(treeId) },
       ...{ approvalId: null, salt },
       fact: checkpointFact({ origin, body }),
-    };
-  });
+    });
+  }
+  return entries;
 }
 
 function placeOf(subject: string): [treeId: number, at: number] {
@@ -309,8 +358,17 @@ async function grow(
     grown.push({ ...head, seal: sealHead(keyring, head) });
   }
   if (placed.length === 0) return grown;
-  await logEntries.insertMany(tx, placed);
-  await logEntries.insertTileHashes(tx, tiles);
+  try {
+    await logEntries.insertMany(tx, placed);
+    await logEntries.insertTileHashes(tx, tiles);
+  } catch (cause) {
+    const isBehind = ["log_entries_pkey", "log_openings_pkey", "log_nodes_pkey"].some((key) =>
+      isConflictOn(cause, key),
+    );
+    if (!isBehind) throw cause;
+    const origins = grown.map(({ origin }) => origin).join(", ");
+    throw new Error(`the log ${origins} was changed: somebody wrote behind its head`, { cause });
+  }
   await logTrees.growMany(tx, grown);
   return grown;
 }

@@ -9,7 +9,8 @@ import type { Signer } from "../../domain/proof/signing-key.ts";
 import * as logCheckpoints from "../../storage/proof/log-checkpoints.ts";
 import { installation } from "../../storage/proof/log-pending.ts";
 import * as logTrees from "../../storage/proof/log-trees.ts";
-import { faultOfHead, stateOfHead } from "./sealed-heads.ts";
+import * as signingKeys from "../../storage/proof/signing-keys.ts";
+import { faultOfHead, listSigned, rememberSigned, statesOfHeads } from "./sealed-heads.ts";
 
 /**
  * Answers how many heads were signed. A log from another database is never signed again, and no head that isn't ours.
@@ -20,26 +21,42 @@ export async function signLogs(
   signer: Signer,
   treeIds: readonly number[],
 ): Promise<number> {
-  const found = await logTrees.listByIds(db, treeIds);
-  const own: logTrees.LogTree[] = [];
-  const faults: Error[] = [];
-  for (const { tree, homeNow } of found) {
-    if (!isToSign(tree) || !isSameHome(tree.home, homeNow)) continue;
-    const state = await stateOfHead(db, keyring, tree);
-    if (state === "ours") own.push(tree);
-    else if (state !== "given up") faults.push(faultOfHead(tree, state));
-  }
+  const trees = (await logTrees.listByIds(db, treeIds))
+    .filter(({ tree, homeNow }) => isToSign(tree) && isSameHome(tree.home, homeNow))
+    .map(({ tree }) => tree);
+  const states = await statesOfHeads(db, keyring, trees);
+  const own = trees.filter((_, at) => states[at] === "ours");
+  const faults = trees.flatMap((tree, at) => {
+    const state = states[at];
+    return state === "changed" || state === "awaited" ? faultOfHead(tree, state) : [];
+  });
   const checkpoints = own.map(({ id: treeId, owner, origin, size, root }) => ({
     ...{ treeId, size, isOfInstallation: owner === installation },
     note: signNote(checkpointBody({ origin, size, root }), origin, signer),
   }));
+  for (const { note } of checkpoints) rememberSigned(note, signer.publicKey);
   const count =
     checkpoints.length === 0
       ? 0
       : await logCheckpoints.insertMany(inOneStatement(db), signer.id, checkpoints);
+  if (count < own.length) faults.push(...(await listDisplaced(db, own)));
   if (faults.length === 0) return count;
   const reasons = faults.map(({ message }) => message).join("; ");
   throw new Error(`not signed: ${reasons}`);
+}
+
+/** Where ours found its place taken, another process has signed the same head, or somebody has put something else there. */
+async function listDisplaced(db: Database, own: readonly logTrees.LogTree[]): Promise<Error[]> {
+  const keys = (await signingKeys.list(db)).map(({ publicKey }) => publicKey);
+  const signed = new Set(await listSigned(db, own, keys));
+  return own
+    .filter(({ id }) => !signed.has(id))
+    .map(
+      ({ origin, size }) =>
+        new Error(
+          `the log ${origin} was changed: in the place of its checkpoint of ${size} entries is another`,
+        ),
+    );
 }
 
 function isToSign({ isClosed, size }: logTrees.LogTree): boolean {

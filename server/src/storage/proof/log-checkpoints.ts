@@ -186,15 +186,17 @@ export async function find(
   return toKeptOrNull(rows);
 }
 
-/** Those named; one that doesn't exist is left out. */
+/** Those named, with the names of their logs; one that doesn't exist is left out. */
 export async function listAt(
   db: Queryable,
   places: readonly { treeId: number; size: number }[],
-): Promise<KeptCheckpoint[]> {
-  const { rows } = await db.query<CheckpointRow>({
+): Promise<(KeptCheckpoint & { origin: string })[]> {
+  const { rows } = await db.query<CheckpointRow & { origin: string }>({
     name: "logCheckpoints.listAt",
     text: `
-      select c.tree_id, c.size, c.note, c.signed_at
+      select c.tree_id, c.size, c.note, c.signed_at, (
+        select t.origin from log_trees t where t.id = c.tree_id
+      ) as origin
       from unnest($1::integer[], $2::bigint[]) with ordinality as asked (tree_id, size, n)
       cross join lateral (
         select * from log_checkpoints c where c.tree_id = asked.tree_id and c.size = asked.size limit 1
@@ -202,6 +204,19 @@ export async function listAt(
       order by asked.n`,
     values: [places.map(({ treeId }) => treeId), places.map(({ size }) => size)],
   });
+  return rows.map((row) => ({ ...toKept(row), origin: row.origin }));
+}
+
+/** Of one log, the newest first, from a size down. */
+export async function listDown(
+  db: Queryable,
+  { treeId, from, limit }: { treeId: number; from: number; limit: number },
+): Promise<KeptCheckpoint[]> {
+  const { rows } = await db.query<CheckpointRow>(
+    `select tree_id, size, note, signed_at from log_checkpoints
+     where tree_id = $1 and size <= $2 order by size desc limit $3`,
+    [treeId, from, limit],
+  );
   return rows.map(toKept);
 }
 

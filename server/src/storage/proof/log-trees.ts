@@ -151,14 +151,15 @@ export async function listToMend(db: Queryable, homeNow: string): Promise<LogTre
   return rows.map(toTree);
 }
 
-/** The owners of open trees whose heads one of these keys has sealed. */
-export async function listSealedBy(
+/** The owners of open trees whose heads one of these keys has sealed, or none: they have not grown since seals are made. */
+export async function listToSeal(
   db: Queryable,
   secretKeyIds: readonly string[],
 ): Promise<LogOwner[]> {
   const { rows } = await db.query<{ owner: string }>(
     `select coalesce(t.workspace_id, '') as owner from log_trees t
-     where t.closed_at is null and t.sealed_by = any ($1::text[])`,
+     where t.closed_at is null and (t.seal is null or t.sealed_by = any ($1::text[]))
+     order by 1`,
     [secretKeyIds],
   );
   return rows.map(({ owner }) => owner);
