@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { after, test } from "node:test";
 import { type Keyring, parseKeyring } from "../src/domain/access/keyring.ts";
 import { mendLogs, reopenLog, resealLogs } from "../src/operations/proof/mend-logs.ts";
-import { sequenceLog } from "../src/operations/proof/sequence-log.ts";
+import { sequenceLog, sequenceLogs } from "../src/operations/proof/sequence-log.ts";
 import { signLogs } from "../src/operations/proof/sign-log.ts";
 import { currentSigner } from "../src/operations/proof/signing-keys.ts";
 import { auditLogs } from "./log-audit.ts";
@@ -142,6 +142,27 @@ test("the operator opens the next log also where somebody has closed the last on
   assert.ok("opened" in reopened);
   await sequence(log.workspaceId);
   assert.deepEqual((await newestOf(log.workspaceId)).subjects, [fact]);
+});
+
+test("a name that somebody has taken is told, until the database's owner gives it back", async () => {
+  const [log, other] = [await makeLog(), await makeLog()];
+  await write(
+    `insert into log_trees (workspace_id, origin, home, root, closed_at)
+     select workspace_id, $2, home, root, now_ms() from log_trees where id = $1`,
+    [other.id, `${log.origin}/2`],
+  );
+  const wanted = { workspaceId: log.workspaceId, after: null };
+  await assert.rejects(reopenLog(parts, wanted), /somebody has put one of that name/);
+  assert.equal((await openLogOf(log.workspaceId)).id, log.id);
+  await db.query("delete from log_trees where origin = $1", [`${log.origin}/2`]);
+  assert.ok("opened" in (await reopenLog(parts, wanted)));
+});
+
+test("processes that open the same logs at the same time make one each, and none of them fails", async () => {
+  const made = await Promise.all(Array.from({ length: 12 }, () => makeWorkspace(db)));
+  const ids = made.map(({ id }) => id).toSorted();
+  await Promise.all(Array.from({ length: 4 }, () => sequenceLogs(parts, ids, 10)));
+  for (const id of ids) assert.equal((await openLogOf(id)).origin.endsWith(id), true);
 });
 
 test("what somebody writes behind a log's head is told as such", async () => {

@@ -73,7 +73,7 @@ export async function findNewestRight(
   }
 }
 
-const lookedAtOnce = 100;
+const lookedAtOnce = 10;
 
 /** What this process has signed, and with which key: checking a signature takes as long as a hundred hashes. */
 const signedHere = new Map<string, Uint8Array>();
@@ -123,7 +123,7 @@ export function faultOfHead({ origin, seal }: LogTree, state: "changed" | "await
     return new Error(
       `SECRET_KEY lacks the key ${seal?.sealedBy}, with which the head of the log ${origin} was sealed`,
     );
-  const unless =
+  const how =
     seal === null ? ", which bears no seal (one from before seals is taken if it is signed)" : "";
-  return new Error(`the log ${origin} was changed: this service has not sealed its head${unless}`);
+  return new Error(`the log ${origin} was changed: this service has not sealed its head${how}`);
 }

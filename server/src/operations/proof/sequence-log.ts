@@ -206,7 +206,12 @@ async function openTree(
   const workspaceId = owner === installation ? null : owner;
   const origin = logOrigin(publicUrl, { workspaceId, generation });
   const tree = await logTrees.insert(tx, { owner, origin, home, root: emptyRoot });
-  if (tree === null) return null;
+  if (tree === null) {
+    if ((await logTrees.listOf(tx, owner)).some(({ isClosed }) => !isClosed)) return null;
+    throw new Error(
+      `the log ${origin} can't be opened: somebody has put one of that name into log_trees. Delete it as the database's owner`,
+    );
+  }
   const requestsBefore =
     workspaceId === null ? 0 : await logTrees.countRequestsBefore(tx, workspaceId);
   const opened = { origin, previous, requestsBefore };
@@ -248,6 +253,8 @@ async function readEntries(
 }
 
 const entriesAtOnce = 128;
+/** Those of other processes have their signatures checked. */
+const checkpointsAtOnce = 32;
 
 async function readFacts(tx: Transaction, pending: readonly PendingFact[]) {
   return gatherFacts({ tx, now: await logTrees.readNow(tx) }, pending);
@@ -312,7 +319,7 @@ async function checkpointEntries(
   const inOrder = found.sort((one, other) => one.treeId - other.treeId || one.size - other.size);
   const entries: logEntries.NewEntry[] = [];
   for (const [n, { treeId, origin, size, note, signedAt }] of inOrder.entries()) {
-    if (n % entriesAtOnce === entriesAtOnce - 1) await otherWork();
+    if (n % checkpointsAtOnce === checkpointsAtOnce - 1) await otherWork();
     const checkpoint = openOwnCheckpoint(note, keys);
     // The service's role may put one log's checkpoint into another's place.
     if (checkpoint?.origin !== origin || checkpoint.size !== size) continue;

@@ -67,14 +67,14 @@ export async function listWithoutTree(
   return rows.map(({ owner }) => owner);
 }
 
-/** Null if there is an open one, which another process has just made or holds. */
+/** Null if there is an open one, which another process has just made or holds, or one of that name. */
 export async function insert(
   tx: Transaction,
   { owner, origin, home, root }: Pick<LogTree, "owner" | "origin" | "home" | "root">,
 ): Promise<LogTree | null> {
   const { rows } = await tx.query<TreeRow>(
     `insert into log_trees as t (workspace_id, origin, home, root) values (nullif($1, ''), $2, $3, $4)
-     on conflict (coalesce(workspace_id, '')) where closed_at is null do nothing
+     on conflict do nothing
      returning ${columns}`,
     [owner, origin, home, root],
   );
