@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { awaitSecondsMax, listRowsMax } from "../mcp/src/tool-schemas.ts";
 import * as keys from "../server/src/domain/access/key-limits.ts";
+import { backlogPendingMax } from "../server/src/domain/delivery/backlog-limits.ts";
 import * as limits from "../server/src/domain/limits.ts";
 import * as fields from "../server/src/domain/shown/field-limits.ts";
 import { openValuesAtFirst, textCharactersAtFirst } from "../web/src/payload/folding.ts";
@@ -81,6 +82,7 @@ const claims: Record<string, string[]> = {
     `answers at most ${mebibytes(limits.mcpAnswerBytesMax)}`,
   ],
   "docs/operating.md": [
+    `requests that wait for a decision, counted up to ${count(backlogPendingMax)}`,
     `holds ${count(limits.waitersMax)} of them, and ${count(limits.waitersPerWorkspaceMax)} of one workspace`,
     `its lease of ${limits.leaseSeconds} seconds`,
     `After ${limits.crashesInRowMax} crashes in a row`,

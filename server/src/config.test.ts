@@ -42,6 +42,7 @@ test("an empty environment gives the documented defaults", () => {
       webhookRetryDelaysMs: [30_000, 300_000],
       slackApiUrl: "https://slack.com/api/",
       witnesses: [],
+      metrics: null,
       logLevel: "info",
       logFormat: "json",
     },
@@ -216,4 +217,19 @@ test("tokens of Slack are sent over TLS, or to this machine", () => {
   for (const text of ["http://proxy.example/", "slack.com", "ftp://slack.com/"]) {
     assert.throws(() => readConfig({ SLACK_API_URL: text }), /SLACK_API_URL/, text);
   }
+});
+
+test("metrics are off unless a port or a token is set, and a token is long enough", () => {
+  assert.equal(readConfig({ METRICS_HOST: "10.0.0.1" }).metrics, null);
+  const token = "x".repeat(16);
+  assert.deepEqual(readConfig({ METRICS_PORT: "9464" }).metrics, {
+    ...{ host: "127.0.0.1", port: 9464, token: null },
+  });
+  assert.deepEqual(readConfig({ METRICS_TOKEN: token }).metrics, {
+    ...{ host: "127.0.0.1", port: null, token },
+  });
+  assert.throws(() => readConfig({ METRICS_TOKEN: "short" }), /METRICS_TOKEN.*16 to 200/);
+  assert.throws(() => readConfig({ METRICS_TOKEN: "has a space in it, it has" }), /METRICS_TOKEN/);
+  assert.throws(() => readConfig({ METRICS_TOKEN: token, ROLE: "worker" }), /METRICS_PORT/);
+  assert.ok(readConfig({ METRICS_TOKEN: token, METRICS_PORT: "1", ROLE: "worker" }).metrics);
 });

@@ -5,6 +5,11 @@ import pg from "pg";
 import { z } from "zod";
 import { type Keyring, parseKeyring, parseSecretKeyIds } from "./domain/access/keyring.ts";
 import {
+  type MetricsSettings,
+  metricsTokenPattern,
+  readMetricsSettings,
+} from "./domain/access/metrics-settings.ts";
+import {
   type AllowedCidr,
   type Cidr,
   loopbackCidrs,
@@ -58,6 +63,8 @@ export type Config = {
   slackApiUrl: string;
   /** Who cosigns the installation's log. */
   witnesses: readonly WitnessSetting[];
+  /** Null means that nothing is measured. */
+  metrics: MetricsSettings | null;
   logLevel: LogLevel;
   logFormat: "json" | "text";
 };
@@ -129,6 +136,14 @@ export const variables: readonly (readonly [name: string, meaning: string])[] = 
   [
     "DRAIN_SECONDS",
     "how long a process that was told to stop still serves while /readyz says 503, so that load balancers send nobody else (5; 0 with the embedded PostgreSQL)",
+  ],
+  [
+    "METRICS_HOST, METRICS_PORT",
+    "where /metrics for Prometheus is served by itself (127.0.0.1, none)",
+  ],
+  [
+    "METRICS_TOKEN",
+    "what a reader of /metrics sends as Authorization: Bearer; without METRICS_PORT, /metrics is then on the service's port (none)",
   ],
   ["RATE_LIMIT", "calls a second per API key, with a burst of twice that; 0 turns it off (100)"],
   ["LOG_LEVEL", `${logLevels.join(", ")} (info)`],
@@ -210,6 +225,12 @@ const schema = z.object({
     )
     .default("https://slack.com/api/"),
   WITNESSES: z.string().transform(toWitnesses).optional(),
+  METRICS_HOST: z.string().min(1).default("127.0.0.1"),
+  METRICS_PORT: wholeNumber(0, 65_535).optional(),
+  METRICS_TOKEN: z
+    .string()
+    .regex(metricsTokenPattern, "must be 16 to 200 characters without spaces: openssl rand -hex 32")
+    .optional(),
   LOG_LEVEL: z.enum(logLevels).default("info"),
   LOG_FORMAT: z.enum(["json", "text"]).optional(),
 });
@@ -257,6 +278,7 @@ export function readConfig(
     webhookRetryDelaysMs: values.WEBHOOK_RETRY_DELAYS ?? [],
     slackApiUrl: values.SLACK_API_URL.replace(/\/*$/, "/"),
     witnesses: values.WITNESSES ?? [],
+    metrics: readMetricsSettings(values),
     logLevel: values.LOG_LEVEL,
     logFormat: values.LOG_FORMAT ?? (isTerminal ? "text" : "json"),
   };

@@ -15,9 +15,11 @@ import { flawOfPublicUrl, isLoopbackUrl } from "./domain/access/public-url.ts";
 import { signInUrlOf } from "./domain/access/sign-in.ts";
 import { vapidSubject } from "./domain/channels/vapid.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
+import type { Recorder } from "./domain/recorder.ts";
 import type { DevMail } from "./http/dev-mail/dev-mail.ts";
 import { type Assets, loadAssets } from "./http/frame/assets.ts";
 import { openLog } from "./log.ts";
+import { type Measuring, openMeasuring } from "./measuring.ts";
 import { makeAnnounceDue } from "./operations/approvals/announce-due.ts";
 import { composeMail } from "./operations/deliveries/compose-mail.ts";
 import type { MailOrigin } from "./operations/deliveries/composed-mail.ts";
@@ -47,6 +49,7 @@ export async function serve(config: Config): Promise<void> {
   // Before anything is opened that would have to be closed again.
   const assets = config.role === "worker" ? null : loadAssets();
   const partners = await openPartners(config);
+  const measuring = await openMeasuring(config.metrics, log);
   const stopping = new AbortController();
   const opening = openStore({ ...config, purpose: "serve", log });
   let node: Node | null = null;
@@ -61,7 +64,7 @@ export async function serve(config: Config): Promise<void> {
   const store = await opening;
   if (stopping.signal.aborted) return;
   if ("inUseBy" in store) throw new OperatorFault(alreadyServed(config, store.inUseBy));
-  node = assembleNode({ config, store, assets, partners, log });
+  node = assembleNode({ config, store, assets, partners, measuring, log });
   try {
     await start(node, { config, store, log, signal: stopping.signal });
   } catch (error) {
@@ -85,6 +88,7 @@ async function start(node: Node, parts: StartParts): Promise<void> {
   prepared.catch(() => {});
   if (store.kind === "embedded") await prepared;
   collectGarbageOfStart();
+  await node.measuring?.listen();
   const address = node.app === null ? null : await listen(node.app, config);
   if (address !== null) node.listensAt(address);
   const isAway = await Promise.race([prepared.then(() => false), away.then(() => true)]);
@@ -117,6 +121,8 @@ async function openPartners({ role, smtpUrl, mailFrom, oidc }: Config): Promise<
 /** The parts of one process, by its role. */
 type Node = {
   app: FastifyInstance | null;
+  /** Null when nothing is measured. */
+  measuring: Measuring | null;
   listensAt: (address: string) => void;
   /** Serves calls and does due work. Can't fail. */
   begin: () => void;
@@ -131,16 +137,19 @@ type NodeParts = {
   store: Store;
   assets: Assets | null;
   partners: Partners;
+  measuring: Measuring | null;
   log: Logger;
 };
 
-function assembleNode({ config, store, assets, partners, log }: NodeParts): Node {
+function assembleNode(parts: NodeParts): Node {
+  const { config, store, assets, partners, measuring, log } = parts;
+  const recorder = measuring?.recorder ?? null;
   const listener = new Listener(store.connection);
   const origin = { keyring: store.keyring, publicUrl: config.publicUrl };
   const outgoing =
     config.role === "api"
       ? null
-      : assembleWorker({ config, store, listener, origin, mails: partners.mails, log });
+      : assembleWorker({ config, store, listener, origin, mails: partners.mails, recorder, log });
   const worker = outgoing?.worker ?? null;
   let [isStarted, isDraining] = [false, false];
   const service =
@@ -166,13 +175,19 @@ function assembleNode({ config, store, assets, partners, log }: NodeParts): Node
           oidc: partners.oidc,
           isStarted: () => isStarted,
           isDraining: () => isDraining,
+          recorder,
+          readMetrics: measuring?.scrape ?? null,
           log,
         });
   const app = service?.app ?? null;
+  measuring?.watch({
+    ...{ db: store.db, workerDb: outgoing?.db ?? null, listener },
+    waitingCallers: service === null ? null : () => service.resolutions.waiting,
+  });
   listener.start();
   const stop = async () => {
     await Promise.all([service === null ? null : closeApp(service), outgoing?.stop()]);
-    await listener.stop();
+    await Promise.all([listener.stop(), measuring?.stop()]);
   };
   const drain = async () => {
     isDraining = true;
@@ -187,7 +202,7 @@ function assembleNode({ config, store, assets, partners, log }: NodeParts): Node
     worker?.start();
     outgoing?.sockets.start();
   };
-  return { app, listensAt, begin, drain, stop };
+  return { app, measuring, listensAt, begin, drain, stop };
 }
 
 /** If the system chooses the port, links are right only once it has. */
@@ -201,10 +216,12 @@ type WorkerParts = {
   listener: Listener;
   origin: MailOrigin;
   mails: MailSender | null;
+  recorder: Recorder | null;
   log: Logger;
 };
 
-function assembleWorker({ config, store, listener, origin, mails, log }: WorkerParts) {
+function assembleWorker(parts: WorkerParts) {
+  const { config, store, listener, origin, mails, recorder, log } = parts;
   const db = store.openWorkerPool();
   const webhooks = new WebhookSender({
     policy: makeAddressPolicy(config.webhookAllowed),
@@ -241,6 +258,7 @@ function assembleWorker({ config, store, listener, origin, mails, log }: WorkerP
       addCheckpoint: (witness, submission) => checkpoints.send(witness, submission),
     },
     messageChannels: [push, slack, teamsChannel({ ...store, db, origin, sender: teams })],
+    recorder,
     log,
   });
   const onDue = () => worker.wake();
@@ -255,7 +273,7 @@ function assembleWorker({ config, store, listener, origin, mails, log }: WorkerP
     mails?.close();
     await db.end();
   };
-  return { worker, sockets, stop };
+  return { worker, sockets, db, stop };
 }
 
 function devMailOf({ mailFrom }: Config, origin: MailOrigin): DevMail {

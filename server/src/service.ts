@@ -32,7 +32,9 @@ import {
   largeStatementsMax,
   largeStatementsPerHolderMax,
 } from "./domain/limits.ts";
+import type { Recorder } from "./domain/recorder.ts";
 import { noteKeyUse } from "./http/api/key-use.ts";
+import type { ReadMetrics } from "./http/api/metrics.ts";
 import type { DevMail } from "./http/dev-mail/dev-mail.ts";
 import { buildApp } from "./http/frame/app.ts";
 import type { Assets } from "./http/frame/assets.ts";
@@ -81,6 +83,9 @@ export type ServiceOptions = {
   isStarted?: () => boolean;
   /** The process is about to stop: load balancers are told, and calls are served meanwhile. */
   isDraining?: () => boolean;
+  recorder?: Recorder | null;
+  /** Null when metrics are off, or have a port of their own. */
+  readMetrics?: ReadMetrics | null;
   log: Logger;
   clock?: () => number;
   requestTimeoutMs?: number;
@@ -99,7 +104,7 @@ export function assembleService(options: ServiceOptions): Service {
   // The worker's own work counts for everybody.
   const onDue = () => asHolder(null, options.onDue);
   const { clock = () => performance.now(), isStarted = () => true } = options;
-  const { isDraining = () => false } = options;
+  const { isDraining = () => false, recorder = null, readMetrics = null } = options;
   const resolutions = new ResolutionWatch(db, listener);
   const inboxWatch = new InboxWatch(db, listener);
   const background = makeBackground(options.log);
@@ -114,10 +119,10 @@ export function assembleService(options: ServiceOptions): Service {
   });
   const routes = routesOf({
     db,
-    createApproval: makeCreateApproval(db, keyring, onDue),
+    createApproval: makeCreateApproval({ db, keyring, onDue, recorder }),
     examineCallback: (url) => examineCallbackUrl(url, callbacks),
-    readApproval: makeReadApproval(db),
-    readReceipt: makeReadReceipt({ db, keyring, origin }),
+    readApproval: makeReadApproval(db, recorder),
+    readReceipt: makeReadReceipt({ db, keyring, origin, recorder }),
     largeCreates: new Turnstile({
       placesMax: largeStatementsMax,
       perHolderMax: largeStatementsPerHolderMax,
@@ -135,6 +140,7 @@ export function assembleService(options: ServiceOptions): Service {
     origin,
     devMail,
     isDraining,
+    readMetrics,
     onDue,
     isMailKept: options.isMailKept,
     inBackground: background.begin,

@@ -61,6 +61,15 @@ export function openDatabase({
   return pool;
 }
 
+export type PoolUse = { total: number; idle: number; waiting: number; max: number };
+
+/** How many connections there are, and how many callers wait for one. */
+export function useOf(db: Database): PoolUse {
+  const inFront = db instanceof SharedPool ? db.waitingInFront : 0;
+  const { totalCount: total, idleCount: idle, waitingCount, options } = db;
+  return { total, idle, waiting: waitingCount + inFront, max: options.max };
+}
+
 type Connected = (
   fault: Error | undefined,
   client: pg.PoolClient | undefined,
@@ -89,6 +98,10 @@ class SharedPool extends pg.Pool {
       // After pg-pool has put it back: the next user should get this connection, not open another.
       process.nextTick(() => this.#turnstile.leave(user.holder));
     });
+  }
+
+  get waitingInFront(): number {
+    return this.#turnstile.waiting;
   }
 
   override connect(): Promise<pg.PoolClient>;

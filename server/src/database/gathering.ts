@@ -25,6 +25,8 @@ export type GatherOptions = {
   batchesInFlightMax?: number;
   /** The most items of one holder under way at a time, if items travel alone. */
   perHolderMax?: number;
+  /** Told of each batch. */
+  onBatch?: ((items: number) => void) | undefined;
 };
 
 export type Gathered<Item, Result> = ((item: Item) => Promise<Result>) & {
@@ -42,7 +44,7 @@ export function gather<Item, Result>(
   options: GatherOptions = {},
 ): Gathered<Item, Result> {
   const { itemsMax = gatheredItemsMax, batchesInFlightMax = gatheredBatchesInFlightMax } = options;
-  const { perHolderMax = Number.POSITIVE_INFINITY } = options;
+  const { perHolderMax = Number.POSITIVE_INFINITY, onBatch } = options;
   const queue = new FairQueue<Waiting<Item, Result>>();
   const underWay = new Map<Holder, number>();
   let inFlight = 0;
@@ -85,6 +87,7 @@ export function gather<Item, Result>(
       const { holders, batch } = takeBatch();
       if (batch.length === 0) return;
       inFlight += 1;
+      onBatch?.(batch.length);
       for (const holder of holders) underWay.set(holder, (underWay.get(holder) ?? 0) + 1);
       // A batch for many is the service's own; an item that travels alone is its holder's.
       const [holder = null] = itemsMax === 1 ? holders : [];

@@ -20,6 +20,10 @@ export class Turnstile {
     this.#options = options;
   }
 
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   waitingOf(holder: Holder): number {
     return this.#waiting.sizeOf(holder);
   }

@@ -7,6 +7,7 @@ import * as approvals from "./api/approvals.ts";
 import { showDefaultApprover } from "./api/default-approver.ts";
 import { healthz, readyz } from "./api/health.ts";
 import { admitMcp, type McpCalls, makeMcpEndpoint } from "./api/mcp.ts";
+import { type ReadMetrics, showMetrics } from "./api/metrics.ts";
 import { dashboardRoutes } from "./dashboard/calls/routes.ts";
 import type { DashboardCalls } from "./dashboard/visit.ts";
 import * as devMails from "./dev-mail/dev-mail.ts";
@@ -33,7 +34,12 @@ export type Calls = approvals.ApprovalCalls &
   DashboardCalls &
   InboxCalls &
   SlackCalls &
-  McpCalls & { devMail: devMails.DevMail | null; isDraining: () => boolean };
+  McpCalls & {
+    devMail: devMails.DevMail | null;
+    isDraining: () => boolean;
+    /** Null where metrics are off, or have a port of their own. */
+    readMetrics: ReadMetrics | null;
+  };
 
 export function routesOf(calls: Calls): Route[] {
   const openApi: Answer = {
@@ -72,8 +78,14 @@ export function routesOf(calls: Calls): Route[] {
     { method: "GET", path: "/packages", access: "anyone", handle: () => packages.list(calls) },
     { method: "GET", path: "/packages/:file", access: "anyone", handle: (call) => packages.show(calls, call) },
     { method: "GET", path: "/assets/:file", access: "anyone", handle: (call) => showAsset(calls.assets, call) },
+    ...(calls.readMetrics === null ? [] : [metricsRoute(calls.readMetrics)]),
     ...(calls.devMail === null ? [] : devMailRoutes(calls.db, calls.devMail)),
   ];
+}
+
+function metricsRoute(read: ReadMetrics): Route {
+  const handle: Route["handle"] = (call) => showMetrics(read, call);
+  return { method: "GET", path: "/metrics", access: "anyone", handle };
 }
 
 /** How an MCP client gets a token. A client looks at several addresses, by the path of what it called. */

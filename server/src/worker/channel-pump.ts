@@ -5,6 +5,8 @@ import type { Logger } from "pino";
 import type { Database } from "../database/database.ts";
 import { isCrashedTooOften, nextStep } from "../domain/delivery/delivery.ts";
 import { crashesInRowMax, leaseSeconds } from "../domain/limits.ts";
+import type { Recorder } from "../domain/recorder.ts";
+import type { Channel } from "../domain/shown/destination.ts";
 import {
   type CompleteAttempt,
   completeTogether,
@@ -30,6 +32,7 @@ export type ChannelPumpOptions = {
   /** Called when a further attempt will be due. */
   onRetry: (inMs: number) => void;
   onFault: (error: unknown) => void;
+  recorder: Recorder | null;
   log: Logger;
 };
 
@@ -73,17 +76,30 @@ async function deliver<Claimed extends Job, Message>(
   const message = "message" in composed ? composed.message : null;
   const sendWithinMs = leaseSeconds * 1_000 - work.timeoutMs - marginMs;
   if (message !== null && performance.now() - claimedAtMs > sendWithinMs) return;
+  noteBegin(options.recorder, work.channel, job);
   const answer =
     "outcome" in composed ? nothingSent(composed.outcome) : await work.send(composed.message);
   const next = (await work.onAnswer?.(job, answer)) ?? nextAfter(work, job, answer);
   const ends = job.leases.map((lease): AttemptEnd => ({ lease, ...toRecord(answer), next }));
   const record = ownRecordOf(work, { job, answer, next }) ?? recordOf(options);
   const wereHeld = await recordEnd(record, ends, claimedAtMs);
+  for (const wasHeld of wereHeld) {
+    if (wasHeld) options.recorder?.attempted(work.channel, answer.outcome);
+    else options.recorder?.lostLease(work.channel);
+  }
   logAttempts(options.log, work, { job, message, answer, next, wereHeld });
   // Another worker has taken over and will do the rest.
   if (!wereHeld.includes(true)) return;
   if (next.state === "due") options.onRetry(next.delayMs);
   await work.onRecorded?.({ job, message, answer, next });
+}
+
+/** A digest waits on purpose. Where the claim doesn't tell the database's time, ours has to do. */
+function noteBegin(recorder: Recorder | null, channel: Channel, job: Job): void {
+  const [lease] = job.leases;
+  if (recorder === null || job.leases.length > 1 || lease?.number !== 1) return;
+  const begunAtMs = job.claimedAt?.getTime() ?? Date.now();
+  recorder.begunAfter(channel, begunAtMs - job.eventAt.getTime());
 }
 
 /** Null if nothing must follow in the same transaction. */

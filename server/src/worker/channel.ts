@@ -10,6 +10,10 @@ import type { Room } from "./pump.ts";
 /** One message to send. It may end the attempts of several deliveries. */
 export type Job = {
   leases: readonly (Lease & { event: string })[];
+  /** When its event happened, by the database's clock. */
+  eventAt: Date;
+  /** By the database's clock, where the claim tells. */
+  claimedAt?: Date;
   numberInRound: number;
   /** How many crashes in a row have cut it short before. */
   crashesInRow: number;

@@ -8,6 +8,7 @@ import { messageTimeoutMs } from "../domain/channels/message-limits.ts";
 import { askedMs, isTriedTooOften, stepAfterRefusal } from "../domain/channels/message-step.ts";
 import type { MessageChannelName } from "../domain/channels/wanted-messages.ts";
 import { leaseSeconds } from "../domain/limits.ts";
+import type { Recorder } from "../domain/recorder.ts";
 import {
   type CompletedMessage,
   completeMessage,
@@ -28,6 +29,7 @@ export type MessagesOptions = {
   /** Called when mails became due, because a message failed. */
   onMailsDue: () => void;
   onFault: (error: unknown) => void;
+  recorder: Recorder | null;
   log: Logger;
 };
 
@@ -111,7 +113,7 @@ function pumpOf(channel: MessageChannel, options: MessagesOptions): Pump<Timed> 
 
 async function deliver(
   channel: MessageChannel,
-  { db, log, onRetry, onMailsDue }: MessagesOptions,
+  { db, log, recorder, onRetry, onMailsDue }: MessagesOptions,
   { message, claimedAtMs }: Timed,
 ): Promise<void> {
   // The worker was stopped for a while: another one has the message by the time this one could be done.
@@ -121,6 +123,8 @@ async function deliver(
     : await channel.send(message);
   const step = stepOf(outcome, message);
   const ended = await recordEnd((end) => completeMessage(db, message, end), step, claimedAtMs);
+  if (ended.wasHeld) recorder?.attempted(message.channel, outcome.kind);
+  else recorder?.lostLease(message.channel);
   logMessage(log, { message, outcome, step, ended, ms: performance.now() - claimedAtMs });
   if (!ended.wasHeld) return;
   if (ended.dueInMs !== null) onRetry(ended.dueInMs);

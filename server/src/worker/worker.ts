@@ -7,6 +7,7 @@ import { type Database, isUnavailable } from "../database/database.ts";
 import type { Listener } from "../database/listener.ts";
 import type { Keyring } from "../domain/access/keyring.ts";
 import type { WitnessSetting } from "../domain/proof/witness-settings.ts";
+import type { Recorder } from "../domain/recorder.ts";
 import type { Channel } from "../domain/shown/destination.ts";
 import { makeCompleteAttempt } from "../operations/deliveries/complete-attempt.ts";
 import { makeReadReceipt } from "../operations/proof/receipts.ts";
@@ -40,6 +41,7 @@ export type WorkerOptions = {
   messageChannels?: readonly MessageChannel[];
   /** Who cosigns the log, and how they are asked. */
   witnessing?: { witnesses: readonly WitnessSetting[]; addCheckpoint: AddCheckpoint };
+  recorder?: Recorder | null;
   log: Logger;
 };
 
@@ -76,15 +78,15 @@ export class Worker {
 
   constructor(options: WorkerOptions) {
     this.#options = options;
-    const { db, keyring, log, listener } = options;
+    const { db, keyring, log, listener, recorder = null } = options;
     const onFault = (error: unknown) => this.#faulted(error);
     const onRetry = (inMs: number) => this.#alarms.set(inMs);
     const putBack = makePutBack({ db, log });
-    const complete = makeCompleteAttempt(db);
-    const common = { db, log, complete, putBack, onFault, onRetry };
+    const complete = makeCompleteAttempt(db, recorder);
+    const common = { db, log, recorder, complete, putBack, onFault, onRetry };
     const onNotice = () => this.wake();
     const { sendWebhook: send, webhookRetryDelaysMs: retryDelaysMs } = options;
-    const readReceipt = makeReadReceipt({ db, keyring, origin: options.mail.origin });
+    const readReceipt = makeReadReceipt({ db, keyring, origin: options.mail.origin, recorder });
     const posting = { db, keyring, readReceipt, send, retryDelaysMs, onNotice };
     const pumps: Record<Channel, Wakeable> = {
       webhook: channelPump(webhookWork(posting), common),

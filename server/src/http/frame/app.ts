@@ -17,6 +17,7 @@ import {
   bodyBytesMax,
   waitSecondsMax,
 } from "../../domain/limits.ts";
+import type { Recorder } from "../../domain/recorder.ts";
 import { isCounted, refuseUnread } from "./answers.ts";
 import {
   BodyCutOff,
@@ -27,7 +28,7 @@ import {
 } from "./bodies.ts";
 import { makeBrokenRequestAnswer } from "./broken-requests.ts";
 import type { Answer } from "./call.ts";
-import { logEveryCall } from "./call-log.ts";
+import { tellOfEveryCall } from "./call-log.ts";
 import { forReader, send, toCall, toCaller, toReader } from "./exchange.ts";
 import { FairBudget } from "./fair-budget.ts";
 import { type Guard, type GuardOptions, makeGuards } from "./guards.ts";
@@ -62,6 +63,7 @@ const defaultHeaders = { "cache-control": "no-store", "x-content-type-options": 
 export type AppOptions = GuardOptions & {
   routes: Route[];
   log: Logger;
+  recorder?: Recorder | null;
   /** The process is about to stop: callers are led to others, and are served meanwhile. */
   isDraining?: () => boolean;
   /** A whole request must arrive within this time. Its answer may take longer. */
@@ -124,7 +126,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     done();
   });
   closeConnectionsWhenStopping(app, options.isDraining ?? (() => false));
-  logEveryCall(app, log);
+  tellOfEveryCall(app, { log, recorder: options.recorder ?? null });
   boundPipelining(app, (reply) => send(reply, tooManyOnConnection()));
   app.setErrorHandler((error, request, reply) => {
     const { onFault } = request.routeOptions.config.route ?? {};

@@ -18,6 +18,7 @@ import {
   largeStatementsMax,
   largeStatementsPerHolderMax,
 } from "../../domain/limits.ts";
+import type { Recorder } from "../../domain/recorder.ts";
 import { isRefusal, type Refusal, refuse } from "../../domain/refusal.ts";
 import type { JsonText } from "../../domain/shown/json-text.ts";
 import * as creation from "../../storage/approvals/approval-creation.ts";
@@ -43,15 +44,21 @@ export type CreateApproval = (input: CreateInput) => Promise<Created | Refusal>;
 /** The most retries of a batch when another node takes one of its idempotency keys at the same time. */
 const conflictRetriesMax = 5;
 
-/** `onDue` is called after each commit, because approvers and endpoints are to be told. */
-export function makeCreateApproval(
-  db: Database,
-  keyring: Keyring,
-  onDue: () => void,
-): CreateApproval {
+export type CreateParts = {
+  db: Database;
+  keyring: Keyring;
+  /** Called after each commit, because approvers and endpoints are to be told. */
+  onDue: () => void;
+  recorder?: Recorder | null;
+};
+
+export function makeCreateApproval(parts: CreateParts): CreateApproval {
+  const { db, keyring, onDue, recorder = null } = parts;
+  const onBatch =
+    recorder === null ? undefined : (items: number) => recorder.gathered("create", items);
   const secretKeyId = keyring.current.id;
   const carryOut = (rows: creation.NewApprovalRow[]) => insertBatch(db, rows, secretKeyId);
-  const insertGathered = gather(carryOut);
+  const insertGathered = gather(carryOut, { onBatch });
   const insertAlone = gather(carryOut, {
     itemsMax: 1,
     batchesInFlightMax: largeStatementsMax,

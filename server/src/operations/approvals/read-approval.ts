@@ -4,6 +4,7 @@
 import type { Database } from "../../database/database.ts";
 import { gather } from "../../database/gathering.ts";
 import { largeStatementsMax, largeStatementsPerHolderMax } from "../../domain/limits.ts";
+import type { Recorder } from "../../domain/recorder.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import * as approvals from "../../storage/approvals/approvals.ts";
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
@@ -15,9 +16,10 @@ export type ReadApproval = (
 ) => Promise<({ workspaceId: string } & approvals.FoundApproval) | Refusal>;
 
 /** Concurrent reads are gathered into one statement, which also checks each caller's key. */
-export function makeReadApproval(db: Database): ReadApproval {
-  const findGathered = gather((lookups: approvals.ApprovalLookup[]) =>
-    approvals.findByKeys(db, lookups),
+export function makeReadApproval(db: Database, recorder: Recorder | null = null): ReadApproval {
+  const findGathered = gather(
+    (lookups: approvals.ApprovalLookup[]) => approvals.findByKeys(db, lookups),
+    { onBatch: recorder === null ? undefined : (items) => recorder.gathered("read", items) },
   );
   // A few at a time, so that large rows never take all connections from small ones.
   const findAlone = gather(

@@ -4,6 +4,7 @@
 import { type Database, inOneStatement, inTransaction } from "../../database/database.ts";
 import { gather } from "../../database/gathering.ts";
 import { endedAttemptsMax } from "../../domain/limits.ts";
+import type { Recorder } from "../../domain/recorder.ts";
 import * as attempts from "../../storage/deliveries/attempts.ts";
 import * as newDeliveries from "../../storage/deliveries/new-deliveries.ts";
 import { type GivenUp, tellOfGivenUp } from "./note-endpoint-health.ts";
@@ -11,10 +12,17 @@ import { type GivenUp, tellOfGivenUp } from "./note-endpoint-health.ts";
 /** Answers whether the attempt's lease was still held; if not, another has taken over and nothing was changed. */
 export type CompleteAttempt = (end: attempts.AttemptEnd) => Promise<boolean>;
 
-export function makeCompleteAttempt(db: Database): CompleteAttempt {
+export function makeCompleteAttempt(
+  db: Database,
+  recorder: Recorder | null = null,
+): CompleteAttempt {
   return gather(
     (ends: attempts.AttemptEnd[]) => attempts.completeAttempts(inOneStatement(db), ends),
-    { itemsMax: endedAttemptsMax, batchesInFlightMax: 1 },
+    {
+      itemsMax: endedAttemptsMax,
+      batchesInFlightMax: 1,
+      onBatch: recorder === null ? undefined : (items) => recorder.gathered("attempt", items),
+    },
   );
 }
 

@@ -7,6 +7,7 @@ import type { Keyring } from "../../domain/access/keyring.ts";
 import { receiptClaims } from "../../domain/proof/receipt.ts";
 import { signReceipt } from "../../domain/proof/receipt-token.ts";
 import type { Signer } from "../../domain/proof/signing-key.ts";
+import type { Recorder } from "../../domain/recorder.ts";
 import * as receipts from "../../storage/proof/receipts.ts";
 import { currentSigner } from "./signing-keys.ts";
 
@@ -15,6 +16,7 @@ export type ReceiptParts = {
   keyring: Keyring;
   /** Whose address is the issuer; may still change until the service listens. */
   origin: { readonly publicUrl: string };
+  recorder?: Recorder | null;
 };
 
 export type Receipt =
@@ -25,7 +27,10 @@ export type Receipt =
 export type ReadReceipt = (where: receipts.Where) => Promise<Receipt>;
 
 export function makeReadReceipt(parts: ReceiptParts): ReadReceipt {
-  return gather((items: receipts.Where[]) => readMany(parts, items));
+  const { recorder = null } = parts;
+  return gather((items: receipts.Where[]) => readMany(parts, items), {
+    onBatch: recorder === null ? undefined : (items) => recorder.gathered("receipt", items),
+  });
 }
 
 /** A key is rotated once in a while, not several times during a call. */
