@@ -6,7 +6,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { awaitSecondsMax, listRowsMax } from "../mcp/src/tool-schemas.ts";
 import * as keys from "../server/src/domain/access/key-limits.ts";
-import { backlogPendingMax } from "../server/src/domain/delivery/backlog-limits.ts";
+import {
+  backlogLanesMax,
+  backlogPendingMax,
+} from "../server/src/domain/delivery/backlog-limits.ts";
 import * as limits from "../server/src/domain/limits.ts";
 import * as fields from "../server/src/domain/shown/field-limits.ts";
 import { openValuesAtFirst, textCharactersAtFirst } from "../web/src/payload/folding.ts";
@@ -83,6 +86,7 @@ const claims: Record<string, string[]> = {
   ],
   "docs/operating.md": [
     `requests that wait for a decision, counted up to ${count(backlogPendingMax)}`,
+    `among the first ${count(backlogLanesMax)} endpoints, and the first ${count(backlogLanesMax)} workspaces`,
     `holds ${count(limits.waitersMax)} of them, and ${count(limits.waitersPerWorkspaceMax)} of one workspace`,
     `its lease of ${limits.leaseSeconds} seconds`,
     `After ${limits.crashesInRowMax} crashes in a row`,
