@@ -33,6 +33,7 @@ test("an empty environment gives the documented defaults", () => {
       rateLimit: { perSecond: 100, burst: 200 },
       trustedProxies: [true, true, true, false, false],
       role: "all",
+      probePort: null,
       drainMs: 0,
       smtpUrl: null,
       mailFrom: { name: "Countersign", address: "countersign@localhost" },

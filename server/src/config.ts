@@ -46,6 +46,8 @@ export type Config = {
   /** Proxies whose X-Forwarded-For we trust. */
   trustedProxies: readonly Cidr[];
   role: Role;
+  /** Where the probes are answered beside the service's own port; null means nowhere. */
+  probePort: number | null;
   /** How long a process that was told to stop still serves, so that load balancers hear of it. */
   drainMs: number;
   /** Null means that mails are kept and shown at /dev/mail. */
@@ -134,6 +136,10 @@ export const variables: readonly (readonly [name: string, meaning: string])[] = 
   ],
   ["ROLE", "what this process does: all, api or worker (all)"],
   [
+    "PROBE_PORT",
+    "where /healthz and /readyz are answered, and nothing else; for a worker, which has no other port (none)",
+  ],
+  [
     "DRAIN_SECONDS",
     "how long a process that was told to stop still serves while /readyz says 503, so that load balancers send nobody else (5; 0 with the embedded PostgreSQL)",
   ],
@@ -195,6 +201,7 @@ const schema = z.object({
     )
     .optional(),
   DRAIN_SECONDS: wholeNumber(0, 300).optional(),
+  PROBE_PORT: wholeNumber(0, 65_535).optional(),
   ROLE: z.enum(roles, "must be all, api or worker").default("all"),
   SMTP_URL: z.string().superRefine(refuseFlawedSmtpUrl).optional(),
   MAIL_FROM: z
@@ -263,6 +270,7 @@ export function readConfig(
         : { perSecond: values.RATE_LIMIT, burst: values.RATE_LIMIT * burstSeconds },
     trustedProxies: values.TRUSTED_PROXIES ?? nearbyCidrs,
     role: values.ROLE,
+    probePort: values.PROBE_PORT ?? null,
     drainMs: (values.DRAIN_SECONDS ?? (values.DATABASE_URL === undefined ? 0 : 5)) * 1_000,
     smtpUrl: values.SMTP_URL ?? null,
     mailFrom: values.MAIL_FROM ?? {

@@ -24,17 +24,21 @@ export function openLog(options: {
 
 /**
  * The part of a fault that may be logged. PostgreSQL quotes the failing row or value in its messages, which may be a
- * body, so only the code and the names of its errors are kept.
+ * body, so only the code and the names of its errors are kept. What it says of its own state quotes no row.
  */
 function describeFault(fault: unknown): object {
   if (fault instanceof pg.DatabaseError) {
-    const { code, severity, table, column, constraint, routine } = fault;
-    return { type: "DatabaseError", code, severity, table, column, constraint, routine };
+    const { code, severity, table, column, constraint, routine, message, hint } = fault;
+    const names = { type: "DatabaseError", code, severity, table, column, constraint, routine };
+    return quotesNoRow.test(code ?? "") ? { ...names, message, hint } : names;
   }
   if (!(fault instanceof Error)) return { type: typeof fault };
   const code = "code" in fault ? fault.code : undefined;
   return { type: fault.name, code, message: fault.message, stack: fault.stack };
 }
+
+/** Connections, resources, operator intervention, read-only, and a refused sign-in. */
+const quotesNoRow = /^(08|28|53|57P|25006|3D)/;
 
 const usualFields = new Set(["level", "time", "msg", "method", "route", "status", "ms", "err"]);
 

@@ -1,7 +1,6 @@
 // Starts the service, tells the person at the terminal what to do next, and stops it cleanly. A start serves no call
 // before everything that can fail is done, and nothing ends a process that has begun to serve.
 
-import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -18,6 +17,7 @@ import { OperatorFault } from "./domain/operator-fault.ts";
 import type { Recorder } from "./domain/recorder.ts";
 import type { DevMail } from "./http/dev-mail/dev-mail.ts";
 import { type Assets, loadAssets } from "./http/frame/assets.ts";
+import { assembleProbes, closeProbes, listen } from "./listening.ts";
 import { openLog } from "./log.ts";
 import { type Measuring, openMeasuring } from "./measuring.ts";
 import { makeAnnounceDue } from "./operations/approvals/announce-due.ts";
@@ -89,6 +89,7 @@ async function start(node: Node, parts: StartParts): Promise<void> {
   if (store.kind === "embedded") await prepared;
   collectGarbageOfStart();
   await node.measuring?.listen();
+  await listenToProbes(node, config, log);
   const address = node.app === null ? null : await listen(node.app, config);
   if (address !== null) node.listensAt(address);
   const isAway = await Promise.race([prepared.then(() => false), away.then(() => true)]);
@@ -99,6 +100,13 @@ async function start(node: Node, parts: StartParts): Promise<void> {
   if (!signal.aborted) node.begin();
   showWelcome(parts, address, greeting);
   warnOfPublicUrl(config, log);
+}
+
+/** Early: a process that waits for its database lives. */
+async function listenToProbes({ probes }: Node, config: Config, log: Logger): Promise<void> {
+  if (probes === null || config.probePort === null) return;
+  const place = { host: config.host, port: config.probePort, setting: "PROBE_PORT" };
+  log.info({ probes: await listen(probes, place) }, "answering probes");
 }
 
 /** The outside services that are set up. None of them is called yet. */
@@ -123,6 +131,8 @@ type Node = {
   app: FastifyInstance | null;
   /** Null when nothing is measured. */
   measuring: Measuring | null;
+  /** Another port for probes alone, where one is set. */
+  probes: FastifyInstance | null;
   listensAt: (address: string) => void;
   /** Serves calls and does due work. Can't fail. */
   begin: () => void;
@@ -151,7 +161,10 @@ function assembleNode(parts: NodeParts): Node {
       ? null
       : assembleWorker({ config, store, listener, origin, mails: partners.mails, recorder, log });
   const worker = outgoing?.worker ?? null;
-  let [isStarted, isDraining] = [false, false];
+  let [hasStarted, isStopping] = [false, false];
+  const isStarted = () => hasStarted;
+  const isDraining = () => isStopping;
+  const probes = assembleProbes({ config, store, isStarted, isDraining, log });
   const service =
     assets === null
       ? null
@@ -173,8 +186,8 @@ function assembleNode(parts: NodeParts): Node {
           callbackAllowed: config.callbackAllowed,
           slackApiUrl: config.slackApiUrl,
           oidc: partners.oidc,
-          isStarted: () => isStarted,
-          isDraining: () => isDraining,
+          isStarted,
+          isDraining,
           recorder,
           readMetrics: measuring?.scrape ?? null,
           log,
@@ -186,23 +199,25 @@ function assembleNode(parts: NodeParts): Node {
   });
   listener.start();
   const stop = async () => {
+    isStopping = true;
     await Promise.all([service === null ? null : closeApp(service), outgoing?.stop()]);
-    await Promise.all([listener.stop(), measuring?.stop()]);
+    const probesClosed = probes === null ? null : closeProbes(probes);
+    await Promise.all([listener.stop(), probesClosed, measuring?.stop()]);
   };
   const drain = async () => {
-    isDraining = true;
+    isStopping = true;
     // A process that has not begun serves nobody, and a worker has no callers.
-    if (isStarted && app !== null) await pause(config.drainMs);
+    if (hasStarted && app !== null) await pause(config.drainMs);
   };
   const listensAt = (address: string) => {
     origin.publicUrl = publicUrlAt(config, address);
   };
   const begin = () => {
-    isStarted = true;
+    hasStarted = true;
     worker?.start();
     outgoing?.sockets.start();
   };
-  return { app, measuring, listensAt, begin, drain, stop };
+  return { app, probes, measuring, listensAt, begin, drain, stop };
 }
 
 /** If the system chooses the port, links are right only once it has. */
@@ -296,25 +311,6 @@ function collectGarbageOfStart(): void {
   // Code that was compiled ahead is used only under the same flags.
   setFlagsFromString("--no-expose-gc");
   collect({ type: "major", execution: "sync", flavor: "last-resort" });
-}
-
-async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
-  try {
-    await app.listen({ host, port });
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : "";
-    if (code === "EADDRINUSE") {
-      throw new OperatorFault(
-        `Port ${port} on ${host} is in use. Choose another one: PORT=${port + 1} npm start`,
-      );
-    }
-    if (code === "EACCES" || code === "EADDRNOTAVAIL" || code === "ENOTFOUND") {
-      throw new OperatorFault(`Cannot listen on ${host}:${port} (${code}). Set HOST and PORT.`);
-    }
-    throw error;
-  }
-  const { port: actualPort } = app.server.address() as AddressInfo;
-  return `http://${host === "127.0.0.1" || host === "0.0.0.0" ? "localhost" : host}:${actualPort}`;
 }
 
 /** Facts that only this start knows. */

@@ -8,6 +8,7 @@ import { SlackSockets } from "./chat/sockets.ts";
 import type { Database } from "./database/database.ts";
 import { asHolder } from "./database/holder.ts";
 import type { Listener } from "./database/listener.ts";
+import { Readiness } from "./database/readiness.ts";
 import { Turnstile } from "./database/turnstile.ts";
 import type { Keyring } from "./domain/access/keyring.ts";
 import {
@@ -107,6 +108,7 @@ export function assembleService(options: ServiceOptions): Service {
   const { isDraining = () => false, recorder = null, readMetrics = null } = options;
   const resolutions = new ResolutionWatch(db, listener);
   const inboxWatch = new InboxWatch(db, listener);
+  const readiness = new Readiness(db, options.log);
   const background = makeBackground(options.log);
   const policy = makeAddressPolicy(options.webhookAllowed ?? []);
   const callbacks = makeCallbackPolicies(options.callbackAllowed ?? []);
@@ -141,6 +143,7 @@ export function assembleService(options: ServiceOptions): Service {
     devMail,
     isDraining,
     readMetrics,
+    findUnreadiness: () => readiness.reasonAgainst(),
     onDue,
     isMailKept: options.isMailKept,
     inBackground: background.begin,

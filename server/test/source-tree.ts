@@ -94,6 +94,7 @@ const starts = [
   "main.ts",
   "serve.ts",
   "stopping.ts",
+  "listening.ts",
   "prepare.ts",
   "service.ts",
   "measuring.ts",

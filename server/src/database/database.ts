@@ -301,6 +301,11 @@ export function isUnavailable(error: unknown): boolean {
   return isOutOfReach(error) || isSignInRefused(error) || isNotMigrated(error);
 }
 
+/** True when PostgreSQL found no room for what it had to write. */
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "53100";
+}
+
 /** True when the schema is missing or older than this program: nobody has migrated yet. */
 export function isNotMigrated(error: unknown): boolean {
   if (!(error instanceof pg.DatabaseError)) return false;

@@ -42,12 +42,25 @@ export async function migrate(
   }
 }
 
-/** The names of migrations that this program has and the database lacks. */
-export async function listMissingMigrations(db: Queryable): Promise<string[]> {
+export type SchemaDifference = {
+  /** Migrations that this program has and the database lacks. */
+  missing: string[];
+  /** Migrations that the database has and this program doesn't know: a newer program made them. */
+  unknown: string[];
+};
+
+export async function compareSchema(db: Queryable): Promise<SchemaDifference> {
   await requireReadable(db);
-  const migrations = await readMigrations();
+  const known = await listMigrationNames();
   const applied = await listApplied(db);
-  return migrations.map(({ name }) => name).filter((name) => !applied.has(name));
+  return {
+    missing: known.filter((name) => !applied.has(name)),
+    unknown: [...applied.keys()].filter((name) => !known.includes(name)),
+  };
+}
+
+export async function listMissingMigrations(db: Queryable): Promise<string[]> {
+  return (await compareSchema(db)).missing;
 }
 
 /** A standby answers reads, and so does a primary that was told to take no writes. */
@@ -155,8 +168,16 @@ async function listApplied(db: Queryable): Promise<Map<string, string>> {
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }
 
+let migrationNames: readonly string[] | null = null;
+
+/** Read once: a probe asks every few seconds, also when the process has no file descriptor left. */
+async function listMigrationNames(): Promise<readonly string[]> {
+  migrationNames ??= (await readdir(folder)).filter((name) => namePattern.test(name)).sort();
+  return migrationNames;
+}
+
 async function readMigrations(): Promise<Migration[]> {
-  const names = (await readdir(folder)).filter((name) => namePattern.test(name)).sort();
+  const names = await listMigrationNames();
   return Promise.all(
     names.map(async (name) => {
       const sql = await readFile(join(folder, name), "utf8");

@@ -5,7 +5,7 @@ import { slackInteractionBytesMax } from "../domain/channels/slack-limits.ts";
 import { mcpMessageBytesMax, tinyBodyBytesMax } from "../domain/limits.ts";
 import * as approvals from "./api/approvals.ts";
 import { showDefaultApprover } from "./api/default-approver.ts";
-import { healthz, readyz } from "./api/health.ts";
+import { type HealthCalls, healthRoutes } from "./api/health.ts";
 import { admitMcp, type McpCalls, makeMcpEndpoint } from "./api/mcp.ts";
 import { type ReadMetrics, showMetrics } from "./api/metrics.ts";
 import { dashboardRoutes } from "./dashboard/calls/routes.ts";
@@ -34,9 +34,9 @@ export type Calls = approvals.ApprovalCalls &
   DashboardCalls &
   InboxCalls &
   SlackCalls &
-  McpCalls & {
+  McpCalls &
+  HealthCalls & {
     devMail: devMails.DevMail | null;
-    isDraining: () => boolean;
     /** Null where metrics are off, or have a port of their own. */
     readMetrics: ReadMetrics | null;
   };
@@ -63,8 +63,7 @@ export function routesOf(calls: Calls): Route[] {
     { method: "POST", path: "/mcp", access: "mcp", admit: (caller) => admitMcp(calls, caller), bodyBytesMax: mcpMessageBytesMax, handle: makeMcpEndpoint(calls) },
     { method: "GET", path: "/.well-known/jwks.json", access: "anyone", handle: () => receipts.showKeySet(calls) },
     { method: "GET", path: "/v1/openapi.json", access: "anyone", handle: () => openApi },
-    { method: "GET", path: "/healthz", access: "anyone", handle: () => healthz() },
-    { method: "GET", path: "/readyz", access: "anyone", handle: () => readyz(calls.db, calls.isDraining) },
+    ...healthRoutes(calls),
     { method: "POST", path: "/slack/interactions", access: "slack", bodyBytesMax: slackInteractionBytesMax, handle: (call) => interact(calls, call) },
     ...logRoutes(calls.db),
     ...oauthRoutes(calls),

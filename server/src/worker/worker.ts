@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import { type Database, isUnavailable } from "../database/database.ts";
 import type { Listener } from "../database/listener.ts";
+import { OutageLog, outageWords } from "../database/outage-log.ts";
 import type { Keyring } from "../domain/access/keyring.ts";
 import type { WitnessSetting } from "../domain/proof/witness-settings.ts";
 import type { Recorder } from "../domain/recorder.ts";
@@ -63,6 +64,7 @@ const tellOfAwayEveryMs = 30_000;
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #alarms = new Alarms(() => this.wake());
+  readonly #outages = new OutageLog(tellOfAwayEveryMs);
   readonly #pumps: readonly Wakeable[];
   readonly #sweeper;
   readonly #indexer;
@@ -74,7 +76,6 @@ export class Worker {
   #pollTimer: NodeJS.Timeout | null = null;
   #isStarted = false;
   #isStopped = false;
-  #toldOfAwayAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
@@ -166,8 +167,8 @@ export class Worker {
       log.error({ err: error }, "the worker met a fault of ours");
       return;
     }
-    if (performance.now() - this.#toldOfAwayAtMs < tellOfAwayEveryMs) return;
-    this.#toldOfAwayAtMs = performance.now();
-    log.warn({ err: error }, "the worker waits for the database");
+    const due = this.#outages.due(error);
+    if (due === null) return;
+    log.warn({ err: error, ...due }, `the worker waits for the database: ${outageWords(error)}`);
   }
 }

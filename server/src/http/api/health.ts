@@ -1,25 +1,30 @@
 // Says whether the process lives, and whether it can do its work.
 
-import { isUnavailable, type Queryable } from "../../database/database.ts";
-import { isReadOnly, listMissingMigrations } from "../../database/migrations.ts";
 import type { Answer } from "../frame/call.ts";
-import { problem, unavailable } from "../frame/problems.ts";
+import { problem } from "../frame/problems.ts";
+import type { Route } from "../frame/route.ts";
 
-export function healthz(): Answer {
+export type HealthCalls = {
+  isDraining: () => boolean;
+  /** Null when the database can do the service's work, else why not. */
+  findUnreadiness: () => Promise<string | null>;
+};
+
+export function healthRoutes(calls: HealthCalls): Route[] {
+  return [
+    { method: "GET", path: "/healthz", access: "anyone", handle: () => healthz() },
+    { method: "GET", path: "/readyz", access: "anyone", handle: () => readyz(calls) },
+  ];
+}
+
+/** Asks nobody: a process is not restarted because its database is away. */
+function healthz(): Answer {
   return { status: 200, body: JSON.stringify({ status: "ok" }) };
 }
 
-export async function readyz(db: Queryable, isDraining: () => boolean): Promise<Answer> {
+async function readyz({ isDraining, findUnreadiness }: HealthCalls): Promise<Answer> {
   if (isDraining()) return problem("unavailable", "This process is about to stop.");
-  try {
-    if (await isReadOnly(db)) {
-      return problem("unavailable", "The database takes no writes: it is a standby, or read-only.");
-    }
-    const missing = await listMissingMigrations(db);
-    if (missing.length === 0) return { status: 200, body: JSON.stringify({ status: "ready" }) };
-    return problem("unavailable", `The database still lacks ${missing.length} migration(s).`);
-  } catch (error) {
-    if (isUnavailable(error)) return unavailable();
-    throw error;
-  }
+  const reason = await findUnreadiness();
+  if (reason !== null) return problem("unavailable", reason);
+  return { status: 200, body: JSON.stringify({ status: "ready" }) };
 }

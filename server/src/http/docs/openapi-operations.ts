@@ -361,7 +361,7 @@ export function describeOperations({ pending, approved, cancelled, redeemed }: E
         security: [],
         responses: {
           "200": {
-            description: "The database is reachable and migrated.",
+            description: "The database answers, takes writes, and has this program's schema.",
             headers: requestId,
             content: json({
               type: "object",
@@ -370,10 +370,7 @@ export function describeOperations({ pending, approved, cancelled, redeemed }: E
             }),
           },
           "4XX": refusal("The call was malformed."),
-          "503": refusal(
-            "`unavailable`: the database is out of reach or not migrated.",
-            retryAfter,
-          ),
+          "503": refusal("`unavailable`: not at present, and why.", retryAfter),
         },
       },
     },

@@ -5,6 +5,7 @@ import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { DatabaseBusy, isUnavailable } from "../../database/database.ts";
+import { OutageLog, outageWords } from "../../database/outage-log.ts";
 import { type Cidr, networkOf } from "../../domain/access/network-address.ts";
 import {
   answerStallDefaultMs,
@@ -110,6 +111,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     answers: new FairBudget({ total: answersBytesMax, perHolder: answersBytesPerHolderMax }),
   };
   const holders = new Holders();
+  const outages = new OutageLog();
   const invitations = makeInvitations(app.server);
   const bodies = makeBodyReader({
     ...budgets,
@@ -136,7 +138,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
       if (!invitations.isAwaited(request.raw)) reply.header("connection", "keep-alive");
       return send(reply, error.answer);
     }
-    const answer = answerOfFault(error, request, log);
+    const answer = answerOfFault(error, request, { log, outages });
     return send(reply, onFault === undefined ? answer : onFault(answer, toReader(request)));
   });
   const showNoRoute = (request: FastifyRequest, reply: FastifyReply) => {
@@ -242,17 +244,21 @@ function closeConnectionsWhenStopping(app: FastifyInstance, isDraining: () => bo
   });
 }
 
-function answerOfFault(error: unknown, request: FastifyRequest, log: Logger): Answer {
+function answerOfFault(
+  error: unknown,
+  request: FastifyRequest,
+  { log, outages }: { log: Logger; outages: OutageLog },
+): Answer {
   if (error instanceof BodyCutOff) {
     return problem("validation_error", "The body was cut off before its end. Send it again.");
   }
-  if (error instanceof DatabaseBusy) {
-    log.warn({ requestId: request.id }, error.message);
-    return busy();
-  }
   if (isUnavailable(error)) {
-    log.warn({ requestId: request.id, err: error }, "the database is out of reach");
-    return unavailable();
+    const isBusy = error instanceof DatabaseBusy;
+    const due = outages.due(error);
+    const facts = { requestId: request.id, ...due };
+    if (due !== null && isBusy) log.warn(facts, error.message);
+    else if (due !== null) log.warn({ ...facts, err: error }, outageWords(error));
+    return isBusy ? busy() : unavailable();
   }
   log.error({ requestId: request.id, err: error }, "a call failed by a fault of ours");
   return internalError(request.id);

@@ -1,0 +1,103 @@
+// Finds out whether the database can do the service's work: it answers, takes writes, has room on its disk, and has
+// the schema of this program.
+
+import { OperatorFault } from "../domain/operator-fault.ts";
+import { DatabaseBusy, isDiskFull, isUnavailable, type Queryable } from "./database.ts";
+import { compareSchema, isReadOnly } from "./migrations.ts";
+import { OutageLog, outageWords } from "./outage-log.ts";
+
+/** Anybody may ask, and what fills a disk takes longer than this. */
+const diskLookEveryMs = 2_000;
+
+export type ReadinessLog = {
+  info(message: string): void;
+  warn(facts: object, message: string): void;
+};
+
+export class Readiness {
+  readonly #db: Queryable;
+  readonly #log: ReadinessLog;
+  readonly #outages = new OutageLog();
+  #look: Promise<string | null> | null = null;
+  #roomFoundAtMs = Number.NEGATIVE_INFINITY;
+  #wasReady = true;
+
+  constructor(db: Queryable, log: ReadinessLog) {
+    this.#db = db;
+    this.#log = log;
+  }
+
+  /** Null when it can, else why not, in words that strangers may read. Callers at the same moment share a look. */
+  async reasonAgainst(): Promise<string | null> {
+    this.#look ??= this.#find().finally(() => {
+      this.#look = null;
+    });
+    return this.#look;
+  }
+
+  async #find(): Promise<string | null> {
+    try {
+      const reason = await this.#examine();
+      if (reason === null) this.#noteReady();
+      else this.#tell(reason);
+      return reason;
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (reason === null) throw error;
+      this.#tell(reason, { err: error });
+      return reason;
+    }
+  }
+
+  async #examine(): Promise<string | null> {
+    if (await isReadOnly(this.#db)) {
+      return "The database takes no writes: it is a standby, or read-only.";
+    }
+    const { missing, unknown } = await compareSchema(this.#db);
+    if (missing.length > 0) return `The database still lacks ${missing.length} migration(s).`;
+    if (unknown.length > 0) {
+      return `The database's schema is newer than this program by ${unknown.length} migration(s).`;
+    }
+    const now = performance.now();
+    if (now - this.#roomFoundAtMs < diskLookEveryMs) return null;
+    await this.#db.query(spill).catch((error: unknown) => {
+      // Others, such as a limit on temporary files, say nothing about the disk.
+      if (isUnavailable(error)) throw error;
+    });
+    this.#roomFoundAtMs = now;
+    return null;
+  }
+
+  #tell(reason: string, facts: { err?: unknown } = {}): void {
+    this.#wasReady = false;
+    const due = this.#outages.due(new Error(reason));
+    if (due !== null) this.#log.warn({ ...facts, ...due }, `not ready: ${reason}`);
+  }
+
+  #noteReady(): void {
+    if (!this.#wasReady) this.#log.info("ready again");
+    this.#wasReady = true;
+  }
+}
+
+/**
+ * Writes some hundred kilobytes to the disk on which the database's tables are, as a sort that does not fit into memory
+ * does, and frees them. A row would mostly find room in a page that is there already.
+ */
+const spill = `
+  set local work_mem = '64kB';
+  set local temp_tablespaces = '';
+  select count(*) from (
+    select from generate_series(1, 3000) as n order by md5(n::text) || repeat('x', 64) offset 0
+  ) as sorted`;
+
+function reasonOf(error: unknown): string | null {
+  if (error instanceof DatabaseBusy) return "No connection to the database became free in time.";
+  if (isDiskFull(error)) return "The database has no room left on its disk.";
+  if (error instanceof OperatorFault) return "The database's role may not read the tables.";
+  return isUnavailable(error) ? `${capitalized(outageWords(error))}.` : null;
+}
+
+function capitalized(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
