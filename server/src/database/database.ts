@@ -247,8 +247,12 @@ const goneSocketCodes = new Set([
   "ENETUNREACH",
 ]);
 
+/** The process or its machine has no descriptor, buffer or port left for another socket. */
+const usedUpCodes = new Set(["EMFILE", "ENFILE", "ENOBUFS", "EADDRNOTAVAIL"]);
+
 const unreachableSocketCodes = new Set([
   ...goneSocketCodes,
+  ...usedUpCodes,
   "ECONNRESET",
   "EPIPE",
   "ERR_STREAM_DESTROYED",

@@ -36,6 +36,7 @@ export function outageWords(error: unknown): string {
   if (code === "25006") return "the database takes no writes: it is a standby, or read-only";
   if (code === "53100") return "the database has no room left on its disk";
   if (code === "53300") return "the database has no connection left for us";
+  if (code === "EMFILE" || code === "ENFILE") return "this process has no file descriptor left";
   if (isSignInRefused(error)) return "the database does not let us in";
   if (isNotMigrated(error)) return "the database's schema is not the one of this program";
   return "the database is out of reach";
