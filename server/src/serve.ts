@@ -154,7 +154,7 @@ type NodeParts = {
 function assembleNode(parts: NodeParts): Node {
   const { config, store, assets, partners, measuring, log } = parts;
   const recorder = measuring?.recorder ?? null;
-  const listener = new Listener(store.connection);
+  const listener = new Listener(store.connection, { onDeaf: () => log.warn(deafness) });
   const origin = { keyring: store.keyring, publicUrl: config.publicUrl };
   const outgoing =
     config.role === "api"
@@ -385,6 +385,9 @@ function warnOfPublicUrl({ publicUrl }: Config, log: Logger): void {
   const flaw = flawOfPublicUrl(publicUrl);
   if (flaw !== null) log.warn(flaw);
 }
+
+const deafness =
+  "announcements of other nodes do not arrive (LISTEN), so this one looks for news itself, every second: a pooler in front of PostgreSQL gives each statement another session. Use session pooling, or lead DATABASE_URL to PostgreSQL itself";
 
 function alreadyServed(config: Config, pid: number | null): string {
   const who = pid === null ? "Another process" : `The process ${pid}`;
