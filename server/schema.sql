@@ -1136,6 +1136,7 @@ create table group_members (
   group_id text collate "C" not null,
   email text not null,
   created_at timestamp(3) with time zone not null default now_ms(),
+  constraint group_members_pkey PRIMARY KEY (workspace_id, group_id, email),
   constraint group_members_workspace_id_group_id_fkey FOREIGN KEY (workspace_id, group_id) REFERENCES groups(workspace_id, id)
 );
 CREATE UNIQUE INDEX group_members_key ON public.group_members USING btree (workspace_id, group_id, lower(email));
@@ -1469,9 +1470,10 @@ create table search_backlog (
 
 create table search_queue (
   workspace_id text collate "C" not null,
-  approval_id text collate "C" not null
+  approval_id text collate "C" not null,
+  id bigint not null,
+  constraint search_queue_pkey PRIMARY KEY (approval_id, workspace_id, id)
 );
-CREATE INDEX search_queue_order ON public.search_queue USING btree (approval_id, workspace_id);
 
 create table search_seasons (
   workspace_id text collate "C" not null,

@@ -159,6 +159,7 @@ const ofService = [
   "migrations",
   "plans",
   "push_identity",
+  "search_queue",
   "signing_keys",
   "workspaces",
 ];

@@ -87,6 +87,8 @@ const merged = {
   "0028_one_outcome.sql": "011f5a89a7d0fecca25ccb2ffa18dc6aa18bb18bad9b5496288c388e9be422b1",
   "0029_decided_for_good.sql": "62008a42496e2b5b374e6f531ab54773785e0c0fdbcc331c5060c90bb076bbfd",
   "0030_sealed_heads.sql": "7f5ee9e5b85134b9d05bf98de2a19c7ee58547cfb4e9a47d03a1a8ead012f1b8",
+  "0031_a_key_for_every_row.sql":
+    "dd30f5524bd13002afd1b2feed383eef7763316197accb35bac14ccf85848f81",
 };
 
 const migrationsFolder = join(import.meta.dirname, "..", "migrations");
