@@ -17,6 +17,7 @@ declare
   cutoff timestamptz;
   chosen text[];
   waiting text[];
+  worded text[];
   their_events text[];
   their_deliveries text[];
 begin
@@ -48,6 +49,18 @@ begin
   );
   chosen := array(select id from unnest(chosen) as id where id <> all (waiting));
 
+  -- Whose words a worker writes just now is left for the next time.
+  worded := array(
+    select w.approval_id from approval_words w
+    where w.workspace_id = workspace and w.approval_id = any (chosen)
+    for update skip locked
+  );
+  waiting := array(
+    select w.approval_id from approval_words w
+    where w.workspace_id = workspace and w.approval_id = any (chosen) and w.approval_id <> all (worded)
+  );
+  chosen := array(select id from unnest(chosen) as id where id <> all (waiting));
+
   their_events := array(
     select e.id from events e where e.workspace_id = workspace and e.approval_id = any (chosen)
   );
@@ -58,7 +71,14 @@ begin
   delete from deliveries where workspace_id = workspace and id = any (their_deliveries);
   delete from channel_messages where workspace_id = workspace and approval_id = any (chosen);
   delete from channel_news where workspace_id = workspace and approval_id = any (chosen);
-  delete from search_queue where workspace_id = workspace and approval_id = any (chosen);
+  -- A row that a worker holds goes with that worker's own transaction.
+  delete from search_queue q
+  using (
+    select s.approval_id, s.id from search_queue s
+    where s.workspace_id = workspace and s.approval_id = any (chosen)
+    for update skip locked
+  ) as free
+  where q.workspace_id = workspace and q.approval_id = free.approval_id and q.id = free.id;
   delete from approval_words where workspace_id = workspace and approval_id = any (chosen);
   delete from voting_checks where workspace_id = workspace and approval_id = any (chosen);
   delete from votes where workspace_id = workspace and approval_id = any (chosen);

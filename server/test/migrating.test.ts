@@ -89,6 +89,8 @@ const merged = {
   "0030_sealed_heads.sql": "7f5ee9e5b85134b9d05bf98de2a19c7ee58547cfb4e9a47d03a1a8ead012f1b8",
   "0031_a_key_for_every_row.sql":
     "dd30f5524bd13002afd1b2feed383eef7763316197accb35bac14ccf85848f81",
+  "0032_deleting_beside_indexing.sql":
+    "1eaf288b7e3b7f52a1f3f1d5b5b4272561ed6854c504876eb23c24dbc86f56a4",
 };
 
 const migrationsFolder = join(import.meta.dirname, "..", "migrations");

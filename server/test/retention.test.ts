@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { inTransaction } from "../src/database/database.ts";
 import { retentionBatch } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { overview, usage } from "../src/http/dashboard/figures.ts";
@@ -12,6 +13,7 @@ import { remindByMember } from "../src/operations/approvals/remind-by-member.ts"
 import { mailAgain } from "../src/operations/deliveries/mail-again.ts";
 import { addMember } from "../src/operations/people/add-member.ts";
 import { deleteOldRequests } from "../src/operations/workspaces/delete-old-requests.ts";
+import * as searchIndex from "../src/storage/approvals/search-index.ts";
 import * as activity from "../src/storage/workspaces/activity.ts";
 import { type AuditedEntry, auditLogs, sequenceAll } from "./log-audit.ts";
 import { until } from "./patience.ts";
@@ -325,6 +327,57 @@ test("nobody finds it any more: not by its id, in the list, by words, nor by its
   ]);
   await indexEverything(db);
 });
+
+test("a request goes while a worker is about to write its words, and none are left", async () => {
+  const { id: workspaceId } = await makeWorkspace(db);
+  const old = { createdAgoMs: 40 * dayMs, resolvedAgoMs: 39 * dayMs, count: 3 };
+  await indexEverything(db);
+  await makePast(workspaceId, old);
+  await keepFor(workspaceId, 30);
+  await inTransaction(servicePool, async (tx) => {
+    const refs = await searchIndex.takeQueued(tx, 100);
+    assert.equal(refs.length, 3);
+    // It would wait for the worker, and the worker for it.
+    assert.equal(await deleteOld(workspaceId), 3);
+    await searchIndex.writeWords(tx, refs);
+  });
+  assert.deepEqual(await wordsAndQueued(workspaceId), { words: 0, queued: 0 });
+});
+
+test("a request whose words are just being written waits, and goes the next time", async () => {
+  const { id: workspaceId } = await makeWorkspace(db);
+  const old = { createdAgoMs: 40 * dayMs, resolvedAgoMs: 39 * dayMs, count: 3 };
+  await makePast(workspaceId, old);
+  await indexEverything(db);
+  await keepFor(workspaceId, 30);
+  const [first = "", ...others] = await left(workspaceId);
+  await inTransaction(servicePool, async (tx) => {
+    await searchIndex.writeWords(tx, [{ workspaceId, id: first }]);
+    assert.equal(await deleteOld(workspaceId), others.length);
+    assert.deepEqual(await left(workspaceId), [first]);
+  });
+  await logEverything(workspaceId);
+  assert.equal(await deleteOld(workspaceId), 1);
+  assert.deepEqual(await wordsAndQueued(workspaceId), { words: 0, queued: 0 });
+});
+
+test("however a request is deleted, its words go with it", async () => {
+  const { id: workspaceId } = await makeWorkspace(db);
+  await makePast(workspaceId, { createdAgoMs: 40 * dayMs, resolvedAgoMs: 39 * dayMs });
+  await indexEverything(db);
+  assert.deepEqual(await wordsAndQueued(workspaceId), { words: 1, queued: 0 });
+  await db.query("delete from approvals where workspace_id = $1", [workspaceId]);
+  assert.deepEqual(await wordsAndQueued(workspaceId), { words: 0, queued: 0 });
+});
+
+async function wordsAndQueued(workspaceId: string) {
+  const { rows } = await db.query(
+    `select (select count(*)::int from approval_words where workspace_id = $1) as words,
+       (select count(*)::int from search_queue where workspace_id = $1) as queued`,
+    [workspaceId],
+  );
+  return rows[0];
+}
 
 test("only what ended before the time of retention goes, whatever the caller asks for", async () => {
   const { id: workspaceId } = await makeWorkspace(db);
