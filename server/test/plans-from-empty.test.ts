@@ -367,6 +367,42 @@ test("claims that were planned with nothing count the crashes of what they take 
   }
 });
 
+test("skipping what is due to a disabled endpoint, planned with nothing, looks at the rows it skips, not at all attempts", async () => {
+  const service = await startService();
+  const { id: workspaceId, key } = await makeWorkspace(service.db);
+  const pool = openDatabase({
+    connection: service.database.connection,
+    connectionsMax: 1,
+    walksIndexes: true,
+    onIdleFault: () => {},
+  });
+  const client = await pool.connect();
+  const skip = () => dueWebhooks.skipDueToDisabled(client as unknown as Transaction, 50);
+  try {
+    for (let call = 0; call < untilPlanned; call += 1) assert.equal(await skip(), 0);
+    await addMany(service.db, { workspaceId, keyDigest: digestOfApiKey(key) });
+    await addCrashedWebhooks(service.db, workspaceId);
+    await service.db.query(
+      "update endpoints set disabled_at = now_ms(), disabled_reason = 'it is gone'",
+    );
+    // A crash cut short some at most: what is under way to an endpoint is bounded.
+    await service.db.query(
+      `update deliveries set lease_token = null, leased_until = null
+       where id <> all (array(select id from deliveries where endpoint_id is not null order by due_at, id limit 10))`,
+    );
+    await service.db.query("vacuum deliveries");
+    const { result, counts } = await rowsLookedAt(client, skip);
+    assert.equal(result, 50);
+    // Each is found, locked and changed, with what its foreign keys and indexes ask for.
+    assertFew(counts, 4 * 50);
+    assert.ok((counts.attempts ?? 0) <= 4 * 10, `${counts.attempts} attempts`);
+  } finally {
+    client.release();
+    await pool.end();
+    await service.stop();
+  }
+});
+
 test("what needs attention, planned with nothing, is read at few rows when there is much that is well", async () => {
   const service = await startService();
   const { id: workspaceId, key } = await makeWorkspace(service.db);

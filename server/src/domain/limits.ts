@@ -181,7 +181,7 @@ export const largeWebhookWeight = 32;
 /** The rows that one statement of a sweep takes. */
 export const expiryBatch = 1_000;
 export const reminderBatch = 200;
-export const skipBatch = 1_000;
+export const skipBatch = 2_000;
 export const retentionBatch = 100;
 /** How long a deleted group is looked after: requests that had found it before its deletion may still be written. */
 export const deletedGroupWatchMinutes = 60;

@@ -70,7 +70,7 @@ export class Sweeper {
       if (reminded + stepped > 0) onDue();
       await this.#cancelStranded();
       await this.#tidy();
-      const isMore = reminded + stepped > 0 || skipped === skipBatch;
+      const isMore = reminded + stepped + skipped > 0;
       if (isMore && !this.#isStopped) continue;
       this.#sleepUntil(isDue(next.expiry) ? await reminding.msUntilNext(db) : next);
       return;

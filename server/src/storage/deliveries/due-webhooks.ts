@@ -126,25 +126,40 @@ function toClaimed(row: ClaimedRow): ClaimedWebhook {
   };
 }
 
-/** Marks due deliveries to endpoints that have been disabled since as skipped. Answers how many. */
+/** How many disabled endpoints one statement looks after. The next one finds the others. */
+const endpointsSkippedAtOnce = 10;
+
+/** Marks due deliveries to endpoints that have been disabled since as skipped. Answers how many; 0 when none are left. */
 export async function skipDueToDisabled(tx: Transaction, limit: number): Promise<number> {
   const { rowCount } = await tx.query({
     name: "deliveries.skipDueToDisabled",
     text: `
-      with due as materialized (
-        select d.workspace_id, d.id, d.attempts
-        from endpoints e
+      with endpoint as materialized (
+        select e.id from endpoints e
         cross join lateral (
-          select d.workspace_id, d.id, d.attempts from deliveries d
-          where d.state = 'due' and d.endpoint_id = e.id
+          select from deliveries d
+          where d.state = 'due' and d.endpoint_id = e.id and ${isUnleased("d")}
+          order by d.due_at
+          limit 1
+        ) as due
+        where e.disabled_at is not null
+        limit ${endpointsSkippedAtOnce}
+      ), due as materialized (
+        select d.workspace_id, d.id, d.attempts, d.lease_token
+        from endpoint
+        cross join lateral (
+          select d.workspace_id, d.id, d.attempts, d.lease_token from deliveries d
+          where d.state = 'due' and d.endpoint_id = endpoint.id
             and ${isUnleased("d")}
           order by d.due_at
           limit $1
           for update skip locked
         ) as d
-        where e.disabled_at is not null
         limit $1
-      ), cut_short as (${cutShort("due")}
+      ), crashed as materialized (
+        -- All but a few have no open attempt, so nothing is looked up for them.
+        select workspace_id, id, attempts from due where lease_token is not null
+      ), cut_short as (${cutShort("crashed")}
       )
       update deliveries d
       set state = 'skipped', due_at = now_ms(), lease_token = null, leased_until = null
