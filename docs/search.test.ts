@@ -60,7 +60,7 @@ const questions: readonly [typed: string, page: string][] = [
   ["smtp mail server", "operating#mail"],
   ["spf dkim", "operating#that-mails-arrive"],
   ["multiple nodes scaling", "operating#scaling"],
-  ["prometheus metrics", "operating#monitoring"],
+  ["prometheus metrics", "operating#prometheus"],
   ["lost secret key", "operating#when-a-secret-key-is-lost"],
   ["private address webhook ssrf", "operating#webhooks"],
   ["langgraph", "python#langgraph-and-langchain"],

@@ -383,10 +383,11 @@ async function untilAtRest(scene: Scene): Promise<void> {
 
 async function untilListening(scene: Scene): Promise<void> {
   await until(async () => {
-    // The service listens, and so does the worker.
+    // The service listens, and so does the worker. Each has heard itself, and is asked now and then whether it lives.
     const { rows } = await scene.db.query(
       `select from pg_stat_activity where datname = current_database()
-       and application_name = 'countersign listen' and state = 'idle' and query like 'listen %'`,
+       and application_name = 'countersign listen' and state = 'idle'
+       and query in ('unlisten countersign_self_test', 'select')`,
     );
     return rows.length === 2;
   }, "the worker to listen");
