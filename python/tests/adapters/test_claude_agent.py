@@ -104,9 +104,19 @@ class ClaudeAgentTest(Promises, unittest.TestCase):
 
     def test_a_run_that_is_cancelled_cancels_its_question_unless_it_can_be_begun_again(self) -> None:
         async def go(desk: Desk, run_id: str | None) -> None:
-            approvals = Approvals(desk.asyncio(), describe, run_id=run_id)
+            client = desk.asyncio()
+            runner, sent = client._runner, list[object]()
+            send = runner._send
+
+            async def counted(request: Any) -> Any:
+                sent.append(request)
+                return await send(request)
+
+            runner._send = counted
+            approvals = Approvals(client, describe, run_id=run_id)
             waiting = asyncio.create_task(approvals.can_use_tool("refund", ONE, ToolPermissionContext()))
-            await asyncio.to_thread(until, desk.requests, "somebody asks")
+            # A run that ends before it has heard which question it asked can't cancel it.
+            await asyncio.to_thread(until, lambda: len(sent) > 1, "the agent waits for its question")
             waiting.cancel()
             await asyncio.wait([waiting])
             self.assertTrue(waiting.cancelled())
