@@ -16,6 +16,7 @@ import {
   openEditor,
   outcomeOf,
   replaceText,
+  selectWord,
   textOfEditor,
   tick,
   waits,
@@ -137,8 +138,10 @@ journey(
   async (there) => {
     const { id, page } = await ask(there);
     const editor = await openEditor(page);
-    await editor.getByText("9007199254740993").dblclick();
+    await selectWord(editor, "9007199254740993");
     await page.keyboard.type("9007199254740995");
+    const edited = payload.replace("9007199254740993", "9007199254740995");
+    assert.equal(await textOfEditor(page), edited);
     await inspect(page, "editor");
     const dialog = await choose(page, "Approve with changes");
     assert.deepEqual(await changesIn(dialog), [
@@ -146,7 +149,6 @@ journey(
     ]);
     await confirm(page, "Yes, approve with changes");
     await outcomeOf(page).getByText("Approved by you").waitFor();
-    const edited = payload.replace("9007199254740993", "9007199254740995");
     await assertStored(there, id, { payload, modifiedPayload: edited, effectivePayload: edited });
   },
 );

@@ -105,6 +105,14 @@ export async function textOfEditor(page: Page): Promise<string> {
   return (await lines.allTextContents()).join("\n");
 }
 
+/** As somebody does who looks at what is marked before they type: a page that is still settling moves between two clicks. */
+export async function selectWord(editor: Locator, word: string): Promise<void> {
+  await until(async () => {
+    await editor.getByText(word).dblclick();
+    return (await editor.page().evaluate("String(getSelection())")) === word;
+  }, `${word} is marked`);
+}
+
 /** The changes that the second step, or an outcome, lists. */
 export async function changesIn(place: Locator): Promise<string[]> {
   const items = place.getByRole("list", { name: "Changes" }).getByRole("listitem");
