@@ -3,6 +3,7 @@
 import pg from "pg";
 import { type DestinationStream, type Logger, pino } from "pino";
 import type { LogLevel } from "./config.ts";
+import { isNotifyQueueFull } from "./database/database.ts";
 
 export function openLog(options: {
   level: LogLevel;
@@ -30,7 +31,8 @@ function describeFault(fault: unknown): object {
   if (fault instanceof pg.DatabaseError) {
     const { code, severity, table, column, constraint, routine, message, hint } = fault;
     const names = { type: "DatabaseError", code, severity, table, column, constraint, routine };
-    return quotesNoRow.test(code ?? "") ? { ...names, message, hint } : names;
+    const isSafe = quotesNoRow.test(code ?? "") || isNotifyQueueFull(fault);
+    return isSafe ? { ...names, message, hint } : names;
   }
   if (!(fault instanceof Error)) return { type: typeof fault };
   const code = "code" in fault ? fault.code : undefined;

@@ -302,12 +302,28 @@ export function isSignInRefused(error: unknown): boolean {
 
 /** True when a call failed because of the database and may be repeated later. */
 export function isUnavailable(error: unknown): boolean {
-  return isOutOfReach(error) || isSignInRefused(error) || isNotMigrated(error);
+  return (
+    isOutOfReach(error) ||
+    isSignInRefused(error) ||
+    isNotMigrated(error) ||
+    isNotifyQueueFull(error)
+  );
 }
 
 /** True when PostgreSQL found no room for what it had to write. */
 export function isDiskFull(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "53100";
+}
+
+/** True when a commit found no room for its announcement: a session that listens, of anybody's, keeps all since its own. */
+export function isNotifyQueueFull(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return false;
+  return error.code === "54000" && error.routine === "PreCommit_Notify";
+}
+
+/** True when a role may write no more temporary files at a time, whatever room there is. */
+export function isOverTempLimit(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "53400";
 }
 
 /** True when the schema is missing or older than this program: nobody has migrated yet. */

@@ -16,6 +16,12 @@ const deafDelayMs = 30_000;
 const patienceDefaultMs = 5_000;
 const selfTestChannel = "countersign_self_test";
 
+/**
+ * PostgreSQL frees room in its queue when somebody announces something, and a full queue refuses every announcement: it
+ * would stay full after whoever filled it has gone, and no decision could be committed. This frees room, too.
+ */
+const sweepQueue = "select pg_notification_queue_usage()";
+
 export type ListenerOptions = {
   /** How often the connection is asked whether it lives, and how long an answer or an announcement may take. */
   patienceMs?: number;
@@ -137,7 +143,7 @@ export class Listener {
 
   #lookLater(client: pg.Client): void {
     this.#lookTimer = setTimeout(() => {
-      client.query("select").then(
+      client.query(sweepQueue).then(
         () => {
           if (this.#client === client) this.#lookLater(client);
         },

@@ -1,7 +1,7 @@
 // Tells of faults that every call meets while the database can't do its work: once per kind and some seconds, in
 // PostgreSQL's own words, and with how many were left out.
 
-import { isNotMigrated, isSignInRefused } from "./database.ts";
+import { isNotifyQueueFull, isNotMigrated, isSignInRefused } from "./database.ts";
 
 const tellEveryDefaultMs = 10_000;
 /** Kinds are codes, and few. Messages without a code could be many. */
@@ -37,6 +37,7 @@ export function outageWords(error: unknown): string {
   if (code === "53100") return "the database has no room left on its disk";
   if (code === "53300") return "the database has no connection left for us";
   if (code === "EMFILE" || code === "ENFILE") return "this process has no file descriptor left";
+  if (isNotifyQueueFull(error)) return "the database's queue of notifications is full";
   if (isSignInRefused(error)) return "the database does not let us in";
   if (isNotMigrated(error)) return "the database's schema is not the one of this program";
   return "the database is out of reach";

@@ -2,7 +2,13 @@
 // the schema of this program.
 
 import { OperatorFault } from "../domain/operator-fault.ts";
-import { DatabaseBusy, isDiskFull, isUnavailable, type Queryable } from "./database.ts";
+import {
+  DatabaseBusy,
+  isDiskFull,
+  isOverTempLimit,
+  isUnavailable,
+  type Queryable,
+} from "./database.ts";
 import { compareSchema, isReadOnly } from "./migrations.ts";
 import { OutageLog, outageWords } from "./outage-log.ts";
 
@@ -61,8 +67,8 @@ export class Readiness {
     const now = performance.now();
     if (now - this.#roomFoundAtMs < diskLookEveryMs) return null;
     await this.#db.query(spill).catch((error: unknown) => {
-      // Others, such as a limit on temporary files, say nothing about the disk.
-      if (isUnavailable(error)) throw error;
+      // Others, such as a limit on temporary files, say nothing about the disk. What it allows was written before.
+      if (isUnavailable(error) && !isOverTempLimit(error)) throw error;
     });
     this.#roomFoundAtMs = now;
     return null;
