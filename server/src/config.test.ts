@@ -234,3 +234,16 @@ test("metrics are off unless a port or a token is set, and a token is long enoug
   assert.throws(() => readConfig({ METRICS_TOKEN: token, ROLE: "worker" }), /METRICS_PORT/);
   assert.ok(readConfig({ METRICS_TOKEN: token, METRICS_PORT: "1", ROLE: "worker" }).metrics);
 });
+
+test("two ports of one process that are the same are refused by their names", () => {
+  const same = { PORT: "3000", PROBE_PORT: "3000", METRICS_PORT: "9464" };
+  assert.throws(() => readConfig(same), /PROBE_PORT: 3000 is PORT, too/);
+  assert.throws(() => readConfig({ METRICS_PORT: "3000" }), /METRICS_PORT: 3000 is PORT, too/);
+  const probes = { PROBE_PORT: "9464", METRICS_PORT: "9464" };
+  assert.throws(() => readConfig(probes), /METRICS_PORT: 9464 is PROBE_PORT, too/);
+  assert.throws(() => readConfig({ ...probes, HOST: "0.0.0.0" }), /PROBE_PORT/);
+  // A worker takes no PORT, two addresses have a port each, and the system chooses for 0.
+  assert.equal(readConfig({ ...same, ROLE: "worker" }).probePort, 3000);
+  assert.equal(readConfig({ ...probes, HOST: "10.0.0.1" }).probePort, 9464);
+  assert.equal(readConfig({ PORT: "0", PROBE_PORT: "0", METRICS_PORT: "0" }).probePort, 0);
+});

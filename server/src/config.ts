@@ -18,6 +18,7 @@ import {
   parseCidrs,
 } from "./domain/access/network-address.ts";
 import { flawOfOidcIssuer, type OidcSettings } from "./domain/access/openid.ts";
+import { requireOwnPorts } from "./domain/access/own-ports.ts";
 import { isLoopbackHost, isLoopbackUrl } from "./domain/access/public-url.ts";
 import type { RateLimit } from "./domain/access/rate-limit.ts";
 import { webhookAttemptsMax } from "./domain/limits.ts";
@@ -252,6 +253,7 @@ export function readConfig(
     throw new OperatorFault(`The configuration is not usable. ${flaws.join("; ")}.`);
   }
   const values = parsed.data;
+  requireOwnPorts(values);
   const publicUrl = (values.PUBLIC_URL ?? `http://localhost:${values.PORT}`).replace(/\/+$/, "");
   const isTriedOut = values.DATABASE_URL === undefined && isLoopbackUrl(publicUrl);
   return {

@@ -175,6 +175,8 @@ describe("a service with metrics on a port of their own", () => {
       assert.equal(answer.headers.get("www-authenticate"), "Bearer");
       assert.doesNotMatch(await answer.text(), /countersign_/);
     }
+    // The name of a scheme may be written in any case.
+    await scrape(metrics, `bearer ${token}`);
     const { samples } = await scrape(metrics, `Bearer ${token}`);
     assert.equal(
       figureOf(samples, "countersign_pool_connections", { pool: "worker", state: "max" }),

@@ -9,11 +9,15 @@ export type Page = { text: string; contentType: string };
 /** Null for a caller without the token. */
 export type Scrape = (authorization: string | null) => Promise<Page | null>;
 
+/** As for API keys: the scheme in any case. */
+const bearerPattern = /^Bearer +([^\s]+)$/i;
+
 export function makeScrape(read: () => Promise<Page>, token: string | null): Scrape {
-  const right = token === null ? null : digestOf(`Bearer ${token}`);
+  const right = token === null ? null : digestOf(token);
   return async (authorization) => {
+    const given = bearerPattern.exec(authorization ?? "")?.[1] ?? "";
     // Digests are of one length, so that comparing them tells nothing.
-    const isAllowed = right === null || timingSafeEqual(digestOf(authorization ?? ""), right);
+    const isAllowed = right === null || timingSafeEqual(digestOf(given), right);
     return isAllowed ? read() : null;
   };
 }
