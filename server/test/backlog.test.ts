@@ -58,6 +58,51 @@ test("what waits longest is told by channel, and nothing that waits for a disabl
   assert.ok(backlog.logLagSeconds > 0 && backlog.logLagSeconds < 3_600, "facts wait for the log");
 });
 
+test("a log that stands still is told behind many facts without a time, and so is the installation's", async () => {
+  await db.query("delete from log_pending");
+  const lag = async () => (await readBacklog(service.servicePool)).logLagSeconds;
+  const { id: workspaceId } = await makeWorkspace(db);
+  await db.query("delete from log_pending");
+  // As many as a turn of retention leaves, and more.
+  await db.query(
+    `insert into log_pending (workspace_id, source, subject, detail)
+     select $1, 'd', 'req_' || n, '{"kind":"signing_key.made"}' from generate_series(1, 150) as n`,
+    [workspaceId],
+  );
+  assert.equal(await lag(), 0);
+  await db.query(
+    `insert into log_pending (workspace_id, source, subject)
+     select $1, 'e', 'evt_' || lpad(to_hex((extract(epoch from now() - interval '500 seconds') * 1000)::bigint), 12, '0')`,
+    [workspaceId],
+  );
+  assert.ok((await lag()) >= 499, `${await lag()} s`);
+  await db.query("delete from log_pending");
+  await db.query(
+    `with key as (
+       insert into signing_keys (id, public_key, secret_key_id, sealed)
+       values ('key', decode(repeat('00', 32), 'hex'), 'key', '')
+       returning id
+     ), tree as (
+       insert into log_trees (workspace_id, origin, home, root)
+       values ($1, 'here', 'home', decode(repeat('00', 32), 'hex'))
+       returning id
+     )
+     insert into log_checkpoints (tree_id, size, note, signing_key_id, signed_at)
+     select tree.id, 5, '', key.id, now() - interval '700 seconds' from key, tree`,
+    [workspaceId],
+  );
+  await db.query("delete from log_pending");
+  await db.query(
+    `insert into log_pending (workspace_id, source, subject)
+     select '', 'k', subject from (
+       select 'not a checkpoint' as subject
+       union all select tree_id || ':' || size from log_checkpoints
+     ) as told`,
+  );
+  assert.ok((await lag()) >= 699, `${await lag()} s`);
+  await db.query("delete from log_pending");
+});
+
 test("however much is due, few rows are looked at", async () => {
   const { id: workspaceId } = await makeWorkspace(db);
   const endpoint = await makeEndpoint(db, workspaceId, "https://three.example/hook");

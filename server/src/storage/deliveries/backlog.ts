@@ -54,7 +54,10 @@ const earliestOf = (lanes: string) =>
     `select min(first.due_at) from (select due_at from ${lanes} limit ${backlogLanesMax}) as first`,
   );
 
-/** What waits for a disabled endpoint is skipped soon. Ids begin with their milliseconds. */
+/**
+ * What waits for a disabled endpoint is skipped soon. Ids begin with their milliseconds; the installation's log waits for
+ * checkpoints.
+ */
 const backlogSql = `
 with recursive endpoint_lane as (
   (select d.endpoint_id, d.workspace_id, d.due_at from deliveries d
@@ -107,15 +110,23 @@ log_lane as (
   ) as next
 ),
 waiting_fact as (
-  select fact.subject
+  select fact.at
   from (select workspace_id from log_lane limit ${backlogLanesMax}) as lane
   cross join lateral (
-    select first.source, first.subject from (
-      select p.source, p.subject from log_pending p
+    select first.at from (
+      select case
+        when p.source in ('e', 'a') and p.subject ~ '^[a-z]+_[0-9a-f]{12}' then
+          to_timestamp(('x' || lpad(substring(p.subject from '_([0-9a-f]{12})'), 16, '0'))::bit(64)::bigint / 1000.0)
+        when p.source = 'k' and p.subject ~ '^[0-9]{1,9}:[0-9]{1,15}$' then (
+          select c.signed_at from log_checkpoints c
+          where c.tree_id = split_part(p.subject, ':', 1)::integer and c.size = split_part(p.subject, ':', 2)::bigint
+        )
+      end as at
+      from log_pending p
       where p.workspace_id = lane.workspace_id
       order by p.id limit ${backlogFactsMax}
     ) as first
-    where first.source in ('e', 'a') and first.subject ~ '^[a-z]+_[0-9a-f]{12}'
+    where first.at is not null
     limit 1
   ) as fact
 )
@@ -128,6 +139,4 @@ select
   ${earliestOf("mail_lane")} as mail,
   ${earliestOf("callback_lane")} as callback,
   ${earliestOf("message_lane")} as message,
-  ${secondsSince(`
-    select to_timestamp(min(('x' || lpad(substring(subject from '_([0-9a-f]{12})'), 16, '0'))::bit(64)::bigint) / 1000.0)
-    from waiting_fact`)} as log_lag`;
+  ${secondsSince("select min(at) from waiting_fact")} as log_lag`;
