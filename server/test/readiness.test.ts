@@ -108,6 +108,31 @@ test("probes that come at the same moment share one look at the database", async
   }
 });
 
+test("a second kind of outage is told, also where probes are told the same", async () => {
+  const database = await makeTestDatabase();
+  const told: unknown[] = [];
+  const warn = ({ err }: { err?: unknown }) =>
+    void told.push(err instanceof Error && "code" in err ? err.code : "");
+  const away = new pg.Pool({ connectionString: "postgres://nobody@127.0.0.1:1/none" });
+  const slow = new pg.Pool({ connectionString: database.url, statement_timeout: 100 });
+  const holder = new pg.Client({ connectionString: database.url });
+  await holder.connect();
+  let pool = away;
+  const query = (text: string) => pool.query(text);
+  const readiness = new Readiness({ query } as Queryable, { info: () => {}, warn });
+  try {
+    await holder.query("begin");
+    await holder.query("lock table migrations in access exclusive mode");
+    for (pool of [away, slow])
+      assert.match(String(await readiness.reasonAgainst()), /out of reach/);
+    assert.deepEqual(told, ["ECONNREFUSED", "57014"]);
+  } finally {
+    await holder.end();
+    await Promise.all([away.end(), slow.end()]);
+    await database.drop();
+  }
+});
+
 test("a worker answers both probes at a port of its own, and lives without its database", async () => {
   const database = await makeTestDatabase();
   const name = new URL(database.url).pathname.slice(1);

@@ -76,7 +76,8 @@ export class Readiness {
 
   #tell(reason: string, facts: { err?: unknown } = {}): void {
     this.#wasReady = false;
-    const due = this.#outages.due(new Error(reason));
+    // One reason may have several causes.
+    const due = this.#outages.due(facts.err ?? new Error(reason));
     if (due !== null) this.#log.warn({ ...facts, ...due }, `not ready: ${reason}`);
   }
 
