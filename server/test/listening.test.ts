@@ -18,8 +18,11 @@ after(async () => {
   await database.drop();
 });
 
-/** Stands between a listener and PostgreSQL, and can swallow all that comes, without a word to either. */
-async function startProxy() {
+/**
+ * Stands between a listener and PostgreSQL, and can swallow all that comes, without a word to either. Held
+ * notifications arrive when the listener says something again, dropped ones never.
+ */
+async function startProxy({ notifications = "passed" } = {}) {
   const target = new URL(url);
   const folder = target.searchParams.get("host");
   const port = Number(target.searchParams.get("port") ?? (target.port || 5432));
@@ -28,7 +31,9 @@ async function startProxy() {
     const far =
       folder === null ? connect(port, target.hostname) : connect(join(folder, `.s.PGSQL.${port}`));
     pairs.push({ near, far });
-    near.pipe(far).pipe(near);
+    near.pipe(far);
+    if (notifications === "passed") far.pipe(near);
+    else keepBack(near, far, { isDropped: notifications === "dropped" });
     for (const socket of [near, far]) {
       socket.on("error", () => {
         near.destroy();
@@ -60,6 +65,21 @@ async function startProxy() {
   return { connection: { connectionString: through.href }, swallow, close };
 }
 
+function keepBack(near: Socket, far: Socket, { isDropped }: { isDropped: boolean }): void {
+  let held: Buffer[] = [];
+  far.on("data", (piece) => {
+    const isNotification = piece[0] === "A".charCodeAt(0);
+    if (isNotification && isDropped) return;
+    if (isNotification || held.length > 0) held.push(piece);
+    else near.write(piece);
+  });
+  near.on("data", () => {
+    for (const piece of held) near.write(piece);
+    held = [];
+  });
+  far.on("end", () => near.end());
+}
+
 test("a connection into nowhere is noticed and replaced, and announcements arrive again", async () => {
   const proxy = await startProxy();
   const listener = new Listener(proxy.connection, { patienceMs: 2_000 });
@@ -87,4 +107,30 @@ test("a connection into nowhere is noticed and replaced, and announcements arriv
     await listener.stop();
     proxy.close();
   }
+});
+
+/** Whether a listener behind this proxy finds out that it hears nothing. */
+async function isFoundDeaf(notifications: string): Promise<boolean> {
+  const proxy = await startProxy({ notifications });
+  let isDeaf = false;
+  const onDeaf = () => {
+    isDeaf = true;
+  };
+  const listener = new Listener(proxy.connection, { patienceMs: 2_000, onDeaf });
+  listener.start();
+  try {
+    await until(() => listener.isListening || isDeaf, "the connection to be judged");
+    return isDeaf;
+  } finally {
+    await listener.stop();
+    proxy.close();
+  }
+}
+
+test("a connection on which no notification arrives is deaf", async () => {
+  assert.equal(await isFoundDeaf("dropped"), true);
+});
+
+test("one on which it is read late, as by a process that stood still, isn't", async () => {
+  assert.equal(await isFoundDeaf("held"), false);
 });
