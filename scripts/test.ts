@@ -109,7 +109,7 @@ async function findFiles(): Promise<string[]> {
 async function findSources(ending: string): Promise<string[]> {
   const found: string[] = [];
   for await (const file of glob(
-    `{server,web,sdk,mcp,hook,action,verify,n8n,python,adapters,examples,docs,e2e,bench,scripts}/**/*${ending}`,
+    `{server,web,sdk,mcp,hook,action,verify,n8n,python,adapters,examples,docs,e2e,bench,faults,scripts}/**/*${ending}`,
     {
       cwd: root,
       exclude: (name) => name === "node_modules" || name === "dist",

@@ -16,7 +16,7 @@ export const tree = filesIn("{server,web,sdk,mcp}/{src,test}/**/*.{ts,tsx,css}")
 /** All programs of the repository. */
 export const wholeTree = [
   ...tree,
-  ...filesIn("{adapters,adapters/*,bench}/{src,test}/**/*.ts"),
+  ...filesIn("{adapters,adapters/*,bench,faults}/{src,test}/**/*.ts"),
   ...filesIn("scripts/**/*.ts"),
   ...filesIn("e2e/*.ts"),
 ];
