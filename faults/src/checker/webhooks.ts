@@ -16,7 +16,7 @@ import { membersOf } from "./json-text.ts";
 const attemptsMax = 3;
 const interrupted = "interrupted";
 /** The sender doesn't know what the receiver did. */
-const unknownOutcomes = new Set([interrupted, "connection_failed", "timeout"]);
+const unknownOutcomes = new Set([interrupted, "connection_failed", "timed_out"]);
 
 export function flawsOfWebhooks(evidence: Evidence): Flaw[] {
   const { workspaces, events, heard } = evidence;

@@ -41,7 +41,7 @@ async function workUntilHappened(world: World, plant: Plant | null): Promise<voi
   let isHalted = plant?.halts !== true;
   const halting = isHalted ? null : haltWorker(world).finally(() => (isHalted = true));
   while (!(isHalted && hasHappened(world, plant))) {
-    if (Date.now() > end) throw new Error("too little happened");
+    if (Date.now() > end) throw new Error(`too little happened with the plant: ${plant?.name}`);
     await pause(lookMs);
   }
   stopping.abort();

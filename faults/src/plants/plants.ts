@@ -56,9 +56,10 @@ export const plants: Plant[] = [
     promise: "nothing is decided but by a person",
   },
   {
-    ...{ ...none, name: "an event told twice" },
+    ...{ ...none, name: "two outcomes" },
     spoil: spoiling(`insert into events (workspace_id, approval_id, kind)
-      select workspace_id, approval_id, kind from events where kind = 'request.approved' limit 1`),
+      select workspace_id, approval_id, 'request.rejected' from events
+      where kind = 'request.approved' limit 1`),
     promise: "one final state and one event",
   },
   {

@@ -17,7 +17,13 @@ export function changingStatements(
       return ask(statement, ...rest);
     }
     const changed = change(statement as Statement, ask);
-    if (changed instanceof Promise) return changed;
+    if (changed instanceof Promise) {
+      // The pool asks with a callback.
+      const done = rest.findLast((each) => typeof each === "function");
+      if (done === undefined) return changed;
+      changed.then((answer) => done(null, answer), done as (error: unknown) => void);
+      return undefined;
+    }
     return ask(changed ?? statement, ...rest);
   } as typeof prototype.query;
 }
