@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { check } from "./checker/check.ts";
 import type { Evidence } from "./evidence.ts";
 import { countOf, reportOf } from "./report.ts";
-import { runFaults } from "./run.ts";
+import { followPlan, runFaults } from "./run.ts";
 import { planOf } from "./schedule.ts";
 import { withWorld } from "./world/world.ts";
 
@@ -33,7 +33,8 @@ const perSecond = positive("per-second", values["per-second"]);
 await withWorld({ seed }, async (world) => {
   const hasDisk = world.postgres.disk !== null;
   if (!hasDisk) say("no disk could be mounted: the disk is never full in this run");
-  const run = await runFaults(world, { plan: planOf(seed, forMs), forMs, agents, perSecond, say });
+  const drive = () => followPlan(world, planOf(seed, forMs), say);
+  const run = await runFaults(world, { drive, forMs, agents, perSecond, say });
   if (values.keep !== undefined) keep(values.keep, run.evidence);
   const flaws = check(run.evidence);
   for (const { promise, what } of flaws.slice(0, shownFlaws)) say(`FLAW  ${promise}: ${what}`);

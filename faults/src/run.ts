@@ -7,7 +7,9 @@ import type { Planned } from "./schedule.ts";
 import { untilAllReady, type World } from "./world/world.ts";
 
 export type RunOptions = {
-  plan: readonly Planned[];
+  /** Does what is to be done to the world, and answers what that was. */
+  drive(world: World, say: RunOptions["say"]): Promise<Ended[]>;
+  /** Everybody works for at least as long. */
   forMs: number;
   agents: number;
   perSecond: number;
@@ -28,11 +30,30 @@ const readyWithinMs = 60_000;
 const lookMs = 250;
 
 export async function runFaults(world: World, options: RunOptions): Promise<Run> {
-  const { plan, forMs, agents, perSecond, say } = options;
+  const { drive, forMs, agents, perSecond, say } = options;
   const stopping = new AbortController();
   const startedAt = Date.now();
   const working = world.agents.run({ agents, perSecond, signal: stopping.signal });
-  const faults = await Promise.all(
+  const faults = await drive(world, say);
+  const faultsEndedAt = Date.now();
+  await pause(Math.max(0, startedAt + forMs - Date.now()));
+  stopping.abort();
+  await untilAllReady(world, readyWithinMs);
+  await working;
+  await world.people.untilDone();
+  const settledMs = await untilSettled(world, Math.max(faultsEndedAt, Date.now()));
+  say(settledMs === null ? "not all came to rest" : `at rest after ${settledMs} ms`);
+  return { evidence: await gather(world, faultsEndedAt), faults, settledMs };
+}
+
+/** Each fault at its time. */
+export async function followPlan(
+  world: World,
+  plan: readonly Planned[],
+  say: RunOptions["say"],
+): Promise<Ended[]> {
+  const startedAt = Date.now();
+  return Promise.all(
     plan.map(async ({ atMs, fault }): Promise<Ended> => {
       await pause(Math.max(0, startedAt + atMs - Date.now()));
       const { name, target } = fault;
@@ -44,15 +65,6 @@ export async function runFaults(world: World, options: RunOptions): Promise<Run>
       return { name, target, beganAt, endedAt: Date.now() };
     }),
   );
-  const faultsEndedAt = Date.now();
-  await pause(Math.max(0, startedAt + forMs - Date.now()));
-  stopping.abort();
-  await untilAllReady(world, readyWithinMs);
-  await working;
-  await world.people.untilDone();
-  const settledMs = await untilSettled(world, Math.max(faultsEndedAt, Date.now()));
-  say(settledMs === null ? "not all came to rest" : `at rest after ${settledMs} ms`);
-  return { evidence: await gather(world, faultsEndedAt), faults, settledMs };
 }
 
 async function untilSettled(world: World, since: number): Promise<number | null> {

@@ -2,9 +2,8 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { CancelCall, CreateCall, ReadCall } from "../evidence.ts";
-import type { ServiceNode } from "../world/node.ts";
 import { type Chance, chanceOf } from "../world/random.ts";
-import { callNode } from "./caller.ts";
+import { callNode, type Door } from "./caller.ts";
 
 export type AgentWorkspace = { id: string; key: string };
 
@@ -20,13 +19,13 @@ export class Agents {
   readonly creates: CreateCall[] = [];
   readonly reads: ReadCall[] = [];
   readonly cancels: CancelCall[] = [];
-  readonly #nodes: readonly ServiceNode[];
+  readonly #doors: readonly Door[];
   readonly #workspaces: readonly AgentWorkspace[];
   readonly #seed: number;
   #asked = 0;
 
-  constructor(nodes: readonly ServiceNode[], workspaces: readonly AgentWorkspace[], seed: number) {
-    this.#nodes = nodes;
+  constructor(doors: readonly Door[], workspaces: readonly AgentWorkspace[], seed: number) {
+    this.#doors = doors;
     this.#workspaces = workspaces;
     this.#seed = seed;
   }
@@ -87,7 +86,7 @@ export class Agents {
     const ttl = chance.isTrue(defaultExpiryShare) ? "" : ',"ttlMinutes":5';
     const body = `{"summary":${JSON.stringify(summary)},"notify":"${approver}","payload":${payload}${ttl}}`;
     for (let tries = 0; tries < triesMax; tries += 1) {
-      const answer = await callNode(this.#nodes, chance.whole(2), {
+      const answer = await callNode(this.#doors, chance.whole(2), {
         method: "POST",
         path: "/v1/requests",
         headers: { ...bearer(key), "idempotency-key": idempotencyKey },
@@ -102,7 +101,7 @@ export class Agents {
   }
 
   async #read(chance: Chance, { id: workspaceId, key }: AgentWorkspace, requestId: string) {
-    const answer = await callNode(this.#nodes, chance.whole(2), {
+    const answer = await callNode(this.#doors, chance.whole(2), {
       method: "GET",
       path: `/v1/requests/${requestId}`,
       headers: bearer(key),
@@ -111,7 +110,7 @@ export class Agents {
   }
 
   async #cancel(chance: Chance, { id: workspaceId, key }: AgentWorkspace, requestId: string) {
-    const answer = await callNode(this.#nodes, chance.whole(2), {
+    const answer = await callNode(this.#doors, chance.whole(2), {
       method: "POST",
       path: `/v1/requests/${requestId}/cancel`,
       headers: bearer(key),

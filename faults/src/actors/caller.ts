@@ -1,7 +1,5 @@
 // A call as a careful program makes it: it notes the call before it sends it, and tells a refusal from silence.
 
-import type { ServiceNode } from "../world/node.ts";
-
 const patienceMs = 25_000;
 
 export type Answer = {
@@ -14,14 +12,17 @@ export type Answer = {
 
 export type Call = { method: string; path: string; headers: Record<string, string>; body?: string };
 
+/** Where calls are taken: a node, or what stands before the nodes. */
+export type Door = { readonly port: number };
+
 /** A null status means that nobody knows what became of it. */
 export async function callNode(
-  nodes: readonly ServiceNode[],
+  doors: readonly Door[],
   node: number,
   { method, path, headers, body }: Call,
 ): Promise<Answer> {
   const at = Date.now();
-  const { port } = nodes[node] ?? { port: 0 };
+  const { port } = doors[node] ?? { port: 0 };
   try {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,

@@ -5,9 +5,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { shownText } from "../../../server/src/domain/shown/shown-text.ts";
 import type { ReviewPage } from "../../../server/src/wire/review-contract.ts";
 import type { DecideCall, Mail } from "../evidence.ts";
-import type { ServiceNode } from "../world/node.ts";
 import { type Chance, chanceOf } from "../world/random.ts";
-import { callNode } from "./caller.ts";
+import { callNode, type Door } from "./caller.ts";
 
 const awayShare = 0.15;
 const rejectShare = 0.2;
@@ -20,14 +19,14 @@ export class People {
   readonly decisions: DecideCall[] = [];
   /** What the links are made of: nobody else may ever learn it. */
   readonly tokens: string[] = [];
-  readonly #nodes: readonly ServiceNode[];
+  readonly #doors: readonly Door[];
   readonly #publicUrl: string;
   readonly #chance: Chance;
   readonly #seen = new Set<string>();
   readonly #busy = new Set<Promise<void>>();
 
-  constructor(nodes: readonly ServiceNode[], publicUrl: string, seed: number) {
-    this.#nodes = nodes;
+  constructor(doors: readonly Door[], publicUrl: string, seed: number) {
+    this.#doors = doors;
     this.#publicUrl = publicUrl;
     this.#chance = chanceOf(seed);
   }
@@ -67,7 +66,7 @@ export class People {
       const verdict = isRejected ? "reject" : "approve";
       const text = JSON.stringify({ verdict, digest, ticket });
       const body = edit === null ? text : `${text.slice(0, -1)},"edit":${edit}}`;
-      const answer = await callNode(this.#nodes, chance.whole(2), {
+      const answer = await callNode(this.#doors, chance.whole(2), {
         method: "POST",
         path: `/review/${token}/decision`,
         headers: {
@@ -82,7 +81,7 @@ export class People {
   }
 
   async #open(token: string, chance: Chance): Promise<ReviewPage | null> {
-    const { status, answer } = await callNode(this.#nodes, chance.whole(2), {
+    const { status, answer } = await callNode(this.#doors, chance.whole(2), {
       method: "GET",
       path: `/review/${token}`,
       headers: {},

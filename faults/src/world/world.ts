@@ -10,13 +10,15 @@ import { registerEndpoint } from "../../../server/src/operations/deliveries/mana
 import { issueKey } from "../../../server/src/operations/workspaces/issue-key.ts";
 import { createWorkspace } from "../../../server/src/operations/workspaces/manage-workspace.ts";
 import { Agents } from "../actors/agents.ts";
+import type { Door } from "../actors/caller.ts";
 import { Mailbox, mailPassword } from "../actors/mailbox.ts";
 import { People } from "../actors/people.ts";
 import { Receivers, temperaments } from "../actors/receivers.ts";
 import type { Workspace } from "../evidence.ts";
 import { Cable } from "./cable.ts";
+import { Front } from "./front.ts";
 import { findPort, ServiceNode } from "./node.ts";
-import { type RunPostgres, startPostgres } from "./postgres.ts";
+import { type RunPostgres, startPostgres as startOne } from "./postgres.ts";
 
 const publicUrl = "https://approvals.example";
 const workspacesCount = 3;
@@ -46,6 +48,10 @@ export type WorldOptions = {
   seed: number;
   /** Loaded into every process of the service before its program. */
   preload?: string;
+  /** Everybody calls a load balancer in place of the nodes. */
+  isBalanced?: boolean;
+  /** In place of one PostgreSQL of its own. */
+  startPostgres?: () => Promise<RunPostgres>;
 };
 
 /** Whatever was begun is ended, also if the rest can't be begun. */
@@ -69,7 +75,10 @@ export async function withWorld<Result>(
 
 type Ending = () => unknown;
 
-async function makeWorld({ seed, preload }: WorldOptions, endings: Ending[]): Promise<World> {
+async function makeWorld(
+  { seed, preload, isBalanced = false, startPostgres = startOne }: WorldOptions,
+  endings: Ending[],
+): Promise<World> {
   const postgres = await startPostgres();
   endings.push(() => postgres.end());
   const db = openDatabase({ connection: postgres.owner, connectionsMax: 4, onIdleFault: () => {} });
@@ -92,7 +101,8 @@ async function makeWorld({ seed, preload }: WorldOptions, endings: Ending[]): Pr
     workspaces.at(-1)?.id,
   ]);
   const nodes: ServiceNode[] = [];
-  const people = new People(nodes, publicUrl, seed + 2);
+  const doors: Door[] = [];
+  const people = new People(doors, publicUrl, seed + 2);
   const mailbox = new Mailbox((mail) => people.take(mail));
   const mailPort = await mailbox.open();
   endings.push(() => mailbox.close());
@@ -104,7 +114,9 @@ async function makeWorld({ seed, preload }: WorldOptions, endings: Ending[]): Pr
     ["worker 1", "worker"],
     ["worker 2", "worker"],
   ] as const) {
-    const cable = new Cable({ path: `${host}/.s.PGSQL.${port}` });
+    const cable = new Cable(
+      host.startsWith("/") ? { path: `${host}/.s.PGSQL.${port}` } : { host, port },
+    );
     const near = await cable.open();
     endings.push(() => cable.close());
     cables.push(cable);
@@ -118,12 +130,20 @@ async function makeWorld({ seed, preload }: WorldOptions, endings: Ending[]): Pr
       WEBHOOK_ALLOW_CIDRS: "127.0.0.1/32",
       WEBHOOK_RETRY_DELAYS: "1s,3s",
       RATE_LIMIT: "0",
-      DRAIN_SECONDS: "1",
+      DRAIN_SECONDS: isBalanced ? "3" : "1",
       ...(preload === undefined ? {} : { NODE_OPTIONS: `--import=${preload}` }),
     };
     nodes.push(new ServiceNode({ name, role, port: await findPort(), env }));
   }
-  const agents = new Agents(nodes, workspaces, seed);
+  const apis = nodes.filter(({ role }) => role === "api");
+  if (isBalanced) {
+    const front = await Front.open(apis.map(({ port }) => port));
+    endings.push(() => front.close());
+    doors.push(front, front);
+  } else {
+    doors.push(...apis);
+  }
+  const agents = new Agents(doors, workspaces, seed);
   const supervised = supervise(nodes);
   endings.push(async () => {
     supervised.stop();

@@ -1,0 +1,75 @@
+// `npm run faults:primaries`: the primary of a cluster dies under load, again and again.
+
+import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { check } from "./checker/check.ts";
+import { countOf, percentile, recoveriesOf } from "./report.ts";
+import { type Ended, runFaults } from "./run.ts";
+import { Cluster, missingPrograms } from "./world/cluster.ts";
+import { withWorld } from "./world/world.ts";
+
+const shownFlaws = 20;
+/** Of work between a cluster that is whole again and the next death. */
+const betweenMs = 5_000;
+/** A machine needs a while to come back. */
+const deadMs = 3_000;
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: "string", default: "20" },
+    seed: { type: "string", default: "1" },
+    "per-second": { type: "string", default: "6" },
+    asynchronous: { type: "boolean", default: false },
+  },
+});
+const say = (line: string) => void process.stdout.write(`  ${line}\n`);
+const missing = missingPrograms();
+if (missing !== null) {
+  process.stderr.write(
+    `This needs Debian's patroni, etcd-server, haproxy and postgresql-15: ${missing}\n`,
+  );
+  process.exit(2);
+}
+
+const kills = Number(values.kills);
+const cluster = await Cluster.start(!values.asynchronous);
+say(`three PostgreSQL, ${values.asynchronous ? "asynchronous" : "synchronous and strict"}`);
+const startPostgres = () => cluster.use();
+await withWorld({ seed: Number(values.seed), startPostgres }, async (world) => {
+  const drive = async () => {
+    const ended: Ended[] = [];
+    for (let kill = 1; kill <= kills; kill += 1) {
+      await pause(betweenMs);
+      const beganAt = Date.now();
+      const name = cluster.killPrimary();
+      await pause(deadMs);
+      await cluster.untilPrimary();
+      cluster.startDead();
+      await cluster.untilHealthy();
+      ended.push({ name: "primary killed", target: name, beganAt, endedAt: Date.now() });
+      say(`${kill}: ${name} killed, whole again after ${Date.now() - beganAt} ms`);
+    }
+    return ended;
+  };
+  const perSecond = Number(values["per-second"]);
+  const run = await runFaults(world, { drive, forMs: 0, agents: 12, perSecond, say });
+  const flaws = check(run.evidence);
+  for (const { promise, what } of flaws.slice(0, shownFlaws)) say(`FLAW  ${promise}: ${what}`);
+  for (const [name, count] of Object.entries(countOf(run, world))) say(`${name}: ${count}`);
+  // From the death of the primary, not from the moment in which the cluster was whole again.
+  const recoveries = recoveriesOf(
+    run.evidence,
+    run.faults.map(({ beganAt }) => beganAt + 1_000),
+  );
+  for (const [name, share] of [
+    ["p50", 0.5],
+    ["p99", 0.99],
+    ["max", 1],
+  ] as const) {
+    say(
+      `from the death of the primary to the next acknowledged create, ${name}: ${percentile(recoveries, share)} ms`,
+    );
+  }
+  say(flaws.length === 0 ? "the checker found nothing" : `the checker found ${flaws.length} flaws`);
+  if (flaws.length > 0 && !values.asynchronous) process.exitCode = 1;
+});
