@@ -6,6 +6,7 @@ import { isEventKind, testEventKind } from "../domain/approval/event.ts";
 import { eventBody, testEventBody } from "../domain/approval/event-body.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
+import { holdAfterRestore, releaseHeld } from "../operations/deliveries/hold-after-restore.ts";
 import {
   resendDelivery,
   resendUnsuccessful,
@@ -15,6 +16,7 @@ import { unknownWorkspace } from "../operations/transaction-by.ts";
 import * as approvals from "../storage/approvals/approvals.ts";
 import * as deliveries from "../storage/deliveries/deliveries.ts";
 import * as workspaces from "../storage/workspaces/workspaces.ts";
+import { describeHeld } from "./backups.ts";
 import { onStore, type Printed, type ReadCommandConfig, table, wholeNumber } from "./command.ts";
 import {
   deliveryToJson,
@@ -45,6 +47,33 @@ export function deliveryCommand(readConfig: ReadCommandConfig): Command {
     ),
   );
   command.addCommand(resendFailedCommand(readConfig));
+  command.addCommand(
+    onStore(
+      new Command("hold").description(
+        "hold all that is due, after an external database was restored and before the first start",
+      ),
+      readConfig,
+      {
+        run: ({ db }) => holdAfterRestore(db),
+        toJson: (held) => held,
+        toText: describeHeld,
+      },
+    ),
+  );
+  command.addCommand(
+    onStore(
+      new Command("release").description("send what a restore has held, though it may have been"),
+      readConfig,
+      {
+        run: ({ db }) => releaseHeld(db),
+        toJson: (result) => result,
+        toText: ({ released }) =>
+          released === 0
+            ? "Nothing is held, except for endpoints that are disabled: enable them first."
+            : `${released} deliveries are due again.`,
+      },
+    ),
+  );
   return command;
 }
 

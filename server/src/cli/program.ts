@@ -4,6 +4,7 @@ import { Command, CommanderError } from "commander";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
 import { witnessCommand } from "../witness/witness-command.ts";
 import { absenceCommand } from "./absences.ts";
+import { backupCommand, restoreCommand } from "./backups.ts";
 import { teamsCommand } from "./channels.ts";
 import type { ReadCommandConfig } from "./command.ts";
 import { decideCommand } from "./decide.ts";
@@ -78,6 +79,8 @@ and works whether or not the server is running.
     .addHelpText("after", environmentHelp(variables))
     .action((flags: { json?: boolean }) => serve({ isJson: flags.json === true }));
   program.addCommand(migrateCommand(readConfig));
+  program.addCommand(backupCommand(readConfig));
+  program.addCommand(restoreCommand(readConfig));
   program.addCommand(workspaceCommand(readConfig));
   program.addCommand(keyCommand(readConfig));
   program.addCommand(receiptKeyCommand(readConfig));

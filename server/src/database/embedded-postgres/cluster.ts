@@ -38,9 +38,12 @@ export const superuserName = "postgres";
 // sun_path holds 104 bytes on macOS and 108 on Linux, the closing zero included.
 const socketPathBytesMax = 103;
 /** The owner's has its name from the time when it was the only role. */
-const passwordFiles = { owner: "role-password", service: "service-password" };
+const passwordFileOf = { owner: "role-password", service: "service-password" };
+const superuserPasswordFile = "superuser-password";
+export const passwordFiles = [...Object.values(passwordFileOf), superuserPasswordFile];
 const leftoverAgeMs = 10 * 60_000;
 const unfinishedName = /^postgres\.new-(\d+)-/;
+export const unfinishedRestore = /^restore-(\d+)$/;
 
 export type Cluster = {
   programs: Programs;
@@ -60,6 +63,7 @@ export async function openCluster(dataDir: string, sayCreating: () => void): Pro
     const home = join(root, "postgres");
     await removeUnfinished(root);
     if (!(await exists(join(home, "data")))) {
+      await refuseUnfinishedRestore(root);
       sayCreating();
       await createCluster(root, home, programs);
     }
@@ -73,14 +77,14 @@ export async function openCluster(dataDir: string, sayCreating: () => void): Pro
   }
 }
 
-async function makeDataDirectory(dataDir: string): Promise<string> {
+export async function makeDataDirectory(dataDir: string): Promise<string> {
   await mkdir(dirname(dataDir), { recursive: true });
   await makePrivateDirectory(dataDir);
   return realpath(dataDir);
 }
 
 /** The remains of a first start that was killed. If its process lives, they are work in progress. */
-async function removeUnfinished(root: string): Promise<void> {
+export async function removeUnfinished(root: string): Promise<void> {
   for (const name of await readdir(root)) {
     const pid = unfinishedName.exec(name)?.[1];
     if (pid === undefined) continue;
@@ -88,6 +92,15 @@ async function removeUnfinished(root: string): Promise<void> {
     const isOld = Date.now() - (await modifiedAt(directory)) > leftoverAgeMs;
     if (isOld || !isAlive(Number(pid))) await removeDirectory(directory);
   }
+}
+
+/** A restore that was killed has left no database, and a new, empty one in its place would look like a success. */
+async function refuseUnfinishedRestore(root: string): Promise<void> {
+  const left = (await readdir(root)).find((name) => unfinishedRestore.test(name));
+  if (left === undefined) return;
+  throw new OperatorFault(
+    `A restore into ${root} has not finished. Wait for it, or run \`countersign restore\` again. To begin with an empty database instead, remove ${join(root, left)}.`,
+  );
 }
 
 /**
@@ -103,7 +116,7 @@ async function createCluster(root: string, home: string, programs: Programs): Pr
       await mkdir(directory, { mode: 0o700 });
       await handOver(directory, account);
     }
-    for (const name of Object.values(passwordFiles)) await writeSecret(join(unfinished, name));
+    for (const name of Object.values(passwordFileOf)) await writeSecret(join(unfinished, name));
     await initializeCluster(unfinished, programs, account);
     await rename(unfinished, home);
     await flushDirectory(root);
@@ -115,7 +128,7 @@ async function createCluster(root: string, home: string, programs: Programs): Pr
 }
 
 async function initializeCluster(directory: string, programs: Programs, account: Account) {
-  const passwordFile = join(directory, "superuser-password");
+  const passwordFile = join(directory, superuserPasswordFile);
   await writeSecret(passwordFile);
   const launch = {
     program: programs.initdb,
@@ -144,7 +157,7 @@ async function initializeCluster(directory: string, programs: Programs, account:
   if (!isOurselves(account)) await chown(passwordFile, 0, 0);
 }
 
-async function readCluster(home: string, programs: Programs): Promise<Cluster> {
+export async function readCluster(home: string, programs: Programs): Promise<Cluster> {
   const data = join(home, "data");
   const account = await accountOwning(data);
   const read = async (name: string) => (await readFile(join(home, name), "utf8")).trim();
@@ -154,9 +167,9 @@ async function readCluster(home: string, programs: Programs): Promise<Cluster> {
     data,
     logFile: join(home, "log"),
     socketDirectory: await findSocketDirectory(home, account),
-    superuserPassword: await read("superuser-password"),
-    ownerPassword: await read(passwordFiles.owner),
-    servicePassword: await readOrMakeSecret(join(home, passwordFiles.service)),
+    superuserPassword: await read(superuserPasswordFile),
+    ownerPassword: await read(passwordFileOf.owner),
+    servicePassword: await readOrMakeSecret(join(home, passwordFileOf.service)),
   };
 }
 
@@ -188,17 +201,17 @@ async function makePrivateDirectory(path: string): Promise<void> {
 }
 
 /** Never gives away a non-empty directory: somebody else may rely on owning it. */
-async function handOverIfEmpty(directory: string, account: Account): Promise<void> {
+export async function handOverIfEmpty(directory: string, account: Account): Promise<void> {
   const found = await lstat(directory);
   if (found.uid !== 0 || !found.isDirectory()) return;
   if ((await readdir(directory)).length === 0) await handOver(directory, account);
 }
 
-async function handOver(path: string, account: Account): Promise<void> {
+export async function handOver(path: string, account: Account): Promise<void> {
   if (!isOurselves(account)) await chown(path, account.uid, account.gid);
 }
 
-async function writeSecret(path: string): Promise<void> {
+export async function writeSecret(path: string): Promise<void> {
   await writeFile(path, `${randomBytes(24).toString("hex")}\n`, { mode: 0o600, flag: "wx" });
 }
 
@@ -220,14 +233,14 @@ async function readOrMakeSecret(path: string): Promise<string> {
 }
 
 /** After this, a power failure can't undo the renaming and hide later commits. */
-async function flushDirectory(path: string): Promise<void> {
+export async function flushDirectory(path: string): Promise<void> {
   const directory = await open(path);
   await directory.sync();
   await directory.close();
 }
 
 /** An initdb whose starter was killed may still be writing; hence the retries. */
-async function removeDirectory(path: string): Promise<void> {
+export async function removeDirectory(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 }
 
@@ -240,7 +253,7 @@ async function modifiedAt(path: string): Promise<number> {
   }
 }
 
-async function exists(path: string): Promise<boolean> {
+export async function exists(path: string): Promise<boolean> {
   try {
     await access(path);
     return true;

@@ -2,6 +2,7 @@
 // runs as long as a process of ours uses it, and is restarted if it goes away. The files beside this one do the work;
 // this one ties them together.
 import { setTimeout as pause } from "node:timers/promises";
+import { readBaseBackup } from "./base-backup.ts";
 import { openCluster } from "./cluster.ts";
 import {
   beginSession,
@@ -20,6 +21,8 @@ export type EmbeddedPostgres = {
   connection: Connection;
   /** The role that owns the database: for migrating, and nothing else. */
   ownerConnection: Connection;
+  /** The whole cluster as one tar, of one moment, while it is in use. */
+  readBaseBackup(): AsyncIterable<Buffer>;
   /** Ends this process's use. PostgreSQL is stopped when nobody else uses it. Idempotent. */
   release(): Promise<void>;
 };
@@ -87,6 +90,7 @@ export async function useEmbeddedPostgres(options: {
   return {
     connection: first.connection,
     ownerConnection: first.ownerConnection,
+    readBaseBackup: () => readBaseBackup(first.superuserConnection),
     release() {
       release ??= end();
       return release;

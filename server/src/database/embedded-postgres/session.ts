@@ -25,9 +25,9 @@ const takeStatements = {
 };
 const databaseName = "countersign";
 /** Owns the database and its tables, and is used for migrating alone. */
-const ownerName = "countersign";
+export const ownerName = "countersign";
 /** Everything that runs: what its rights are, the storage decides. */
-const serviceName = "countersign_service";
+export const serviceName = "countersign_service";
 const isPreparedSql = `select where exists (select from pg_database where datname = '${databaseName}')
   and exists (select from pg_roles where rolname = '${serviceName}')`;
 const hasRoleSql = "select from pg_roles where rolname = $1";
@@ -47,6 +47,7 @@ export type Session = {
   /** As the service's role. */
   connection: Connection;
   ownerConnection: Connection;
+  superuserConnection: Connection;
 };
 
 /** Brings the server up if it is not, and counts this process among its users. */
@@ -113,11 +114,14 @@ async function tryToBegin(
 
 function newSession(cluster: Cluster, postmaster: Postmaster, purpose: Purpose): Session {
   const place = { host: postmaster.socketDirectory, port: postmaster.port };
-  const client = new DatabaseClient({
+  const superuserConnection = {
     ...place,
     user: superuserName,
     password: cluster.superuserPassword,
     database: "postgres",
+  };
+  const client = new DatabaseClient({
+    ...superuserConnection,
     application_name: `countersign ${purpose} ${process.pid}`,
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: queryTimeoutMs,
@@ -125,6 +129,7 @@ function newSession(cluster: Cluster, postmaster: Postmaster, purpose: Purpose):
   const database = databaseName;
   return {
     client,
+    superuserConnection,
     connection: { ...place, database, user: serviceName, password: cluster.servicePassword },
     ownerConnection: { ...place, database, user: ownerName, password: cluster.ownerPassword },
   };

@@ -51,6 +51,12 @@ export type MailOutcome = (typeof mailOutcomes)[number];
 /** The process ended while it was under way, so nobody knows how it went. It doesn't count, and is tried again. */
 export const interrupted = "interrupted";
 
+/**
+ * No attempt at all: the database was restored from a backup, and whether an attempt followed the backup, nobody knows.
+ * The delivery is skipped until the operator releases it.
+ */
+export const heldByRestore = "held_by_restore";
+
 export type AttemptOutcome = WebhookOutcome | MailOutcome | typeof interrupted;
 
 /** After these a delivery is done. */

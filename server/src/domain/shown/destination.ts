@@ -2,6 +2,7 @@
 // record is exhaustive, so a new channel compiles when its entry is complete.
 
 import {
+  type heldByRestore,
   type interrupted,
   type MailOutcome,
   mailOutcomes,
@@ -41,7 +42,7 @@ export function addressOf(destination: Destination): string {
 export type DestinationWords<Outcome extends string = string> = {
   outcomes: readonly Outcome[];
   /** How an attempt went: what happened and, where somebody can do something, what. */
-  sentences: Readonly<Record<Outcome | typeof interrupted, string>>;
+  sentences: Readonly<Record<Outcome | typeof interrupted | typeof heldByRestore, string>>;
   /** Stands above the beginning of the answer. */
   answered: string;
   skipped: string;
@@ -79,6 +80,8 @@ const postSentences = {
     "Not sent: the service stopped each time it tried to send this, for days. Ask the operator to look at its log, then resend.",
   interrupted:
     "The service stopped during this attempt, so nobody knows whether it arrived. The attempt doesn’t count.",
+  held_by_restore:
+    "Held: the service was restored from a backup, and this may have been sent since. The operator can release it, or resend it here.",
 } satisfies DestinationWords<WebhookOutcome>["sentences"];
 
 export const destinationWords: {
@@ -128,6 +131,8 @@ export const destinationWords: {
         "Not sent: the service stopped each time it tried to send this mail, for days. Ask the operator to look at its log, then send again.",
       interrupted:
         "The service stopped during this attempt, so nobody knows whether the mail was sent. The attempt doesn’t count.",
+      held_by_restore:
+        "Held: the service was restored from a backup, and this mail may have been sent since. The operator can release it.",
     },
     answered: "The mail server’s answer",
     skipped: "Not sent: the request had ended, or this person was no longer asked.",

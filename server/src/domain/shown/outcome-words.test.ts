@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { interrupted, isSuccess, mailOutcomes, webhookOutcomes } from "./attempt.ts";
+import { heldByRestore, interrupted, isSuccess, mailOutcomes, webhookOutcomes } from "./attempt.ts";
 import { type DestinationKind, destinationWords } from "./destination.ts";
 import { outcomeSentence } from "./outcome-words.ts";
 
@@ -8,7 +8,7 @@ const kinds = Object.keys(destinationWords) as DestinationKind[];
 
 test("every way in which a delivery can end has a sentence of its own", () => {
   for (const kind of kinds) {
-    const outcomes = [...destinationWords[kind].outcomes, interrupted];
+    const outcomes = [...destinationWords[kind].outcomes, interrupted, heldByRestore];
     const sentences = outcomes.map((outcome) =>
       outcomeSentence(kind, { outcome, httpStatus: null }),
     );
@@ -38,10 +38,9 @@ test("a word of a newer service is shown as it is, and no word of a stranger is 
 });
 
 test("only what arrived or was kept counts as success", () => {
-  assert.deepEqual([...webhookOutcomes, ...mailOutcomes, interrupted].filter(isSuccess), [
-    "delivered",
-    "delivered",
-    "kept",
-  ]);
+  assert.deepEqual(
+    [...webhookOutcomes, ...mailOutcomes, interrupted, heldByRestore].filter(isSuccess),
+    ["delivered", "delivered", "kept"],
+  );
   assert.equal(isSuccess(null), false);
 });

@@ -3,6 +3,7 @@
 import type { Queryable } from "../../database/database.ts";
 import { endOfDay, lastDays, startOfDay } from "../../domain/approval/figures.ts";
 import { attemptsLookedAtMax, endpointSampleSize } from "../../domain/limits.ts";
+import { heldByRestore, interrupted } from "../../domain/shown/attempt.ts";
 
 export type EndpointDay = {
   day: string;
@@ -129,5 +130,5 @@ const daysSql = `
     order by a.number desc
     limit ${attemptsLookedAtMax}
   ) as a
-  where slot.deliveries > 0 and a.outcome <> 'interrupted' and a.started_at >= $6::date
+  where slot.deliveries > 0 and a.outcome not in ('${interrupted}', '${heldByRestore}') and a.started_at >= $6::date
   group by 1`;

@@ -9,7 +9,7 @@ import type { Delivery } from "./deliveries.ts";
 
 // A worker that still held it, from before its lease ran out, can't record anything any more. The mail goes out alone; a
 // digest in which it left before still lists it.
-const beginRound = `
+export const beginRound = `
   state = 'due', due_at = now_ms(), finished_at = null, round = round + 1, attempts_before = attempts,
   lease_token = null, leased_until = null, mailbox = case when state = 'delivered' then mailbox end,
   digest_id = case when state = 'delivered' then digest_id end`;

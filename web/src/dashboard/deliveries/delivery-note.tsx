@@ -1,5 +1,6 @@
 // A delivery's state in a sentence: attempts, outcome, and the next attempt.
 
+import { heldByRestore } from "../../../../server/src/domain/shown/attempt.ts";
 import { outcomeSentence } from "../../../../server/src/domain/shown/outcome-words.ts";
 import type { Delivery } from "../../../../server/src/wire/dashboard-contract.ts";
 import { When } from "../parts/when.tsx";
@@ -13,7 +14,9 @@ export function DeliveryNote({ delivery }: { delivery: Delivery }) {
       {outcome !== null && (
         <span>{outcomeSentence(destination.kind, { outcome, httpStatus })} </span>
       )}
-      {state === "skipped" && <span>{skippedSentence(destination)} </span>}
+      {state === "skipped" && outcome !== heldByRestore && (
+        <span>{skippedSentence(destination)} </span>
+      )}
       <span className="quiet delivery-counts">
         {state === "delivered" && httpStatus !== null && <span>HTTP {httpStatus}</span>}
         <span>{attemptsWord(attempts)}</span>
