@@ -41,6 +41,7 @@ const readers: readonly Reader[] = [
     slow: ["docs/code-blocks.test.ts", "server/test/docs.test.ts"],
   },
   { reads: /^server\/migrations\//, quick: ["server/test/migrating.test.ts"], slow: [] },
+  { reads: /^deploy\//, quick: ["docs/deploying.test.ts"], slow: [] },
 ];
 
 /** The files that differ from where this branch left main; on main itself, the files with uncommitted changes. */

@@ -107,6 +107,11 @@ export const readers: readonly DocsReader[] = [
         "Operating",
         "Configuration, mail, proxies, backup, upgrades, scaling.",
       ),
+      page(
+        "docs/deploying.md",
+        "Deploying",
+        "An image, Compose, Kubernetes and systemd, ready to be changed.",
+      ),
       page("docs/dashboard.md", "The dashboard", "Signing in, roles, and what the figures mean."),
       page("docs/slack.md", "Slack", "Asking and deciding in Slack: set-up, proof, limits."),
       page("docs/teams.md", "Microsoft Teams", "Cards for a group, by a Workflows webhook."),
