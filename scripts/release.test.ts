@@ -1,17 +1,20 @@
 // Holds every package to what a registry and its users expect, as it was packed by the build.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { isForNpm, type PackedPackage } from "./packages.ts";
 import { complaintsAbout } from "./publishing/checkers.ts";
 import {
+  billOfMaterials,
   commands,
   complaintsAboutPacked,
   complaintsAboutRelease,
   tryInFreshFolder,
+  writeBillOfMaterials,
 } from "./release.ts";
 
 const packed = join(import.meta.dirname, "..", "web", "dist", "packages");
@@ -47,4 +50,46 @@ test("all packages are installed together in a fresh folder, each loads there, a
   assert.match(said, /^countersign-hook refuses with 2$/m);
   assert.match(said, /^action refuses with 1$/m);
   assert.match(said, /^n8n Countersign$/m);
+});
+
+test("the bill of materials names every package of the lock file, with its version and hash, and no place of this machine", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "cs-bill-"));
+  try {
+    await writeBillOfMaterials(folder);
+    const text = readFileSync(join(folder, billOfMaterials), "utf8");
+    const root = join(import.meta.dirname, "..");
+    assert.ok(!text.includes(root));
+    const { bomFormat, metadata, components } = JSON.parse(text);
+    assert.equal(bomFormat, "CycloneDX");
+    assert.deepEqual(
+      [metadata.component.name, metadata.component.version],
+      ["countersign", "0.1.0"],
+    );
+    type Component = { purl: string; hashes?: { content: string }[]; licenses?: object[] };
+    const byPurl = new Map<string, Component>(
+      components.map((component: Component) => [decodeURIComponent(component.purl), component]),
+    );
+    const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+    type Locked = { version: string; integrity?: string; link?: boolean; name?: string };
+    const locked = Object.entries<Locked>(lock.packages).filter(
+      ([path, { link }]) => path.includes("node_modules/") && link !== true,
+    );
+    assert.ok(locked.length > 100);
+    for (const [path, { version, integrity = "", name }] of locked) {
+      const named = name ?? path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
+      const component = byPurl.get(`pkg:npm/${named}@${version}`);
+      assert.ok(component !== undefined, `${named}@${version}`);
+      const digest = Buffer.from(integrity.replace(/^sha512-/, ""), "base64").toString("hex");
+      assert.ok(
+        component.hashes?.some(({ content }) => content === digest),
+        named,
+      );
+    }
+    for (const name of ["fastify", "pg", "preact"]) {
+      const component = components.find((each: { name: string }) => each.name === name);
+      assert.ok(component?.licenses?.length > 0, name);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

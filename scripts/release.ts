@@ -1,5 +1,6 @@
 // Makes a release: packs every package, holds the packed files to what a registry and its users expect, installs them
-// together in a fresh folder, and says how to publish them. It publishes nothing by itself.
+// together in a fresh folder, and says how to publish them. Beside them lies a bill of materials. It publishes nothing by
+// itself.
 //
 //   node scripts/release.ts [FOLDER]     (./release unless told)
 
@@ -19,6 +20,7 @@ if (import.meta.main) await release(resolve(process.argv[2] ?? "release"));
 
 async function release(folder: string): Promise<void> {
   await packAll(root, folder);
+  await writeBillOfMaterials(folder);
   const complaints = [
     ...(await complaintsAboutRelease()),
     ...(await complaintsAboutPacked(folder)),
@@ -57,6 +59,25 @@ export async function complaintsAboutRelease(): Promise<string[]> {
       : [`${manifest.name}: publishConfig must have access public and provenance true.`]),
   ]);
 }
+
+export const billOfMaterials = "countersign.cdx.json";
+
+/**
+ * Every package of the lock file, as CycloneDX: what the service runs, and, marked as development, what its pages are
+ * made of and what builds it.
+ */
+export async function writeBillOfMaterials(folder: string): Promise<void> {
+  const flags = ["--sbom-format=cyclonedx", "--sbom-type=application", "--package-lock-only"];
+  const options = { cwd: root, env: environment(), maxBuffer: sbomBytesMax };
+  const { stdout } = await execute("npm", ["sbom", ...flags], options);
+  const bill = JSON.parse(stdout);
+  // npm names it after the folder of the clone.
+  const { name } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  bill.metadata.component.name = name;
+  await writeFile(join(folder, billOfMaterials), `${JSON.stringify(bill, null, 2)}\n`);
+}
+
+const sbomBytesMax = 64 * 1024 * 1024;
 
 export async function complaintsAboutPacked(folder: string): Promise<string[]> {
   const complaints: string[] = [];
