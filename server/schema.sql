@@ -1319,7 +1319,9 @@ create table migrations (
   name text not null,
   checksum text not null,
   applied_at timestamp with time zone not null default now(),
-  constraint migrations_pkey PRIMARY KEY (name)
+  works_beside text,
+  constraint migrations_pkey PRIMARY KEY (name),
+  constraint migrations_works_beside_check CHECK ((works_beside ~ '^[0-9]{4}$'::text))
 );
 
 create table monthly_usage (

@@ -91,6 +91,7 @@ const merged = {
     "dd30f5524bd13002afd1b2feed383eef7763316197accb35bac14ccf85848f81",
   "0032_deleting_beside_indexing.sql":
     "1eaf288b7e3b7f52a1f3f1d5b5b4272561ed6854c504876eb23c24dbc86f56a4",
+  "0033_works_beside.sql": "c5d35de45e91c1b2672d93dd8717ec9fb82e5c5699dd348a29f9bcfc6d25e136",
 };
 
 const migrationsFolder = join(import.meta.dirname, "..", "migrations");

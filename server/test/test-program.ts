@@ -135,8 +135,12 @@ export type Program = {
 };
 
 /** `countersign serve` on a port that the system chooses, or another command that goes on until it is told to end. */
-export function startProgram(environment: Environment, words: string[] = ["serve"]): Program {
-  const child = spawn(process.execPath, [program, ...words], {
+export function startProgram(
+  environment: Environment,
+  words: string[] = ["serve"],
+  file = program,
+): Program {
+  const child = spawn(process.execPath, [file, ...words], {
     cwd: folder,
     env: { PORT: "0", ...withPath(environment) },
     stdio: ["ignore", "pipe", "pipe"],

@@ -2,7 +2,7 @@
 
 import { Command } from "commander";
 import type { Database } from "../database/database.ts";
-import { listMissingMigrations } from "../database/migrations.ts";
+import { compareSchema } from "../database/migrations.ts";
 import { flawOfKeyring } from "../domain/access/keyring.ts";
 import { flawOfPublicUrl } from "../domain/access/public-url.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
@@ -138,10 +138,15 @@ async function examineVersion(db: Database): Promise<Finding> {
 }
 
 async function examineMigrations(db: Database): Promise<Finding> {
-  const missing = await listMissingMigrations(db);
-  return missing.length === 0
-    ? ok("schema", "up to date")
-    : failed("schema", `lacks ${missing.join(", ")}; run \`countersign migrate\``);
+  const { missing, unknown, beyond } = await compareSchema(db);
+  if (missing.length > 0) {
+    return failed("schema", `lacks ${missing.join(", ")}; run \`countersign migrate\``);
+  }
+  if (unknown.length === 0) return ok("schema", "up to date");
+  const newer = `newer than this program by ${unknown.join(", ")}`;
+  return beyond.length === 0
+    ? warning("schema", `${newer}, and works beside it; upgrade this program soon`)
+    : failed("schema", `${newer}, and doesn't work beside it; upgrade this program`);
 }
 
 /** Expiry and decisions use the database's clock alone. A skew still confuses people who compare logs. */

@@ -1,44 +1,91 @@
-// Numbered SQL files, forward only, each applied once in a transaction of its own under one advisory lock.
+// Brings the schema up to date: numbered SQL files, forward only, each applied once in a transaction of its own, by one node
+// at a time. It never waits long for a lock, because every call would queue behind it.
 
-import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
-import type pg from "pg";
+import { setTimeout as pause } from "node:timers/promises";
+import pg from "pg";
 import { OperatorFault } from "../domain/operator-fault.ts";
-import { type Queryable, withSessionSettings } from "./database.ts";
+import { isDeadlock, type Queryable, withSessionSettings } from "./database.ts";
 import { DatabaseClient } from "./database-client.ts";
 import { amendmentsFrom } from "./former-migrations.ts";
+import { LockWatch } from "./lock-watch.ts";
+import {
+  listMigrationNames,
+  type Migration,
+  migrationsFolder,
+  numberOf,
+  readMigrations,
+} from "./migration-files.ts";
 
-const folder = join(import.meta.dirname, "..", "..", "migrations");
-const namePattern = /^[0-9]{4}_[a-z0-9_]+\.sql$/;
 /** Any constant number works: two nodes that start at once take turns by it. */
 const migrationLock = 7_263_546_281;
+const turnLookEveryMs = 200;
+const tellOfTurnEveryMs = 30_000;
+/** Longer than a second, after which an autovacuum gives way. Calls that queue behind a migration wait for no longer. */
+const lockTimeoutMs = 2_000;
+/** Doubled at every try, so that calls are held up for ever less of the time. */
+const retryMsMin = 1_000;
+const retryMsMax = 30_000;
 
-type Migration = { name: string; sql: string; checksum: string };
+export type MigrateOptions = {
+  /** Grants rights, under the same lock. A newer program's rights are left alone: it may run beside this one. */
+  afterwards?: (client: Queryable) => Promise<void>;
+  /** Hears for what it waits, if it waits. */
+  tell?: (message: string) => void;
+  folder?: string;
+};
 
-/**
- * Brings the schema up to date and returns the applied migrations. `afterwards` is done in any case, under the same lock.
- */
+type Session = {
+  client: DatabaseClient;
+  connection: pg.ClientConfig;
+  tell: (text: string) => void;
+};
+
+/** Brings the schema up to date and returns the applied migrations. */
 export async function migrate(
   connection: pg.ClientConfig,
-  afterwards?: (client: Queryable) => Promise<void>,
+  { afterwards, tell = () => {}, folder = migrationsFolder }: MigrateOptions = {},
 ): Promise<string[]> {
-  const migrations = await readMigrations();
+  const migrations = await readMigrations(folder);
   // A connection of its own, without the pool's time limits: a migration may take long, and so may
   // waiting for another node's. Closing it gives the lock back in every case.
   const client = new DatabaseClient({
     ...withSessionSettings(connection),
     application_name: "countersign migrate",
+    keepAlive: true,
   });
+  const session = { client, connection, tell };
   await client.connect();
   try {
     await requireUtf8(client);
-    await client.query("select pg_advisory_lock($1)", [migrationLock]);
-    const applied = await applyMissing(client, migrations);
-    await afterwards?.(client);
+    await takeTurn(session);
+    await client.query("set statement_timeout = 0");
+    const applied = await applyMissing(session, migrations);
+    if (afterwards !== undefined && !(await isNewerThan(client, migrations))) {
+      await patiently(session, "granting rights", () => afterwards(client));
+    }
     return applied;
   } finally {
     await client.end();
+  }
+}
+
+/**
+ * Asks again and again instead of waiting in a statement: an index that is built concurrently waits for every statement
+ * that began before, so the node that builds it and one that waits for that node would wait for each other.
+ */
+async function takeTurn({ client, tell }: Session): Promise<void> {
+  let toldAtMs = performance.now();
+  for (;;) {
+    const { rows } = await client.query<{ is_ours: boolean }>(
+      "select pg_try_advisory_lock($1) as is_ours",
+      [migrationLock],
+    );
+    if (rows[0]?.is_ours === true) return;
+    if (performance.now() - toldAtMs >= tellOfTurnEveryMs) {
+      toldAtMs = performance.now();
+      tell("another process migrates the database; waiting for it");
+    }
+    await pause(turnLookEveryMs);
   }
 }
 
@@ -47,15 +94,23 @@ export type SchemaDifference = {
   missing: string[];
   /** Migrations that the database has and this program doesn't know: a newer program made them. */
   unknown: string[];
+  /** Those of them that don't say that they work beside this program. */
+  beyond: string[];
 };
 
 export async function compareSchema(db: Queryable): Promise<SchemaDifference> {
   await requireReadable(db);
-  const known = await listMigrationNames();
+  const known = await listMigrationNames(migrationsFolder);
   const applied = await listApplied(db);
+  const ours = numberOf(known.at(-1) ?? "");
+  const unknown = [...applied.keys()].filter((name) => !known.includes(name));
   return {
     missing: known.filter((name) => !applied.has(name)),
-    unknown: [...applied.keys()].filter((name) => !known.includes(name)),
+    unknown,
+    beyond: unknown.filter((name) => {
+      const { worksBeside = null } = applied.get(name) ?? {};
+      return worksBeside === null || worksBeside > ours;
+    }),
   };
 }
 
@@ -93,25 +148,54 @@ async function requireUtf8(client: Queryable): Promise<void> {
   );
 }
 
-async function applyMissing(client: Queryable, migrations: Migration[]): Promise<string[]> {
+async function applyMissing(session: Session, migrations: Migration[]): Promise<string[]> {
+  const { client } = session;
   const applied = await listApplied(client);
   if (applied.size === 0) await client.query(createTable);
   const names: string[] = [];
   for (const migration of migrations) {
-    const checksum = applied.get(migration.name);
+    const { name } = migration;
+    const checksum = applied.get(name)?.checksum;
     if (checksum === undefined) {
-      await apply(client, migration);
-      names.push(migration.name);
+      await patiently(session, name, () => apply(client, migration));
+      names.push(name);
     } else if (checksum !== migration.checksum) {
-      await amend(client, migration, { checksum, isLatest: isLatest(migration, applied) });
-      names.push(`${migration.name} (amended)`);
+      const isLatest = [...applied.keys()].every((each) => each <= name);
+      await patiently(session, name, () => amend(client, migration, { checksum, isLatest }));
+      names.push(`${name} (amended)`);
     }
   }
   return names;
 }
 
-function isLatest({ name }: Migration, applied: Map<string, string>): boolean {
-  return [...applied.keys()].every((each) => each <= name);
+/** Repeats a step that got no lock in time, for as long as it takes: each try holds calls up only for a moment. */
+async function patiently(session: Session, what: string, step: () => Promise<void>): Promise<void> {
+  const { client, connection, tell } = session;
+  const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+  for (let retryMs = retryMsMin; ; retryMs = Math.min(2 * retryMs, retryMsMax)) {
+    const watch = new LockWatch({
+      connection: withSessionSettings(connection),
+      pid: rows[0]?.pid ?? 0,
+      tell: (wait) => tell(`${what} waits for ${wait}`),
+    });
+    try {
+      await client.query(`set lock_timeout = ${lockTimeoutMs}`);
+      await step();
+      return;
+    } catch (error) {
+      if (!isLockTimeout(error) && !isDeadlock(error)) throw error;
+      await client.query("rollback");
+    } finally {
+      await watch.stop();
+    }
+    const wanted = watch.seen ?? "a lock that others hold";
+    tell(`${what} waits for ${wanted}; it lets calls pass and tries again in ${retryMs / 1000} s`);
+    await pause(retryMs);
+  }
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "55P03";
 }
 
 /** Brings a database on which a former text of the migration was applied to its final one. */
@@ -133,11 +217,50 @@ async function amend(
   });
 }
 
-async function apply(client: Queryable, { name, sql, checksum }: Migration): Promise<void> {
+async function apply(client: Queryable, migration: Migration): Promise<void> {
+  if (!migration.hasTransaction) return applyOutside(client, migration);
   await inOneGo(client, async () => {
-    await client.query(sql);
-    await client.query("insert into migrations (name, checksum) values ($1, $2)", [name, checksum]);
+    await client.query(migration.sql);
+    await note(client, migration);
   });
+}
+
+/**
+ * One statement that PostgreSQL refuses inside a transaction. It may wait for locks: they hold up nobody's calls, and an
+ * index would be begun from its start. A process that was killed has left it undone, half done or done: it is repeated.
+ */
+async function applyOutside(client: Queryable, migration: Migration): Promise<void> {
+  await client.query("set lock_timeout = 0");
+  if (migration.index !== null) await dropIfInvalid(client, migration.index);
+  await client.query(migration.sql);
+  await note(client, migration);
+}
+
+/** What a build that was cut off leaves behind: writes keep it up, and nothing reads it. */
+async function dropIfInvalid(client: Queryable, index: string): Promise<void> {
+  const { rowCount } = await client.query(
+    `select from pg_index i join pg_class c on c.oid = i.indexrelid
+     where c.relnamespace = current_schema()::regnamespace and c.relname = $1 and not i.indisvalid`,
+    [index],
+  );
+  if (rowCount === 1) await client.query(`drop index concurrently ${index}`);
+}
+
+async function isNewerThan(client: Queryable, migrations: Migration[]): Promise<boolean> {
+  const known = new Set(migrations.map(({ name }) => name));
+  return [...(await listApplied(client)).keys()].some((name) => !known.has(name));
+}
+
+async function note(client: Queryable, { name, checksum, worksBeside }: Migration): Promise<void> {
+  // The column is there from 0033 on, and so is what it holds.
+  if (worksBeside === null) {
+    await client.query("insert into migrations (name, checksum) values ($1, $2)", [name, checksum]);
+  } else {
+    await client.query(
+      "insert into migrations (name, checksum, works_beside) values ($1, $2, $3)",
+      [name, checksum, worksBeside],
+    );
+  }
 }
 
 async function inOneGo(client: Queryable, work: () => Promise<void>): Promise<void> {
@@ -159,30 +282,16 @@ const createTable = `
     applied_at timestamptz not null default now()
   )`;
 
-async function listApplied(db: Queryable): Promise<Map<string, string>> {
+type Applied = { checksum: string; worksBeside: string | null };
+
+async function listApplied(db: Queryable): Promise<Map<string, Applied>> {
   const { rows: tables } = await db.query("select 1 where to_regclass('migrations') is not null");
   if (tables.length === 0) return new Map();
-  const { rows } = await db.query<{ name: string; checksum: string }>(
-    "select name, checksum from migrations",
+  // By way of JSON, because older databases lack the column.
+  const { rows } = await db.query<{ name: string; checksum: string; works_beside: string | null }>(
+    "select name, checksum, to_jsonb(m)->>'works_beside' as works_beside from migrations m",
   );
-  return new Map(rows.map((row) => [row.name, row.checksum]));
-}
-
-let migrationNames: readonly string[] | null = null;
-
-/** Read once: a probe asks every few seconds, also when the process has no file descriptor left. */
-async function listMigrationNames(): Promise<readonly string[]> {
-  migrationNames ??= (await readdir(folder)).filter((name) => namePattern.test(name)).sort();
-  return migrationNames;
-}
-
-async function readMigrations(): Promise<Migration[]> {
-  const names = await listMigrationNames();
-  return Promise.all(
-    names.map(async (name) => {
-      const sql = await readFile(join(folder, name), "utf8");
-      const checksum = createHash("sha256").update(sql).digest("hex");
-      return { name, sql, checksum };
-    }),
+  return new Map(
+    rows.map(({ name, checksum, works_beside: worksBeside }) => [name, { checksum, worksBeside }]),
   );
 }

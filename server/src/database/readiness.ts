@@ -27,6 +27,7 @@ export class Readiness {
   #look: Promise<string | null> | null = null;
   #roomFoundAtMs = Number.NEGATIVE_INFINITY;
   #wasReady = true;
+  #newerBy = 0;
 
   constructor(db: Queryable, log: ReadinessLog) {
     this.#db = db;
@@ -59,11 +60,12 @@ export class Readiness {
     if (await isReadOnly(this.#db)) {
       return "The database takes no writes: it is a standby, or read-only.";
     }
-    const { missing, unknown } = await compareSchema(this.#db);
+    const { missing, unknown, beyond } = await compareSchema(this.#db);
     if (missing.length > 0) return `The database still lacks ${missing.length} migration(s).`;
-    if (unknown.length > 0) {
-      return `The database's schema is newer than this program by ${unknown.length} migration(s).`;
+    if (beyond.length > 0) {
+      return `The database's schema is newer than this program by ${unknown.length} migration(s), and doesn't work beside it.`;
     }
+    this.#noteNewer(unknown);
     const now = performance.now();
     if (now - this.#roomFoundAtMs < diskLookEveryMs) return null;
     await this.#db.query(spill).catch((error: unknown) => {
@@ -79,6 +81,15 @@ export class Readiness {
     // One reason may have several causes.
     const due = this.#outages.due(facts.err ?? new Error(reason));
     if (due !== null) this.#log.warn({ ...facts, ...due }, `not ready: ${reason}`);
+  }
+
+  /** Two versions at a time are for an upgrade. A process that was forgotten shows here. */
+  #noteNewer(unknown: readonly string[]): void {
+    if (unknown.length > this.#newerBy) {
+      const by = `newer than this program by ${unknown.join(", ")}, and works beside it`;
+      this.#log.info(`the database's schema is ${by}`);
+    }
+    this.#newerBy = unknown.length;
   }
 
   #noteReady(): void {

@@ -3,7 +3,7 @@
 
 import type pg from "pg";
 import type { Queryable } from "../database/database.ts";
-import { migrate } from "../database/migrations.ts";
+import { type MigrateOptions, migrate } from "../database/migrations.ts";
 
 /** Every table may be read. `update` names the columns, or stands for all of them. */
 export type TableRights = { insert?: true; update?: true | readonly string[]; delete?: true };
@@ -115,11 +115,14 @@ const serviceFunctions = ["delete_old_requests(text, integer)"];
 export function migrateAsOwner(
   owner: pg.ClientConfig,
   serviceRole: string | null,
+  tell?: MigrateOptions["tell"],
 ): Promise<string[]> {
-  return migrate(
-    owner,
-    serviceRole === null ? undefined : (client) => grantServiceRights(client, serviceRole),
-  );
+  return migrate(owner, {
+    ...(tell === undefined ? {} : { tell }),
+    ...(serviceRole === null
+      ? {}
+      : { afterwards: (client) => grantServiceRights(client, serviceRole) }),
+  });
 }
 
 /** Grants exactly the rights above. Where they are there already it changes nothing, so every start may call it. */

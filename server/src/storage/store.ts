@@ -65,7 +65,8 @@ async function openEmbedded(options: StoreOptions): Promise<Store | EmbeddedPost
       connection,
       keyring: { ...keyring, lost: options.lostSecretKeyIds },
       openWorkerPool: () => openWorkerPool(options, connection),
-      migrate: () => migrateAsOwner(ownerConnection, connection.user),
+      migrate: () =>
+        migrateAsOwner(ownerConnection, connection.user, (message) => options.log.warn(message)),
       close,
     };
   } catch (error) {
@@ -103,16 +104,17 @@ function openExternal(options: StoreOptions, databaseUrl: string): Store {
 
 /** The most careful operator migrates before a deployment, and runs the service without the owner's address. */
 async function migrateExternal(
-  { databaseOwnerUrl }: StoreOptions,
+  { databaseOwnerUrl, log }: StoreOptions,
   { db, connection }: { db: Database; connection: pg.ClientConfig },
 ): Promise<string[]> {
   if (databaseOwnerUrl === null) {
     if (await isOthersTable(db)) await requireMigrated(db, "run `countersign migrate` with it");
-    return migrate(connection).catch(explainRefusal);
+    return migrate(connection, { tell: (message) => log.warn(message) }).catch(explainRefusal);
   }
   const { rows } = await db.query<{ role: string }>("select current_user as role");
   const owner = { connectionString: databaseOwnerUrl };
-  const applied = await migrateAsOwner(owner, rows[0]?.role ?? null);
+  const tell = (message: string) => log.warn(message);
+  const applied = await migrateAsOwner(owner, rows[0]?.role ?? null, tell);
   await requireMigrated(db, "it leads to another database or schema than DATABASE_URL");
   return applied;
 }

@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import { type Database, isUnavailable } from "../database/database.ts";
 import type { Listener } from "../database/listener.ts";
+import { compareSchema } from "../database/migrations.ts";
 import { OutageLog, outageWords } from "../database/outage-log.ts";
 import type { Keyring } from "../domain/access/keyring.ts";
 import type { WitnessSetting } from "../domain/proof/witness-settings.ts";
@@ -76,6 +77,8 @@ export class Worker {
   #pollTimer: NodeJS.Timeout | null = null;
   #isStarted = false;
   #isStopped = false;
+  #stopped: Promise<void> | null = null;
+  #lookingAtSchema: Promise<void> | null = null;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
@@ -112,9 +115,12 @@ export class Worker {
 
   /** Wake-ups before this call don't count: the database may not be migrated yet. */
   start(): void {
-    this.#isStarted = true;
-    this.#sequencer.start();
-    this.#poll();
+    void this.#stopIfOutgrown().then(() => {
+      if (this.#isStopped) return;
+      this.#isStarted = true;
+      this.#sequencer.start();
+      this.#poll();
+    });
   }
 
   /** Something may be due. Costs nothing when it is called often. */
@@ -128,7 +134,12 @@ export class Worker {
   }
 
   /** Lets attempts under way end, and gives back the rest, so that another worker need not wait for the lease. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
     this.#isStopped = true;
     if (this.#pollTimer !== null) clearTimeout(this.#pollTimer);
     this.#alarms.stop();
@@ -141,6 +152,7 @@ export class Worker {
       this.#messages.stop(stopGraceMs),
       this.#witnesses.stop(),
       this.#tellings.stop(),
+      this.#lookingAtSchema,
     ]);
     // A connection that is cut in a bad moment may leave a call without an end. What it held is another worker's later.
     const patience = new AbortController();
@@ -155,8 +167,28 @@ export class Worker {
     this.wake();
     this.#sweeper.sweep();
     this.#retention.wake();
+    void this.#stopIfOutgrown();
     const ms = this.#options.listener.isListening ? pollWhileListeningMs : pollWhileDeafMs;
     this.#pollTimer = setTimeout(() => this.#poll(), ms);
+  }
+
+  /** On a schema that doesn't work beside this program it would do wrong work. Schemas never go back, so that is for good. */
+  #stopIfOutgrown(): Promise<void> {
+    const { db, log } = this.#options;
+    this.#lookingAtSchema ??= compareSchema(db)
+      .then(({ beyond }) => {
+        if (beyond.length === 0 || this.#isStopped) return;
+        const by = `the database's schema is newer than this program by ${beyond.join(", ")}`;
+        log.error(
+          `${by}, and doesn't work beside it: the worker has stopped; start the new version`,
+        );
+        void this.stop();
+      })
+      .catch((error: unknown) => this.#faulted(error))
+      .finally(() => {
+        this.#lookingAtSchema = null;
+      });
+    return this.#lookingAtSchema;
   }
 
   /** Logs an unreachable database now and then, not at every poll. */
