@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const pinnedNode = join(root, "node_modules", ".bin", "node");
-/** Other runtimes, frameworks, engines, n8n, Lighthouse, and checkers of packages: not needed to run the service. */
+/** Other runtimes, frameworks, engines, n8n, Lighthouse, checkers of packages and migrations: not needed to run the service. */
 const foldersOfTests = [
   "sdk/runtimes",
   "adapters",
@@ -18,6 +18,7 @@ const foldersOfTests = [
   "e2e/lighthouse",
   "examples/durable",
   "scripts/publishing",
+  "scripts/squawk",
 ];
 /** Large, and only for `npm run engines`. Without them their tests are skipped, visibly. */
 const foldersOfEngines = [
