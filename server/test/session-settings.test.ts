@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { openDatabase } from "../src/database/database.ts";
+import { inTransaction, openDatabase, type Queryable } from "../src/database/database.ts";
 import { makeTestDatabase } from "./test-database.ts";
 
 const database = await makeTestDatabase();
@@ -30,4 +30,38 @@ test("options in DATABASE_URL stand beside the settings that our statements coun
   const url = new URL(database.url);
   url.searchParams.set("options", "-c geqo=off -c timezone=Asia/Tokyo");
   assert.deepEqual(await settingsWith(url.href), { ...needed, theirs: "off" });
+});
+
+test("a refused statement keeps its connection and its plans, alone and in a transaction", async () => {
+  const db = openDatabase({
+    connection: { connectionString: database.url },
+    connectionsMax: 1,
+    onIdleFault: () => {},
+  });
+  const plans = { name: "plans", text: "select pg_backend_pid() as pid" };
+  const refusals: [string, (db: Queryable) => Promise<unknown>][] = [
+    ["22012", (each) => each.query("select 1 / 0")],
+    ["23502", (each) => each.query("insert into workspaces (name) values (null)")],
+    ["P0001", (each) => each.query("do $$ begin raise exception 'no'; end $$")],
+  ];
+  try {
+    const { rows: before } = await db.query(plans);
+    for (const [code, ask] of refusals) {
+      await assert.rejects(ask(db), { code });
+      await assert.rejects(
+        inTransaction(db, (tx) => ask(tx)),
+        { code },
+      );
+    }
+    assert.deepEqual((await db.query(plans)).rows, before);
+    // A statement that no longer fits its table would be refused on this connection for ever.
+    await db.query("create table shapes (a int)");
+    const shapes = { name: "shapes", text: "select * from shapes" };
+    await db.query(shapes);
+    await db.query("alter table shapes add b int");
+    await assert.rejects(db.query(shapes), { code: "0A000" });
+    assert.deepEqual((await db.query(shapes)).rows, []);
+  } finally {
+    await db.end();
+  }
 });

@@ -7,9 +7,10 @@ import {
   connectionsPerHolderShare,
   connectionWaitersPerHolderMax,
 } from "../domain/limits.ts";
-import { DatabaseClient } from "./database-client.ts";
+import { DatabaseClient, NotReplicated } from "./database-client.ts";
 import { currentHolder } from "./holder.ts";
 import { Turnstile } from "./turnstile.ts";
+import { giveBack, isMereRefusal, isUnanswered, requireReplicated } from "./used-connection.ts";
 
 /** Reads may go through anything that can run a query. */
 export type Queryable = Pick<pg.ClientBase, "query">;
@@ -86,6 +87,7 @@ class SharedPool extends pg.Pool {
 
   constructor(options: pg.PoolConfig & { max: number }) {
     super(options);
+    this.query = ((...words: unknown[]) => this.#ask(words)) as pg.Pool["query"];
     this.#turnstile = new Turnstile({
       placesMax: options.max,
       perHolderMax: Math.max(1, Math.floor(options.max * connectionsPerHolderShare)),
@@ -102,6 +104,20 @@ class SharedPool extends pg.Pool {
 
   get waitingInFront(): number {
     return this.#turnstile.waiting;
+  }
+
+  /** One statement, which is a transaction by itself. pg-pool would close the connection at any refusal. */
+  async #ask(words: unknown[]): Promise<unknown> {
+    const client = await this.connect();
+    try {
+      const result: unknown = await Reflect.apply(client.query, client, words);
+      requireReplicated(client);
+      client.release();
+      return result;
+    } catch (error) {
+      giveBack(client, error, isMereRefusal(error));
+      throw error;
+    }
   }
 
   override connect(): Promise<pg.PoolClient>;
@@ -142,6 +158,8 @@ const neededSettings = [
   "default_transaction_isolation=read\\ committed",
   "datestyle=ISO",
   "timezone=UTC",
+  // A warning says that a commit was not replicated.
+  "client_min_messages=notice",
 ];
 
 /** A kept plan that was made for an empty table would read the whole table once it is full. */
@@ -198,22 +216,30 @@ async function between<Result>(
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   const client = await db.connect();
-  let fault: Error | undefined;
+  let result: Result;
   try {
     await client.query(begin);
-    const result = await work(client as unknown as Transaction);
+    result = await work(client as unknown as Transaction);
     await client.query("commit");
-    return result;
+    requireReplicated(client);
   } catch (error) {
-    fault = error instanceof Error ? error : new Error(String(error));
-    await client.query("rollback").catch((rollbackFault: Error) => {
-      fault = rollbackFault;
-    });
+    giveBack(client, error, await undo(client, error));
     throw error;
-  } finally {
-    // A broken connection is closed; one whose statement was just refused is as good as before.
-    client.release(fault !== undefined && isOutOfReach(fault) ? fault : undefined);
   }
+  client.release();
+  return result;
+}
+
+/** Answers whether the connection is as good as before. */
+async function undo(client: pg.PoolClient, fault: unknown): Promise<boolean> {
+  // What waits in front of it would have to end first.
+  if (isUnanswered(fault)) return false;
+  try {
+    await client.query("rollback");
+  } catch {
+    return false;
+  }
+  return fault instanceof pg.DatabaseError ? isMereRefusal(fault) : !isOutOfReach(fault);
 }
 
 /**
@@ -277,7 +303,7 @@ export function isGone(error: unknown): boolean {
 
 /** True when the database can't be asked at present. Safe to retry later. */
 export function isOutOfReach(error: unknown): boolean {
-  if (error instanceof DatabaseBusy) return true;
+  if (error instanceof DatabaseBusy || error instanceof NotReplicated) return true;
   if (error instanceof AggregateError) return error.errors.some(isOutOfReach);
   if (!(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";

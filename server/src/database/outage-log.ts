@@ -2,6 +2,7 @@
 // PostgreSQL's own words, and with how many were left out.
 
 import { isNotifyQueueFull, isNotMigrated, isSignInRefused } from "./database.ts";
+import { NotReplicated } from "./database-client.ts";
 
 const tellEveryDefaultMs = 10_000;
 /** Kinds are codes, and few. Messages without a code could be many. */
@@ -38,6 +39,7 @@ export function outageWords(error: unknown): string {
   if (code === "53300") return "the database has no connection left for us";
   if (code === "EMFILE" || code === "ENFILE") return "this process has no file descriptor left";
   if (isNotifyQueueFull(error)) return "the database's queue of notifications is full";
+  if (error instanceof NotReplicated) return "a synchronous standby did not confirm a commit";
   if (isSignInRefused(error)) return "the database does not let us in";
   if (isNotMigrated(error)) return "the database's schema is not the one of this program";
   return "the database is out of reach";

@@ -10,6 +10,7 @@ import {
 } from "../../database/database.ts";
 import { gather } from "../../database/gathering.ts";
 import { currentHolder } from "../../database/holder.ts";
+import { waitForStandbys } from "../../database/replication.ts";
 import type { Keyring } from "../../domain/access/keyring.ts";
 import type { Approval } from "../../domain/approval/approval.ts";
 import type { NewApproval } from "../../domain/approval/new-approval.ts";
@@ -239,6 +240,7 @@ async function replay(
   }
   const found = await findWithExpiry(db, known.workspaceId, known.id);
   if (found === null) throw new Error(`approval ${known.id} vanished while it was replayed`);
+  await waitForStandbys(db);
   return { workspaceId: known.workspaceId, approval: found.approval, isReplay: true };
 }
 

@@ -1,6 +1,7 @@
 // Hands an approved action to the one caller that may run it. Every later caller learns who got it and when.
 
 import { type Database, inOneStatement } from "../../database/database.ts";
+import { waitForStandbys } from "../../database/replication.ts";
 import {
   type Approval,
   type ApprovalState,
@@ -44,6 +45,7 @@ export async function redeemApproval(
   const { idempotencyKey, redeemedBy } = redemption;
   const isReplay =
     idempotencyKey !== null && idempotencyKey === call.idempotencyKey && redeemedBy.id === apiKeyId;
+  if (isReplay && !isRedeemed) await waitForStandbys(db);
   return isRedeemed || isReplay
     ? { workspaceId, approval, redemption, isReplay: !isRedeemed }
     : alreadyRedeemed(redemption);

@@ -1,0 +1,117 @@
+// A synchronous standby that doesn't answer: what was not replicated is not acknowledged, and leaves nothing behind.
+
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { inTransaction } from "../src/database/database.ts";
+import { NotReplicated } from "../src/database/database-client.ts";
+import {
+  type EmbeddedPostgres,
+  useEmbeddedPostgres,
+} from "../src/database/embedded-postgres/embedded-postgres.ts";
+import { migrateAsOwner } from "../src/storage/service-rights.ts";
+import { until } from "./patience.ts";
+import { makeWorkspace, minimalBody, startNode, type TestNode } from "./test-service.ts";
+import { asSuperuser, letOwnerWatch } from "./test-superuser.ts";
+
+let folder: string;
+let postgres: EmbeddedPostgres;
+let node: TestNode;
+let key: string;
+const lines: Record<string, unknown>[] = [];
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "cs-standby-"));
+  const log = { info: () => {}, warn: () => {} };
+  const started = await useEmbeddedPostgres({ dataDir: folder, purpose: "command", log });
+  assert.ok(!("inUseBy" in started));
+  postgres = started;
+  const { connection, ownerConnection } = postgres;
+  await migrateAsOwner(ownerConnection, connection.user);
+  await asSuperuser(folder, connection, letOwnerWatch);
+  node = await startNode(
+    { connection: ownerConnection, serviceConnection: connection },
+    { logDestination: { write: (line) => void lines.push(JSON.parse(line)) } },
+  );
+  ({ key } = await makeWorkspace(node.db));
+});
+after(async () => {
+  await setStandby("");
+  await node.stop();
+  await postgres.release();
+  await rm(folder, { recursive: true });
+});
+
+/** Commits wait for a standby of this name. There is none. */
+async function setStandby(name: string): Promise<void> {
+  const sql = `alter system set synchronous_standby_names = '${name}'`;
+  await asSuperuser(folder, postgres.connection, sql, "select pg_reload_conf()");
+  // Each process reads it in its own time.
+  await until(async () => {
+    const { rows } = await node.db.query<{ names: string }>(
+      "select current_setting('synchronous_standby_names') as names",
+    );
+    return rows[0]?.names === name;
+  }, "the setting");
+}
+
+const waitingSql = "from pg_stat_activity where wait_event = 'SyncRep'";
+
+async function countWaiting(): Promise<number> {
+  const { rows } = await node.db.query<{ n: number }>(`select count(*)::int as n ${waitingSql}`);
+  return rows[0]?.n ?? 0;
+}
+
+/** Ends waits as an administrator does, or the time limit of a session. */
+async function cancelWaits(): Promise<void> {
+  await until(async () => (await countWaiting()) > 0, "a commit to wait for the standby");
+  await node.db.query(`select pg_cancel_backend(pid) ${waitingSql}`);
+}
+
+const create = (idempotencyKey: string) =>
+  node.call("POST", "/v1/requests", {
+    key,
+    body: minimalBody,
+    headers: { "idempotency-key": idempotencyKey },
+  });
+
+test("a create whose wait for the standby was cancelled is 503, and the retry finds the one request", async () => {
+  await setStandby("nobody");
+  const creating = create("cancelled");
+  await cancelWaits();
+  const reply = await creating;
+  assert.deepEqual([reply.status, reply.json.error?.code], [503, "unavailable"], reply.text);
+  assert.ok(lines.some(({ msg }) => /standby did not confirm/.test(String(msg))));
+  // The row is there by now, and may still be lost with the primary: a retry waits for the standby, too.
+  const retrying = create("cancelled");
+  await cancelWaits();
+  assert.equal((await retrying).status, 503);
+  await setStandby("");
+  const again = await create("cancelled");
+  assert.equal(again.status, 201, again.text);
+  const { json } = await node.call("GET", "/v1/requests", { key });
+  assert.equal(json.data.filter(({ id }: { id: string }) => id === again.json.id).length, 1);
+});
+
+test("a transaction whose wait for the standby was cancelled is not taken for done", async () => {
+  await setStandby("nobody");
+  const renaming = inTransaction(node.servicePool, (tx) =>
+    tx.query("update workspaces set name = name"),
+  );
+  renaming.catch(() => {});
+  await cancelWaits();
+  await assert.rejects(renaming, NotReplicated);
+  await setStandby("");
+  assert.equal((await create("afterwards")).status, 201);
+});
+
+test("calls that waited in vain for the standby are 503, and leave no backend that waits on", async () => {
+  await setStandby("nobody");
+  const replies = await Promise.all(["a", "b"].map((name) => create(name)));
+  for (const { status } of replies) assert.equal(status, 503);
+  await until(async () => (await countWaiting()) === 0, "the last of them to end");
+  await setStandby("");
+  for (const name of ["a", "b"]) assert.ok([200, 201].includes((await create(name)).status));
+});
