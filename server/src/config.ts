@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import pg from "pg";
 import { z } from "zod";
+import { flawOfHosts, splitAddress } from "./database/addresses.ts";
 import { type Keyring, parseKeyring, parseSecretKeyIds } from "./domain/access/keyring.ts";
 import {
   type MetricsSettings,
@@ -176,7 +177,8 @@ const allowedCidrs = z
 const connectionString = z
   .string()
   .regex(/^postgres(ql)?:\/\//, "must begin with postgres:// or postgresql://")
-  .refine(isConnectionString, "is not a connection string");
+  .refine((text) => splitAddress(text).every(isConnectionString), "is not a connection string")
+  .superRefine(refuseFlawedHosts);
 
 const schema = z.object({
   HOST: z.string().min(1).default("127.0.0.1"),
@@ -364,6 +366,11 @@ function toWitnesses(text: string, context: z.RefinementCtx): WitnessSetting[] {
   if (typeof witnesses !== "string") return witnesses;
   context.addIssue({ code: "custom", message: witnesses });
   return z.NEVER;
+}
+
+function refuseFlawedHosts(text: string, context: z.RefinementCtx): void {
+  const flaw = flawOfHosts(text);
+  if (flaw !== null) context.addIssue({ code: "custom", message: flaw });
 }
 
 function refuseFlawedSmtpUrl(text: string, context: z.RefinementCtx): void {

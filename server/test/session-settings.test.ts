@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { inTransaction, openDatabase, type Queryable } from "../src/database/database.ts";
+import {
+  inTransaction,
+  isOutOfReach,
+  isUnavailable,
+  openDatabase,
+  type Queryable,
+} from "../src/database/database.ts";
+import { UnfitConnection } from "../src/database/session-settings.ts";
 import { makeTestDatabase } from "./test-database.ts";
 
 const database = await makeTestDatabase();
@@ -64,4 +71,19 @@ test("a refused statement keeps its connection and its plans, alone and in a tra
   } finally {
     await db.end();
   }
+});
+
+test("a time limit in DATABASE_URL may be shorter than ours, and a longer one is refused with what to do", async () => {
+  const url = new URL(database.url);
+  url.searchParams.set("statement_timeout", "5000");
+  assert.equal((await settingsWith(url.href)).scan, "off");
+  url.searchParams.set("statement_timeout", "60000");
+  await assert.rejects(settingsWith(url.href), (fault) => {
+    assert.ok(fault instanceof UnfitConnection);
+    assert.match(
+      fault.message,
+      /statement_timeout is 1min, not 15s\. Take these out of its address/,
+    );
+    return isUnavailable(fault) && !isOutOfReach(fault);
+  });
 });

@@ -1,6 +1,17 @@
 // The one kind of connection to PostgreSQL. Everything that connects makes its connections here.
 
 import pg from "pg";
+import { splitAddress } from "./addresses.ts";
+import {
+  explainRefusedStart,
+  lackedSettings,
+  type Settings,
+  type Shown,
+  unfitSession,
+} from "./session-settings.ts";
+
+/** `settings` are looked at when the connection is there. */
+export type SessionConfig = pg.ClientConfig & { settings?: Settings };
 
 /** The commit is done, but nobody knows whether a synchronous standby has it: it could be lost with the primary. */
 export class NotReplicated extends Error {
@@ -15,6 +26,8 @@ export class NotReplicated extends Error {
 const standbyWait = "SyncRepWaitForLSN";
 
 const cancelMs = 2_000;
+/** For each of several hosts to say whether it takes writes. All are asked at once. */
+const lookMs = 2_000;
 
 /** What pg doesn't declare. */
 type Internals = {
@@ -30,19 +43,112 @@ type CancelConnection = pg.Connection & {
   cancel(processId: number, secretKey: number): void;
 };
 
+type Connected = (error: Error | null, client?: pg.Client) => void;
+
+type Look = { host: string; port: number; fault: unknown };
+
+/** It may become the primary at any time, so it counts as what PostgreSQL says to a write. */
+class TakesNoWrites extends Error {
+  override name = "TakesNoWrites";
+  readonly code = "25006";
+
+  constructor(host: string) {
+    super(`${host} is a standby, or read-only, and no other host of the address takes writes`);
+  }
+}
+
 /**
  * A connection whose loss never ends the process. Node ends a process at an "error" event that nobody listens to, and
  * pg-pool has no listener while it hands a connection over. The next statement on the connection reports the loss.
  */
 export class DatabaseClient extends pg.Client {
+  readonly #config: SessionConfig;
+  /** More than one where the address names several hosts. */
+  readonly #addresses: readonly string[];
   #isWaitCancelled = false;
 
-  constructor(config?: pg.ClientConfig) {
-    super(config);
+  constructor(config: SessionConfig = {}) {
+    const { connectionString } = config;
+    const addresses = connectionString === undefined ? [] : splitAddress(connectionString);
+    super(addresses[0] === undefined ? config : { ...config, connectionString: addresses[0] });
+    this.#config = config;
+    this.#addresses = addresses;
     this.on("error", () => {});
     this.on("notice", ({ routine }) => {
       if (routine === standbyWait) this.#isWaitCancelled = true;
     });
+  }
+
+  override connect(): Promise<pg.Client>;
+  override connect(connected: Connected): void;
+  override connect(connected?: Connected): unknown {
+    const connecting = this.#connect();
+    if (connected === undefined) return connecting;
+    return void connecting.then(() => connected(null, this), connected);
+  }
+
+  async #connect(): Promise<pg.Client> {
+    if (this.#addresses.length > 1) await this.#choosePrimary();
+    try {
+      await super.connect();
+    } catch (error) {
+      throw explainRefusedStart(error);
+    }
+    const { settings } = this.#config;
+    if (settings === undefined) return this;
+    try {
+      await this.#requireSettings(settings);
+    } catch (error) {
+      await this.end().catch(() => {});
+      throw error;
+    }
+    return this;
+  }
+
+  /** The first of the hosts, in their order, that takes writes at this moment. */
+  async #choosePrimary(): Promise<void> {
+    const faults: unknown[] = [];
+    for (const looking of this.#addresses.map((address) => this.#look(address))) {
+      const { host, port, fault } = await looking;
+      if (fault === null) return void Object.assign(this, { host, port });
+      faults.push(fault);
+    }
+    // That of a host which answered says more.
+    throw faults.find((fault) => fault instanceof TakesNoWrites) ?? faults[0];
+  }
+
+  async #look(connectionString: string): Promise<Look> {
+    const { settings: _, ...config } = this.#config;
+    const limits = { connectionTimeoutMillis: lookMs, query_timeout: lookMs };
+    const client = new DatabaseClient({ ...config, ...limits, connectionString });
+    const { host, port } = client;
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ is_writable: boolean }>(
+        "select not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off' as is_writable",
+      );
+      const isWritable = rows[0]?.is_writable === true;
+      return { host, port, fault: isWritable ? null : new TakesNoWrites(host) };
+    } catch (fault) {
+      return { host, port, fault };
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+
+  async #requireSettings(wanted: Settings): Promise<void> {
+    const { rows } = await this.query<Shown & { pid: number }>(
+      `select name, current_setting(name, true) as value, pg_backend_pid() as pid
+       from unnest($1::text[]) as name`,
+      [Object.keys(wanted)],
+    );
+    const lacked = lackedSettings(wanted, rows);
+    if (lacked.length > 0) throw unfitSession(lacked, this.#isBehindPooler(rows[0]?.pid));
+  }
+
+  /** PostgreSQL tells each client the number of its own process. A pooler makes one up. */
+  #isBehindPooler(pid: number | undefined): boolean {
+    return (this as unknown as Internals).processID !== pid;
   }
 
   /** After each commit. PostgreSQL reports success, and says only in a warning that the standby wasn't waited for. */

@@ -7,10 +7,18 @@ import {
   connectionsPerHolderShare,
   connectionWaitersPerHolderMax,
 } from "../domain/limits.ts";
-import { DatabaseClient, NotReplicated } from "./database-client.ts";
+import { takeOptions } from "./addresses.ts";
+import { DatabaseClient, NotReplicated, type SessionConfig } from "./database-client.ts";
 import { currentHolder } from "./holder.ts";
+import { neededSettings, type Settings, toOptions, UnfitConnection } from "./session-settings.ts";
 import { Turnstile } from "./turnstile.ts";
-import { giveBack, isMereRefusal, isUnanswered, requireReplicated } from "./used-connection.ts";
+import {
+  giveBack,
+  isMereRefusal,
+  isReadOnlyFault,
+  isUnanswered,
+  requireReplicated,
+} from "./used-connection.ts";
 
 /** Reads may go through anything that can run a query. */
 export type Queryable = Pick<pg.ClientBase, "query">;
@@ -24,8 +32,11 @@ export type Transaction = Queryable & { readonly [transactionBrand]: true };
 
 const connectionTimeoutMs = 5_000;
 const queryTimeoutMs = 15_000;
-/** A process that stands still inside a transaction, as a halted machine does, keeps its locks for no longer. */
-const standstillMs = 15_000;
+const timeLimits: Settings = {
+  statement_timeout: "15s",
+  // A process that stands still inside a transaction, as a halted machine does, keeps its locks for no longer.
+  idle_in_transaction_session_timeout: "15s",
+};
 const idleConnectionTimeoutMs = 60_000;
 
 export type DatabaseOptions = {
@@ -44,15 +55,17 @@ export function openDatabase({
   onIdleFault,
 }: DatabaseOptions): Database {
   const pool = new SharedPool({
-    ...withSessionSettings(connection, [...noWholeTables, ...(walksIndexes ? indexWalks : [])]),
+    ...withSessionSettings(connection, {
+      ...noWholeTables,
+      ...(walksIndexes ? indexWalks : {}),
+      ...timeLimits,
+    }),
     Client: DatabaseClient,
     max: connectionsMax,
     application_name: connection.application_name ?? "countersign",
     connectionTimeoutMillis: connectionTimeoutMs,
     idleTimeoutMillis: idleConnectionTimeoutMs,
     query_timeout: queryTimeoutMs,
-    statement_timeout: queryTimeoutMs,
-    idle_in_transaction_session_timeout: standstillMs,
     keepAlive: true,
   });
   // Without a listener, a restart of PostgreSQL would end the process.
@@ -84,6 +97,9 @@ type Connected = (
 class SharedPool extends pg.Pool {
   readonly #turnstile: Turnstile;
   readonly #users = new WeakMap<pg.ClientBase, { holder: Holder }>();
+  /** Connections of an earlier generation lead to a server that no longer takes writes. */
+  readonly #generations = new WeakMap<pg.ClientBase, number>();
+  #generation = 0;
 
   constructor(options: pg.PoolConfig & { max: number }) {
     super(options);
@@ -93,7 +109,9 @@ class SharedPool extends pg.Pool {
       perHolderMax: Math.max(1, Math.floor(options.max * connectionsPerHolderShare)),
       keptFree: Math.floor(options.max * connectionsKeptFreeShare),
     });
-    this.on("release", (_fault, client) => {
+    this.on("connect", (client) => this.#generations.set(client, this.#generation));
+    this.on("release", (fault, client) => {
+      if (isReadOnlyFault(fault)) this.#generation += 1;
       const user = this.#users.get(client);
       if (user === undefined) return;
       this.#users.delete(client);
@@ -145,49 +163,54 @@ class SharedPool extends pg.Pool {
     }, connectionTimeoutMs).unref();
     const leaveQueue = this.#turnstile.queue(holder, () => {
       clearTimeout(impatience);
-      super.connect((fault, client, release) => {
+      this.#connectAnew((fault, client, release) => {
         if (client === undefined) this.#turnstile.leave(holder);
         else this.#users.set(client, { holder });
         connected(fault, client, release);
       });
     });
   }
+
+  #connectAnew(connected: Connected): void {
+    super.connect((fault, client, release) => {
+      const isLeft = client !== undefined && this.#generations.get(client) !== this.#generation;
+      if (!isLeft) return connected(fault, client, release);
+      release(true);
+      this.#connectAnew(connected);
+    });
+  }
 }
 
-const neededSettings = [
-  "default_transaction_isolation=read\\ committed",
-  "datestyle=ISO",
-  "timezone=UTC",
-  // A warning says that a commit was not replicated.
-  "client_min_messages=notice",
-];
-
 /** A kept plan that was made for an empty table would read the whole table once it is full. */
-const noWholeTables = ["enable_seqscan=off"];
+const noWholeTables: Settings = { enable_seqscan: "off" };
 
 /** Planning a claim takes longer than running it, so each statement is planned once, and may only walk indexes. */
-const indexWalks = [
-  "plan_cache_mode=force_generic_plan",
-  "enable_hashjoin=off",
-  "enable_mergejoin=off",
-];
+const indexWalks: Settings = {
+  plan_cache_mode: "force_generic_plan",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+};
 
-/** Settings our statements rely on, even if an operator set others for the role or the database. */
+/** Settings our statements rely on: sent when the connection begins, and then looked at. */
 export function withSessionSettings(
   connection: pg.ClientConfig,
-  more: readonly string[] = [],
-): pg.ClientConfig {
-  const ours = [...neededSettings, ...more].map((setting) => `-c ${setting}`).join(" ");
+  more: Settings = {},
+): SessionConfig {
+  const settings = { ...neededSettings, ...more };
   const { connectionString } = connection;
-  const url =
-    connectionString !== undefined && URL.canParse(connectionString)
-      ? new URL(connectionString)
-      : null;
-  const theirs = url?.searchParams.get("options") ?? null;
-  if (url === null || theirs === null) return { options: ours, ...connection };
   // Options in the address would replace ours. Joined, the last of two that disagree holds.
-  url.searchParams.delete("options");
-  return { ...connection, connectionString: url.href, options: `${theirs} ${ours}` };
+  const { address, options } =
+    connectionString === undefined
+      ? { address: undefined, options: null }
+      : takeOptions(connectionString);
+  const theirs = options ?? connection.options;
+  const ours = toOptions(settings);
+  return {
+    ...connection,
+    ...(address === undefined ? {} : { connectionString: address }),
+    options: theirs === undefined ? ours : `${theirs} ${ours}`,
+    settings,
+  };
 }
 
 /** Runs several statements in one transaction on one connection. */
@@ -329,6 +352,7 @@ export function isSignInRefused(error: unknown): boolean {
 /** True when a call failed because of the database and may be repeated later. */
 export function isUnavailable(error: unknown): boolean {
   return (
+    error instanceof UnfitConnection ||
     isOutOfReach(error) ||
     isSignInRefused(error) ||
     isNotMigrated(error) ||

@@ -3,6 +3,7 @@
 
 import { isNotifyQueueFull, isNotMigrated, isSignInRefused } from "./database.ts";
 import { NotReplicated } from "./database-client.ts";
+import { UnfitConnection } from "./session-settings.ts";
 
 const tellEveryDefaultMs = 10_000;
 /** Kinds are codes, and few. Messages without a code could be many. */
@@ -39,6 +40,9 @@ export function outageWords(error: unknown): string {
   if (code === "53300") return "the database has no connection left for us";
   if (code === "EMFILE" || code === "ENFILE") return "this process has no file descriptor left";
   if (isNotifyQueueFull(error)) return "the database's queue of notifications is full";
+  if (error instanceof UnfitConnection) {
+    return "connections to the database lack settings that the service needs";
+  }
   if (error instanceof NotReplicated) return "a synchronous standby did not confirm a commit";
   if (isSignInRefused(error)) return "the database does not let us in";
   if (isNotMigrated(error)) return "the database's schema is not the one of this program";

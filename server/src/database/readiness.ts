@@ -11,6 +11,7 @@ import {
 } from "./database.ts";
 import { compareSchema, isReadOnly } from "./migrations.ts";
 import { OutageLog, outageWords } from "./outage-log.ts";
+import { UnfitConnection } from "./session-settings.ts";
 
 /** Anybody may ask, and what fills a disk takes longer than this. */
 const diskLookEveryMs = 2_000;
@@ -58,6 +59,8 @@ export class Readiness {
 
   async #examine(): Promise<string | null> {
     if (await isReadOnly(this.#db)) {
+      // The pool leaves its connections at this fault. The next one may lead to a new primary.
+      await this.#db.query(refuseAsReadOnly).catch(() => {});
       return "The database takes no writes: it is a standby, or read-only.";
     }
     const { missing, unknown, beyond } = await compareSchema(this.#db);
@@ -98,6 +101,9 @@ export class Readiness {
   }
 }
 
+const refuseAsReadOnly =
+  "do $$ begin raise exception 'takes no writes' using errcode = '25006'; end $$";
+
 /**
  * Writes some hundred kilobytes to the disk on which the database's tables are, as a sort that does not fit into memory
  * does, and frees them. A row would mostly find room in a page that is there already.
@@ -112,6 +118,7 @@ const spill = `
 function reasonOf(error: unknown): string | null {
   if (error instanceof DatabaseBusy) return "No connection to the database became free in time.";
   if (isDiskFull(error)) return "The database has no room left on its disk.";
+  if (error instanceof UnfitConnection) return `${capitalized(outageWords(error))}.`;
   if (error instanceof OperatorFault) return "The database's role may not read the tables.";
   return isUnavailable(error) ? `${capitalized(outageWords(error))}.` : null;
 }

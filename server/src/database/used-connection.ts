@@ -19,15 +19,21 @@ export function isUnanswered(fault: unknown): boolean {
   return fault instanceof Error && fault.message === "Query read timeout";
 }
 
+/** Its server became a standby, or read-only, and so it did for every other connection there. */
+export function isReadOnlyFault(fault: unknown): boolean {
+  return fault instanceof Error && "code" in fault && fault.code === "25006";
+}
+
 /** Closes the connection unless it is fit for the next one, and ends what PostgreSQL still does on it. */
 export function giveBack(client: pg.PoolClient, fault: unknown, isFit: boolean): void {
+  const reason = fault instanceof Error ? fault : true;
   if (isFit) client.release();
-  else if (!isUnanswered(fault)) client.release(true);
+  else if (!isUnanswered(fault)) client.release(reason);
   // First the word to end, because a pooler in between forgets what a closed connection was doing.
   else
     void ours(client)
       .cancelStatement()
-      .then(() => client.release(true));
+      .then(() => client.release(reason));
 }
 
 /** A pool of ours makes no others. */

@@ -1,0 +1,129 @@
+// An address with several hosts leads to the one that takes writes, also after it has changed.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { openDatabase } from "../src/database/database.ts";
+import { DatabaseClient } from "../src/database/database-client.ts";
+import {
+  type EmbeddedPostgres,
+  useEmbeddedPostgres,
+} from "../src/database/embedded-postgres/embedded-postgres.ts";
+import { migrateAsOwner } from "../src/storage/service-rights.ts";
+import { until } from "./patience.ts";
+import { insist, makeWorkspace, minimalBody, startNode } from "./test-service.ts";
+import { asSuperuser } from "./test-superuser.ts";
+
+type Cluster = { dataDir: string; postgres: EmbeddedPostgres };
+
+let folder: string;
+let first: Cluster;
+let second: Cluster;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "cs-hosts-"));
+  const made = await open("1");
+  const { connection, ownerConnection } = made.postgres;
+  await migrateAsOwner(ownerConnection, connection.user);
+  await made.postgres.release();
+  // The same roles, passwords and rows, as a standby has.
+  execFileSync("cp", ["-a", join(folder, "1"), join(folder, "2")]);
+  first = await open("1");
+  second = await open("2");
+});
+after(async () => {
+  await first?.postgres.release();
+  await second?.postgres.release();
+  await rm(folder, { recursive: true });
+});
+
+async function open(name: string): Promise<Cluster> {
+  const dataDir = join(folder, name);
+  const log = { info: () => {}, warn: () => {} };
+  const postgres = await useEmbeddedPostgres({ dataDir, purpose: "command", log });
+  assert.ok(!("inUseBy" in postgres));
+  return { dataDir, postgres };
+}
+
+/** As a standby answers, and as a primary does that was told to take no writes. */
+async function setReadOnly({ dataDir, postgres }: Cluster, isReadOnly: boolean): Promise<void> {
+  const change = `alter system set default_transaction_read_only = ${isReadOnly ? "on" : "off"}`;
+  // The superuser's own session would be read-only, too, but this is no write to a table.
+  await asSuperuser(dataDir, postgres.connection, change, "select pg_reload_conf()");
+  await until(async () => {
+    const client = new DatabaseClient(postgres.connection);
+    await client.connect();
+    const { rows } = await client.query("show transaction_read_only");
+    await client.end();
+    return (rows[0]?.transaction_read_only === "on") === isReadOnly;
+  }, "the setting");
+}
+
+/** Of both clusters, with a third host in front where nobody is. */
+function addressOf(role: "connection" | "ownerConnection"): string {
+  const places = [first.postgres[role], second.postgres[role]];
+  const { user, password, database } = first.postgres[role];
+  const query = new URLSearchParams({
+    host: ["127.0.0.1", ...places.map(({ host }) => host)].join(),
+    port: ["1", ...places.map(({ port }) => port)].join(),
+    target_session_attrs: "read-write",
+  });
+  return `postgres://${user}:${encodeURIComponent(password)}@/${database}?${query}`;
+}
+
+const folderOf = (client: { host: string }) => client.host;
+
+test("a service goes to the host that takes writes, and follows it when that changes", async () => {
+  await setReadOnly(second, true);
+  const node = await startNode({
+    connection: { connectionString: addressOf("ownerConnection") },
+    serviceConnection: { connectionString: addressOf("connection") },
+  });
+  try {
+    const { key } = await makeWorkspace(node.db);
+    const create = () => insist(node, "POST", "/v1/requests", { key, body: minimalBody });
+    assert.equal((await create()).status, 201);
+    assert.equal((await node.call("GET", "/readyz")).status, 200);
+    // Its old connections stay open. One that refuses a write is left.
+    await setReadOnly(first, true);
+    const refused = await until(async () => {
+      const reply = await node.call("POST", "/v1/requests", { key, body: minimalBody });
+      return reply.status === 503 ? reply : null;
+    }, "the writes to be refused");
+    assert.equal(refused.json.error.code, "unavailable");
+    assert.equal((await node.call("GET", "/readyz")).status, 503);
+    await setReadOnly(second, false);
+    await until(
+      async () => (await node.call("GET", "/readyz")).status === 200,
+      "the service to be ready on the other host",
+    );
+    // The key was made on the first: a copy that replicates would have it.
+    const other = await until(() => makeWorkspace(node.db).catch(() => null), "a workspace");
+    const body = { key: other.key, body: minimalBody };
+    assert.equal((await insist(node, "POST", "/v1/requests", body)).status, 201);
+  } finally {
+    await node.stop();
+    await setReadOnly(first, false);
+  }
+});
+
+test("of two hosts that take writes it is the first", async () => {
+  const client = new DatabaseClient({ connectionString: addressOf("connection") });
+  await client.connect();
+  assert.equal(folderOf(client), first.postgres.connection.host);
+  await client.end();
+});
+
+test("a host whose database refuses us is told, not hidden behind one that is away", async () => {
+  const address = new URL(addressOf("connection").replace("@/", "@x/"));
+  address.password = "wrong";
+  address.searchParams.set("host", `${first.postgres.connection.host},127.0.0.1`);
+  address.searchParams.set("port", `${first.postgres.connection.port},1`);
+  const connection = { connectionString: address.href };
+  const db = openDatabase({ connection, connectionsMax: 1, onIdleFault: () => {} });
+  await assert.rejects(db.query("select 1"), { code: "28P01" });
+  await db.end();
+});
