@@ -25,6 +25,7 @@ test("an empty environment gives the documented defaults", () => {
       port: 3000,
       publicUrl: "http://localhost:3000",
       databaseUrl: null,
+      databaseDirectUrl: null,
       databaseOwnerUrl: null,
       databaseConnectionsMax: 10,
       dataDir: true,
@@ -246,4 +247,21 @@ test("two ports of one process that are the same are refused by their names", ()
   assert.equal(readConfig({ ...same, ROLE: "worker" }).probePort, 3000);
   assert.equal(readConfig({ ...probes, HOST: "10.0.0.1" }).probePort, 9464);
   assert.equal(readConfig({ PORT: "0", PROBE_PORT: "0", METRICS_PORT: "0" }).probePort, 0);
+});
+
+test("an address of a database is refused in words, and other ones go with DATABASE_URL alone", () => {
+  const several = "postgres://u@h1:5432,h2:5432/db?target_session_attrs=read-write";
+  const SECRET_KEY = secretKey;
+  const config = readConfig({ DATABASE_URL: several, DATABASE_DIRECT_URL: several, SECRET_KEY });
+  assert.deepEqual([config.databaseUrl, config.databaseDirectUrl], [several, several]);
+  const standby = several.replace("read-write", "standby");
+  assert.throws(() => readConfig({ DATABASE_URL: standby, SECRET_KEY }), /DATABASE_URL: .*standby/);
+  const broken = "postgres://u@h1:5432,h2:x/db";
+  assert.throws(() => readConfig({ DATABASE_URL: broken, SECRET_KEY }), /not a connection string/);
+  for (const name of ["DATABASE_DIRECT_URL", "DATABASE_OWNER_URL"]) {
+    assert.throws(
+      () => readConfig({ [name]: several }),
+      new RegExp(`${name} goes with DATABASE_URL`),
+    );
+  }
 });

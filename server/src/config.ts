@@ -3,7 +3,12 @@
 import { resolve } from "node:path";
 import pg from "pg";
 import { z } from "zod";
-import { flawOfHosts, splitAddress } from "./database/addresses.ts";
+import {
+  type DatabaseAddresses,
+  flawOfHosts,
+  readDatabaseAddresses,
+  splitAddress,
+} from "./database/addresses.ts";
 import { type Keyring, parseKeyring, parseSecretKeyIds } from "./domain/access/keyring.ts";
 import {
   type MetricsSettings,
@@ -30,14 +35,10 @@ import { parseDurationsMs } from "./domain/workspace/duration.ts";
 import { type Mailbox, parseMailbox } from "./domain/workspace/mailbox.ts";
 import { flawOfName } from "./domain/workspace/name.ts";
 
-export type Config = {
+export type Config = DatabaseAddresses & {
   host: string;
   port: number;
   publicUrl: string;
-  /** Null means the embedded PostgreSQL under dataDir. */
-  databaseUrl: string | null;
-  /** Null means that the service's role owns its tables, or that somebody else migrates them. */
-  databaseOwnerUrl: string | null;
   databaseConnectionsMax: number;
   dataDir: string;
   /** Null means the one kept under dataDir; always there when databaseUrl is. */
@@ -84,6 +85,10 @@ export const variables: readonly (readonly [name: string, meaning: string])[] = 
   ["HOST, PORT", "where it listens (127.0.0.1, 3000)"],
   ["PUBLIC_URL", "what links in mails start with (http://localhost:$PORT)"],
   ["DATABASE_URL", "an external PostgreSQL, 14 or newer (none: an embedded one under DATA_DIR)"],
+  [
+    "DATABASE_DIRECT_URL",
+    "the same database and role at PostgreSQL itself, where DATABASE_URL leads through a pooler such as PgBouncer; listening, workers and migrating need it (none: DATABASE_URL leads there)",
+  ],
   [
     "DATABASE_OWNER_URL",
     "the same database as the role that owns its tables, for migrating alone; the role of DATABASE_URL then cannot change what is final (none: the role of DATABASE_URL owns them)",
@@ -185,6 +190,7 @@ const schema = z.object({
   PORT: wholeNumber(0, 65_535).default(3000),
   PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   DATABASE_URL: connectionString.optional(),
+  DATABASE_DIRECT_URL: connectionString.optional(),
   DATABASE_OWNER_URL: connectionString.optional(),
   DATABASE_CONNECTIONS: wholeNumber(2, 1000).default(10),
   DATA_DIR: z.string().min(1).default("./data"),
@@ -262,8 +268,7 @@ export function readConfig(
     host: values.HOST,
     port: values.PORT,
     publicUrl,
-    databaseUrl: values.DATABASE_URL ?? null,
-    databaseOwnerUrl: readOwnerUrl(values),
+    ...readDatabaseAddresses(values),
     databaseConnectionsMax: values.DATABASE_CONNECTIONS,
     dataDir: resolve(values.DATA_DIR),
     keyring: readKeyring(values.SECRET_KEY, values.DATABASE_URL),
@@ -307,20 +312,6 @@ function readKeyring(text: string | undefined, databaseUrl: string | undefined):
     throw new OperatorFault(`SECRET_KEY must be 32 bytes in base64, or a list of such; ${howTo}`);
   }
   return keyring;
-}
-
-function readOwnerUrl({
-  DATABASE_URL: url,
-  DATABASE_OWNER_URL: ownerUrl,
-}: {
-  DATABASE_URL?: string | undefined;
-  DATABASE_OWNER_URL?: string | undefined;
-}): string | null {
-  if (ownerUrl === undefined) return null;
-  if (url !== undefined) return ownerUrl;
-  throw new OperatorFault(
-    "DATABASE_OWNER_URL goes with DATABASE_URL, which is missing; the embedded PostgreSQL has both roles by itself.",
-  );
 }
 
 const oidcNameDefault = "your company";

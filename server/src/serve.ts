@@ -387,7 +387,7 @@ function warnOfPublicUrl({ publicUrl }: Config, log: Logger): void {
 }
 
 const deafness =
-  "announcements of other nodes do not arrive (LISTEN), so this one looks for news itself, every second: a pooler in front of PostgreSQL gives each statement another session. Lead DATABASE_URL to PostgreSQL itself";
+  "announcements of other nodes do not arrive (LISTEN), so this one looks for news itself, every second: a pooler in front of PostgreSQL gives each statement another session. Give PostgreSQL's own address in DATABASE_DIRECT_URL";
 
 function alreadyServed(config: Config, pid: number | null): string {
   const who = pid === null ? "Another process" : `The process ${pid}`;

@@ -1,5 +1,7 @@
 // Addresses of databases. One may name several hosts, as libpq's do; pg itself knows only one.
 
+import { OperatorFault } from "../domain/operator-fault.ts";
+
 const form = /^(postgres(?:ql)?:\/\/(?:[^/?#@]*@)?)([^/?#@]*)([^?#]*)(?:\?([^#]*))?/;
 /** Sessions that libpq would look for and that take our writes, or don't say. */
 const writing = new Set(["any", "read-write", "primary"]);
@@ -51,4 +53,33 @@ export function flawOfHosts(address: string): string | null {
   return ports === 1 || ports === hosts
     ? null
     : `names ${hosts} host(s) and ${ports} ports: give each host its port, or all the same one`;
+}
+
+export type DatabaseAddresses = {
+  /** Null means the embedded PostgreSQL under dataDir. */
+  databaseUrl: string | null;
+  /** PostgreSQL itself, where databaseUrl leads through a pooler. Null means that databaseUrl does. */
+  databaseDirectUrl: string | null;
+  /** Null means that the service's role owns its tables, or that somebody else migrates them. */
+  databaseOwnerUrl: string | null;
+};
+
+export function readDatabaseAddresses(values: {
+  DATABASE_URL?: string | undefined;
+  DATABASE_DIRECT_URL?: string | undefined;
+  DATABASE_OWNER_URL?: string | undefined;
+}): DatabaseAddresses {
+  const { DATABASE_URL: url, DATABASE_DIRECT_URL: direct, DATABASE_OWNER_URL: owner } = values;
+  const without = "goes with DATABASE_URL, which is missing; the embedded PostgreSQL";
+  if (url === undefined && owner !== undefined) {
+    throw new OperatorFault(`DATABASE_OWNER_URL ${without} has both roles by itself.`);
+  }
+  if (url === undefined && direct !== undefined) {
+    throw new OperatorFault(`DATABASE_DIRECT_URL ${without} has no pooler in front.`);
+  }
+  return {
+    databaseUrl: url ?? null,
+    databaseDirectUrl: direct ?? null,
+    databaseOwnerUrl: owner ?? null,
+  };
 }

@@ -1,17 +1,24 @@
 // The one kind of connection to PostgreSQL. Everything that connects makes its connections here.
 
+import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { splitAddress } from "./addresses.ts";
 import {
   explainRefusedStart,
   lackedSettings,
+  type Place,
   type Settings,
   type Shown,
+  unfitBehindPooler,
   unfitSession,
 } from "./session-settings.ts";
 
-/** `settings` are looked at when the connection is there. */
-export type SessionConfig = pg.ClientConfig & { settings?: Settings };
+export type SessionConfig = pg.ClientConfig & {
+  /** Looked at when the connection is there. */
+  settings?: Settings;
+  /** Statements may each run in another session, which other clients use as well. */
+  isThroughPooler?: boolean;
+};
 
 /** The commit is done, but nobody knows whether a synchronous standby has it: it could be lost with the primary. */
 export class NotReplicated extends Error {
@@ -35,6 +42,8 @@ type Internals = {
   processID: number | null;
   secretKey: number | null;
 };
+
+const pgOwn = pg.Client.prototype as unknown as { getStartupConf(): Record<string, string> };
 
 type CancelConnection = pg.Connection & {
   stream: { destroy(): void };
@@ -137,13 +146,60 @@ export class DatabaseClient extends pg.Client {
   }
 
   async #requireSettings(wanted: Settings): Promise<void> {
-    const { rows } = await this.query<Shown & { pid: number }>(
-      `select name, current_setting(name, true) as value, pg_backend_pid() as pid
+    const { rows } = await this.query<Shown & Place & { pid: number }>(
+      `select name, current_setting(name, true) as value, pg_backend_pid() as pid,
+         current_user as role, current_database() as database
        from unnest($1::text[]) as name`,
       [Object.keys(wanted)],
     );
+    const [first] = rows;
+    if (first === undefined) throw new Error("the settings could not be read");
     const lacked = lackedSettings(wanted, rows);
-    if (lacked.length > 0) throw unfitSession(lacked, this.#isBehindPooler(rows[0]?.pid));
+    const isBehindPooler = this.#isBehindPooler(first.pid);
+    if (this.#config.isThroughPooler !== true) {
+      if (lacked.length > 0) throw unfitSession(lacked, isBehindPooler);
+    } else if (isBehindPooler) {
+      if (lacked.length > 0) throw unfitBehindPooler(lacked, wanted, first);
+      if (!(await this.#areNamesKept())) this.#dropNames();
+    } else {
+      // No pooler yet, or no longer: the session is ours alone.
+      await this.query(
+        "select set_config(name, value, false) from unnest($1::text[], $2::text[]) as s (name, value)",
+        [Object.keys(wanted), Object.values(wanted)],
+      );
+    }
+  }
+
+  /** A pooler that keeps prepared statements apart gives them names of its own. Any other mixes them up. */
+  async #areNamesKept(): Promise<boolean> {
+    const name = `countersign_${randomUUID()}`;
+    await this.query("begin");
+    try {
+      const text = "select 1 from pg_prepared_statements where name = $1";
+      const { rowCount } = await this.query({ name, text, values: [name] });
+      if (rowCount === 0) return true;
+      await this.query(`deallocate "${name}"`);
+      return false;
+    } finally {
+      await this.query("rollback");
+    }
+  }
+
+  /** Each statement is planned anew from here on, which is slower and always right. */
+  #dropNames(): void {
+    const query = this.query.bind(this) as (...words: unknown[]) => unknown;
+    this.query = ((first: unknown, ...rest: unknown[]) =>
+      query(
+        typeof first === "object" && first !== null ? { ...first, name: undefined } : first,
+        ...rest,
+      )) as pg.Client["query"];
+  }
+
+  /** pg calls it. These a pooler keeps for each of its clients. */
+  getStartupConf(): Record<string, string> {
+    const given = pgOwn.getStartupConf.call(this);
+    if (this.#config.isThroughPooler !== true) return given;
+    return { ...given, DateStyle: "ISO", TimeZone: "UTC", standard_conforming_strings: "on" };
   }
 
   /** PostgreSQL tells each client the number of its own process. A pooler makes one up. */

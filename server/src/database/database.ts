@@ -42,6 +42,8 @@ const idleConnectionTimeoutMs = 60_000;
 export type DatabaseOptions = {
   connection: pg.ClientConfig;
   connectionsMax: number;
+  /** The connection leads to a pooler, which gives each transaction another session. */
+  isThroughPooler?: boolean;
   /** For statements that must find few rows among very many, and are prepared while there are none yet. */
   walksIndexes?: boolean;
   /** Called when an idle connection breaks; the pool replaces it by itself. */
@@ -51,15 +53,16 @@ export type DatabaseOptions = {
 export function openDatabase({
   connection,
   connectionsMax,
+  isThroughPooler = false,
   walksIndexes = false,
   onIdleFault,
 }: DatabaseOptions): Database {
+  const settings = { ...noWholeTables, ...(walksIndexes ? indexWalks : {}), ...timeLimits };
+  const session: SessionConfig = isThroughPooler
+    ? { ...connection, settings: { ...neededSettings, ...settings }, isThroughPooler }
+    : withSessionSettings(connection, settings);
   const pool = new SharedPool({
-    ...withSessionSettings(connection, {
-      ...noWholeTables,
-      ...(walksIndexes ? indexWalks : {}),
-      ...timeLimits,
-    }),
+    ...session,
     Client: DatabaseClient,
     max: connectionsMax,
     application_name: connection.application_name ?? "countersign",

@@ -60,13 +60,15 @@ function toMs(duration: string): number {
   return Number(count) * (unitMs[unit] ?? 1);
 }
 
+const settingsGuide = 'docs/operating.md, "Through a pooler"';
+
 /** PgBouncer's answer to settings that it can't keep apart. Other faults of its protocol pass by themselves. */
 export function explainRefusedStart(error: unknown): unknown {
   if (!(error instanceof Error) || !/unsupported startup parameter/.test(error.message)) {
     return error;
   }
   return new UnfitConnection(
-    `A pooler stands in front of the database and refuses the settings that this connection needs (${error.message}). Lead the address to PostgreSQL itself.`,
+    `A pooler stands in front of the database and refuses the settings that this connection needs (${error.message}). Give PostgreSQL's own address in DATABASE_DIRECT_URL; DATABASE_URL may then lead to the pooler (${settingsGuide}).`,
     { cause: error },
   );
 }
@@ -75,7 +77,31 @@ export function unfitSession(lacked: readonly string[], isBehindPooler: boolean)
   const what = `A connection to the database lacks settings that the service needs: ${lacked.join("; ")}.`;
   return new UnfitConnection(
     isBehindPooler
-      ? `${what} A pooler in front of it drops them. Lead the address to PostgreSQL itself.`
+      ? `${what} A pooler in front of it drops them. Give PostgreSQL's own address in DATABASE_DIRECT_URL (${settingsGuide}).`
       : `${what} Take these out of its address.`,
   );
+}
+
+/** Where a session of a pooler's is at home. */
+export type Place = { role: string; database: string };
+
+/** With what makes every session behind the pooler right. */
+export function unfitBehindPooler(
+  lacked: readonly string[],
+  wanted: Settings,
+  { role, database }: Place,
+): UnfitConnection {
+  const statements = Object.entries(wanted)
+    .filter(([name]) => lacked.some((lack) => lack.startsWith(`${name} is `)))
+    .map(
+      ([name, value]) =>
+        `alter role ${quoted(role)} in database ${quoted(database)} set ${name} = '${value}';`,
+    );
+  return new UnfitConnection(
+    `DATABASE_URL leads through a pooler, where settings hold only if the role has them, and it lacks: ${lacked.join("; ")}. Run this at PostgreSQL itself, as that role or an administrator, and then RECONNECT at the pooler: ${statements.join(" ")} (${settingsGuide})`,
+  );
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
 }

@@ -1,7 +1,15 @@
 // Opens what a process needs to work on the data: the database, embedded or external, and the secret keys.
 
 import type pg from "pg";
-import { type Database, isNotAllowed, openDatabase } from "../database/database.ts";
+import type { DatabaseAddresses } from "../database/addresses.ts";
+import {
+  type Database,
+  isNotAllowed,
+  openDatabase,
+  type Queryable,
+  withSessionSettings,
+} from "../database/database.ts";
+import { DatabaseClient } from "../database/database-client.ts";
 import {
   type EmbeddedPostgresInUse,
   useEmbeddedPostgres,
@@ -16,7 +24,7 @@ import * as workspaces from "./workspaces/workspaces.ts";
 export type Store = {
   kind: "embedded" | "external";
   db: Database;
-  /** For a connection beside the pool: listening. */
+  /** For a connection beside the pool that is a session of its own: listening. */
   connection: pg.ClientConfig;
   keyring: Keyring;
   /** A pool for the worker alone, so that neither it nor the calls wait for each other. Its user closes it. */
@@ -29,10 +37,7 @@ export type Store = {
 /** Two to claim, two to record, one to sweep; the rest is brief. */
 const workerConnectionsMax = 6;
 
-export type StoreOptions = {
-  databaseUrl: string | null;
-  /** The role that owns the tables, where it isn't that of databaseUrl. */
-  databaseOwnerUrl: string | null;
+export type StoreOptions = DatabaseAddresses & {
   databaseConnectionsMax: number;
   dataDir: string;
   keyring: Keyring | null;
@@ -88,8 +93,9 @@ async function isInUse(db: Database): Promise<boolean> {
 }
 
 function openExternal(options: StoreOptions, databaseUrl: string): Store {
-  const connection = { connectionString: databaseUrl };
-  const db = openPool(options, connection);
+  const isThroughPooler = options.databaseDirectUrl !== null;
+  const connection = { connectionString: options.databaseDirectUrl ?? databaseUrl };
+  const db = openPool(options, { connectionString: databaseUrl }, isThroughPooler);
   if (options.keyring === null) throw new Error("an external database needs a SECRET_KEY");
   return {
     kind: "external",
@@ -104,9 +110,10 @@ function openExternal(options: StoreOptions, databaseUrl: string): Store {
 
 /** The most careful operator migrates before a deployment, and runs the service without the owner's address. */
 async function migrateExternal(
-  { databaseOwnerUrl, log }: StoreOptions,
+  { databaseDirectUrl, databaseOwnerUrl, log }: StoreOptions,
   { db, connection }: { db: Database; connection: pg.ClientConfig },
 ): Promise<string[]> {
+  if (databaseDirectUrl !== null) await requireSameDatabase(db, connection);
   if (databaseOwnerUrl === null) {
     if (await isOthersTable(db)) await requireMigrated(db, "run `countersign migrate` with it");
     return migrate(connection, { tell: (message) => log.warn(message) }).catch(explainRefusal);
@@ -117,6 +124,29 @@ async function migrateExternal(
   const applied = await migrateAsOwner(owner, rows[0]?.role ?? null, tell);
   await requireMigrated(db, "it leads to another database or schema than DATABASE_URL");
   return applied;
+}
+
+/** Calls on one database and workers on another would each look well. */
+async function requireSameDatabase(db: Database, connection: pg.ClientConfig): Promise<void> {
+  const direct = new DatabaseClient(withSessionSettings(connection));
+  await direct.connect();
+  try {
+    const [there, here] = [await describePlace(direct), await describePlace(db)];
+    if (there === here) return;
+    throw new OperatorFault(
+      `DATABASE_DIRECT_URL leads to ${there}, and DATABASE_URL to ${here}. Both must lead to the same database, as the same role.`,
+    );
+  } finally {
+    await direct.end().catch(() => {});
+  }
+}
+
+async function describePlace(db: Queryable): Promise<string> {
+  const { rows } = await db.query<{ place: string }>(
+    `select format('database %I of the cluster %s, schema %I, as role %I', current_database(),
+       (select system_identifier from pg_control_system()), current_schema(), current_user) as place`,
+  );
+  return rows[0]?.place ?? "";
 }
 
 function explainRefusal(error: unknown): never {
@@ -143,9 +173,14 @@ async function requireMigrated(db: Database, advice: string): Promise<void> {
   );
 }
 
-function openPool({ databaseConnectionsMax, log }: StoreOptions, connection: pg.ClientConfig) {
+function openPool(
+  { databaseConnectionsMax, log }: StoreOptions,
+  connection: pg.ClientConfig,
+  isThroughPooler = false,
+) {
   return openDatabase({
     connection,
+    isThroughPooler,
     connectionsMax: databaseConnectionsMax,
     onIdleFault: (error) => log.warn(`a database connection was lost: ${error.message}`),
   });
