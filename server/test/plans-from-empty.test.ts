@@ -469,6 +469,7 @@ test("a log that was planned with nothing is grown and read by few rows, however
     query: (...query: unknown[]) =>
       query[0] === "begin" || query[0] === "commit" ? null : asked(...query),
     release: () => {},
+    requireReplicated: () => {},
   };
   const db = { query: asked, connect: async () => within } as unknown as Database;
   const add = (count: number, to: string) =>

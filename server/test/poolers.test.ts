@@ -166,6 +166,12 @@ describe("behind PgBouncer", { skip }, () => {
         );
         assert.deepEqual([...new Set(rows.map(({ all }) => all))], ["offUTC15s"]);
         assert.ok(new Set(rows.map(({ pid }) => pid)).size <= 4);
+        // Under one name two processes of different versions may mean different statements.
+        const { rows: prepared } = await db.query("select name from pg_prepared_statements");
+        assert.deepEqual(
+          prepared.filter(({ name }) => !/^PGBOUNCER_/.test(name)),
+          [],
+        );
         // An address that leads to PostgreSQL itself after all works as well.
         assert.equal((await direct.query(settingsSql)).rows[0]?.all, "offUTC15s");
       } finally {
