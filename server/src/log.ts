@@ -3,7 +3,7 @@
 import pg from "pg";
 import { type DestinationStream, type Logger, pino } from "pino";
 import type { LogLevel } from "./config.ts";
-import { isNotifyQueueFull } from "./database/database.ts";
+import { isNotifyQueueFull } from "./database/faults.ts";
 
 export function openLog(options: {
   level: LogLevel;

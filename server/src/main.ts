@@ -1,7 +1,7 @@
 // The start of the program: reads the configuration and runs the command.
 
 import { readConfig, variables } from "./config.ts";
-import { isOutOfReach, isSignInRefused, isUnavailable } from "./database/database.ts";
+import { isOutOfReach, isSignInRefused, isUnavailable } from "./database/faults.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
 import { toTerminalText } from "./domain/shown/text/visible-text.ts";
 

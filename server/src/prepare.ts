@@ -3,7 +3,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
-import { isOutOfReach } from "./database/database.ts";
+import { isOutOfReach } from "./database/faults.ts";
 import { isLoopbackUrl } from "./domain/access/public-url.ts";
 import { endTrial, firstOwnerEmail, unmarkTrial } from "./operations/workspaces/first-run.ts";
 import { requireSecretKeys } from "./storage/secret-keys.ts";

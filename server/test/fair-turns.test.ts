@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { DatabaseBusy, inTransaction, isOutOfReach } from "../src/database/database.ts";
+import { inTransaction } from "../src/database/database.ts";
+import { DatabaseBusy, isOutOfReach } from "../src/database/faults.ts";
 import { asHolder } from "../src/database/holder.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { issueKey } from "../src/operations/workspaces/issue-key.ts";

@@ -7,14 +7,10 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import type pg from "pg";
-import {
-  type Database,
-  inTransaction,
-  isOutOfReach,
-  openDatabase,
-} from "../src/database/database.ts";
+import { type Database, inTransaction, openDatabase } from "../src/database/database.ts";
 import { DatabaseClient } from "../src/database/database-client.ts";
 import { useEmbeddedPostgres } from "../src/database/embedded-postgres/embedded-postgres.ts";
+import { isOutOfReach } from "../src/database/faults.ts";
 import { migrate } from "../src/database/migrations.ts";
 import { until } from "./patience.ts";
 import { makeTestDatabase, type TestDatabase } from "./test-database.ts";

@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import {
-  inTransaction,
-  isOutOfReach,
-  isUnavailable,
-  openDatabase,
-  type Queryable,
-} from "../src/database/database.ts";
+import { inTransaction, openDatabase, type Queryable } from "../src/database/database.ts";
+import { isOutOfReach, isUnavailable } from "../src/database/faults.ts";
 import { UnfitConnection } from "../src/database/session-settings.ts";
 import { makeTestDatabase } from "./test-database.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gatheredWaitingMax, gatheredWaitingPerHolderMax } from "../domain/limits.ts";
-import { DatabaseBusy } from "./database.ts";
+import { DatabaseBusy } from "./faults.ts";
 import { gather } from "./gathering.ts";
 import { asHolder, currentHolder } from "./holder.ts";
 

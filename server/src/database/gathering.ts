@@ -10,7 +10,7 @@ import {
   gatheredWaitingPerHolderMax,
   gatheredWaitMs,
 } from "../domain/limits.ts";
-import { DatabaseBusy, isGone } from "./database.ts";
+import { DatabaseBusy, isGone } from "./faults.ts";
 import { asHolder, currentHolder } from "./holder.ts";
 
 type Waiting<Item, Result> = {

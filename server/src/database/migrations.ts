@@ -4,8 +4,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { OperatorFault } from "../domain/operator-fault.ts";
-import { isDeadlock, type Queryable, withSessionSettings } from "./database.ts";
+import { type Queryable, withSessionSettings } from "./database.ts";
 import { DatabaseClient } from "./database-client.ts";
+import { isDeadlock } from "./faults.ts";
 import { amendmentsFrom } from "./former-migrations.ts";
 import { LockWatch } from "./lock-watch.ts";
 import {

@@ -1,8 +1,8 @@
 // Tells of faults that every call meets while the database can't do its work: once per kind and some seconds, in
 // PostgreSQL's own words, and with how many were left out.
 
-import { isNotifyQueueFull, isNotMigrated, isSignInRefused } from "./database.ts";
 import { NotReplicated } from "./database-client.ts";
+import { isNotifyQueueFull, isNotMigrated, isSignInRefused } from "./faults.ts";
 import { UnfitConnection } from "./session-settings.ts";
 
 const tellEveryDefaultMs = 10_000;

@@ -2,13 +2,8 @@
 // the schema of this program.
 
 import { OperatorFault } from "../domain/operator-fault.ts";
-import {
-  DatabaseBusy,
-  isDiskFull,
-  isOverTempLimit,
-  isUnavailable,
-  type Queryable,
-} from "./database.ts";
+import type { Queryable } from "./database.ts";
+import { DatabaseBusy, isDiskFull, isOverTempLimit, isUnavailable } from "./faults.ts";
 import { compareSchema, isReadOnly } from "./migrations.ts";
 import { OutageLog, outageWords } from "./outage-log.ts";
 import { UnfitConnection } from "./session-settings.ts";

@@ -4,7 +4,6 @@ import type pg from "pg";
 import type { DatabaseAddresses } from "../database/addresses.ts";
 import {
   type Database,
-  isNotAllowed,
   openDatabase,
   type Queryable,
   withSessionSettings,
@@ -14,6 +13,7 @@ import {
   type EmbeddedPostgresInUse,
   useEmbeddedPostgres,
 } from "../database/embedded-postgres/embedded-postgres.ts";
+import { isNotAllowed } from "../database/faults.ts";
 import { listMissingMigrations, migrate } from "../database/migrations.ts";
 import type { Keyring } from "../domain/access/keyring.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";

@@ -1,7 +1,7 @@
 // Records how an attempt ended, with patience: the database may be away just now, and a sent message stays sent.
 
 import { setTimeout as pause } from "node:timers/promises";
-import { isUnavailable } from "../database/database.ts";
+import { isUnavailable } from "../database/faults.ts";
 import { leaseSeconds } from "../domain/limits.ts";
 import { interrupted } from "../domain/shown/attempt.ts";
 import type { AttemptEnd, Lease } from "../storage/deliveries/attempts.ts";

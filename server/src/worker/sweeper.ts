@@ -1,7 +1,8 @@
 // Does the work that begins because time has passed: expires, reminds, skips deliveries that are due to disabled
 // endpoints, and cancels what was created while its group was deleted. Sleeps until the next moment with something to do.
 
-import { type Database, inOneStatement, isTooSlow } from "../database/database.ts";
+import { type Database, inOneStatement } from "../database/database.ts";
+import { isTooSlow } from "../database/faults.ts";
 import type { Keyring } from "../domain/access/keyring.ts";
 import { stepBatch } from "../domain/approval/voting-limits.ts";
 import { expiryBatch, reminderBatch, skipBatch } from "../domain/limits.ts";

@@ -3,7 +3,8 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
-import { type Database, isUnavailable } from "../database/database.ts";
+import type { Database } from "../database/database.ts";
+import { isUnavailable } from "../database/faults.ts";
 import type { Listener } from "../database/listener.ts";
 import { compareSchema } from "../database/migrations.ts";
 import { OutageLog, outageWords } from "../database/outage-log.ts";

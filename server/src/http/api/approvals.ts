@@ -1,6 +1,7 @@
 // The calls about approvals, which are named requests on the wire: parse, call an operation, answer.
 
-import { type Database, DatabaseBusy } from "../../database/database.ts";
+import type { Database } from "../../database/database.ts";
+import { DatabaseBusy } from "../../database/faults.ts";
 import { asHolder, currentHolder } from "../../database/holder.ts";
 import type { Turnstile } from "../../database/turnstile.ts";
 import type { Approval } from "../../domain/approval/approval.ts";

@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { DatabaseBusy, isUnavailable } from "../../database/database.ts";
+import { DatabaseBusy, isUnavailable } from "../../database/faults.ts";
 import { OutageLog, outageWords } from "../../database/outage-log.ts";
 import { type Cidr, networkOf } from "../../domain/access/network-address.ts";
 import {

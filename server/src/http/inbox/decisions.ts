@@ -1,7 +1,7 @@
 // Several decisions at once: of one agent, each about exactly what was shown of its own request, one after the other. What
 // becomes of one doesn't touch the others.
 
-import { DatabaseBusy, isUnavailable } from "../../database/database.ts";
+import { DatabaseBusy, isUnavailable } from "../../database/faults.ts";
 import { parseSeveralDecisions } from "../../domain/approval/review-decision.ts";
 import { isRefusal } from "../../domain/refusal.ts";
 import * as inbox from "../../storage/approvals/inbox.ts";

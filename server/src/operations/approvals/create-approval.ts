@@ -1,13 +1,8 @@
 // Creates an approval together with its event, its reviewers and its deliveries, or not at all.
 
 import { createHash } from "node:crypto";
-import {
-  type Database,
-  inOneStatement,
-  isConflictOn,
-  isDeadlock,
-  isRefusedByData,
-} from "../../database/database.ts";
+import { type Database, inOneStatement } from "../../database/database.ts";
+import { isConflictOn, isDeadlock, isRefusedByData } from "../../database/faults.ts";
 import { gather } from "../../database/gathering.ts";
 import { currentHolder } from "../../database/holder.ts";
 import { waitForStandbys } from "../../database/replication.ts";

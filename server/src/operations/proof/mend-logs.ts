@@ -1,7 +1,8 @@
 // Finds logs that need a hand: heads that were committed and never signed, because their worker died or the key was
 // missing, and logs that find themselves in another database, which are left for the next one.
 
-import { type Database, inTransaction, isUnavailable } from "../../database/database.ts";
+import { type Database, inTransaction } from "../../database/database.ts";
+import { isUnavailable } from "../../database/faults.ts";
 import { sealHead } from "../../domain/proof/head-seal.ts";
 import { logsAtOnce } from "../../domain/proof/log-limits.ts";
 import { isSameHome } from "../../domain/proof/log-origin.ts";

@@ -1,7 +1,8 @@
 // Receipts of decisions: made when they are first asked for, signed once and kept. Calls that come together share their
 // statements.
 
-import { type Database, DatabaseBusy, inOneStatement } from "../../database/database.ts";
+import { type Database, inOneStatement } from "../../database/database.ts";
+import { DatabaseBusy } from "../../database/faults.ts";
 import { gather } from "../../database/gathering.ts";
 import type { Keyring } from "../../domain/access/keyring.ts";
 import { receiptClaims } from "../../domain/proof/receipt.ts";

@@ -3,12 +3,8 @@
 
 import { randomBytes } from "node:crypto";
 import { setImmediate as otherWork } from "node:timers/promises";
-import {
-  type Database,
-  inTransaction,
-  isConflictOn,
-  type Transaction,
-} from "../../database/database.ts";
+import { type Database, inTransaction, type Transaction } from "../../database/database.ts";
+import { isConflictOn } from "../../database/faults.ts";
 import type { Keyring } from "../../domain/access/keyring.ts";
 import { type Seal, sealHead } from "../../domain/proof/head-seal.ts";
 import {

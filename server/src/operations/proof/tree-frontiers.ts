@@ -1,7 +1,8 @@
 // Reads what trees end with, and holds it to their rows: whatever has happened to these, nothing is built on hashes that
 // are not the tree's, and no head is signed that is not the root of its entries.
 
-import { isUnavailable, type Queryable } from "../../database/database.ts";
+import type { Queryable } from "../../database/database.ts";
+import { isUnavailable } from "../../database/faults.ts";
 import { type Frontier, frontierNodes, rootOf } from "../../domain/proof/tree.ts";
 import * as logEntries from "../../storage/proof/log-entries.ts";
 import type { LogTree } from "../../storage/proof/log-trees.ts";

@@ -2,7 +2,8 @@
 // Workspaces take turns, so that one which asks a thousand people delays no other's mail. A person who is asked very
 // often gets digests (decision 27).
 
-import { isConflictOn, type Transaction } from "../../database/database.ts";
+import type { Transaction } from "../../database/database.ts";
+import { isConflictOn } from "../../database/faults.ts";
 import { type MailEventKind, outcomeKinds } from "../../domain/approval/event.ts";
 import {
   digestRequestsMax,

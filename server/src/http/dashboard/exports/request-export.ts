@@ -2,7 +2,7 @@
 // its workspace, so that an export delays nobody.
 
 import { z } from "zod";
-import { DatabaseBusy } from "../../../database/database.ts";
+import { DatabaseBusy } from "../../../database/faults.ts";
 import { asHolder } from "../../../database/holder.ts";
 import type { Approval } from "../../../domain/approval/approval.ts";
 import { exportedFiles, exportFormats } from "../../../domain/approval/export-rows.ts";

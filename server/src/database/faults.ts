@@ -1,0 +1,128 @@
+// What a fault of the database means: by PostgreSQL's codes, by those of sockets, and by pg's messages where there is no
+// code.
+
+import pg from "pg";
+import { NotReplicated } from "./database-client.ts";
+import { UnfitConnection } from "./session-settings.ts";
+
+const goneSocketCodes = new Set([
+  "ECONNREFUSED",
+  "ENOENT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+]);
+
+/** The process or its machine has no descriptor, buffer or port left for another socket. */
+const usedUpCodes = new Set(["EMFILE", "ENFILE", "ENOBUFS", "EADDRNOTAVAIL"]);
+
+const unreachableSocketCodes = new Set([
+  ...goneSocketCodes,
+  ...usedUpCodes,
+  "ECONNRESET",
+  "EPIPE",
+  "ERR_STREAM_DESTROYED",
+  "ETIMEDOUT",
+]);
+
+// Messages of pg, without a code, when a connection can't be had, is lost, or doesn't answer.
+const unreachableMessages =
+  /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed/;
+
+/** More calls wait for the database than it could answer in time. */
+export class DatabaseBusy extends Error {
+  override name = "DatabaseBusy";
+}
+
+/** True when no connection can be had: the next caller would fail, too. A single lost connection doesn't prove that. */
+export function isGone(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isGone);
+  const code = error instanceof Error && "code" in error ? error.code : "";
+  return typeof code === "string" && (goneSocketCodes.has(code) || code === "57P03");
+}
+
+/** True when the database can't be asked at present. Safe to retry later. */
+export function isOutOfReach(error: unknown): boolean {
+  if (error instanceof DatabaseBusy || error instanceof NotReplicated) return true;
+  if (error instanceof AggregateError) return error.errors.some(isOutOfReach);
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return (
+    unreachableSocketCodes.has(code) ||
+    // 08 connection, 53 resources, 57P operator intervention and start-up, 25006 read-only after a failover.
+    /^(08|53|57P)/.test(code) ||
+    code === "57014" ||
+    code === "25006" ||
+    unreachableMessages.test(error.message)
+  );
+}
+
+/**
+ * True when the database does not let us in. Class 28: wrong role or password. Class 3D: no such database.
+ * 55000: it takes no connections.
+ */
+export function isSignInRefused(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return /^(28|3D|55000)/.test(error.code ?? "");
+  return error instanceof Error && error.message.startsWith("SASL");
+}
+
+/** True when a call failed because of the database and may be repeated later. */
+export function isUnavailable(error: unknown): boolean {
+  return (
+    error instanceof UnfitConnection ||
+    isOutOfReach(error) ||
+    isSignInRefused(error) ||
+    isNotMigrated(error) ||
+    isNotifyQueueFull(error)
+  );
+}
+
+/** True when PostgreSQL found no room for what it had to write. */
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "53100";
+}
+
+/** True when a commit found no room for its announcement: a session that listens, of anybody's, keeps all since its own. */
+export function isNotifyQueueFull(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return false;
+  return error.code === "54000" && error.routine === "PreCommit_Notify";
+}
+
+/** True when a role may write no more temporary files at a time, whatever room there is. */
+export function isOverTempLimit(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "53400";
+}
+
+/** True when the schema is missing or older than this program: nobody has migrated yet. */
+export function isNotMigrated(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return false;
+  return error.code === "42P01" || error.code === "42703" || error.code === "42883";
+}
+
+/** True when a unique constraint or index of this name refused the statement. */
+export function isConflictOn(error: unknown, constraint: string): boolean {
+  return (
+    error instanceof pg.DatabaseError && error.code === "23505" && error.constraint === constraint
+  );
+}
+
+export function isDeadlock(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "40P01";
+}
+
+/** The role lacks a right. */
+export function isNotAllowed(error: unknown): error is pg.DatabaseError {
+  return error instanceof pg.DatabaseError && error.code === "42501";
+}
+
+/** Class 22: a value that PostgreSQL cannot take. Class 23: a constraint that a row breaks. */
+export function isRefusedByData(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && /^2[23]/.test(error.code ?? "");
+}
+
+/** True when a statement was cut off for taking too long: half as many rows may work. */
+export function isTooSlow(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return error.code === "57014";
+  return error instanceof Error && error.message === "Query read timeout";
+}
