@@ -377,13 +377,13 @@ async function holdingMigrations(
   }
 }
 
-/** The process in PostgreSQL that is to migrate. */
+/** The process in PostgreSQL that is to migrate, and asks for its turn again and again. */
 function untilMigrationWaits(administrator: pg.Client): Promise<number> {
   return until(async () => {
     const { rows } = await administrator.query<{ pid: number }>(
       `select pid from pg_stat_activity
          where datname = current_database() and application_name = 'countersign migrate'
-           and wait_event_type = 'Lock' and wait_event = 'advisory'`,
+           and query like '%pg_try_advisory_lock%'`,
     );
     return rows[0]?.pid;
   }, "a migration to wait");
