@@ -126,6 +126,7 @@ export const readers: readonly DocsReader[] = [
         "Performance",
         "How fast it is, against the best its machine can do.",
       ),
+      page("docs/scaling.md", "Scaling", "How far one installation goes, and what comes after it."),
       page("docs/faults.md", "Faults", "What was broken around it on purpose, and what that did."),
     ],
   },
