@@ -31,3 +31,15 @@ test("work that takes longer than it may fails", () => {
     /times as long, 2 at most are right: four times the work/,
   );
 });
+
+test("work that is compared with what is not compiled yet fails all the same", () => {
+  let runs = 0;
+  const compiledLate = () => {
+    runs += 1;
+    return sumTo(runs < 5 ? 2_000_000 : 250_000);
+  };
+  assert.throws(
+    () => assertRatio(3, compiledLate, () => sumTo(2_000_000)),
+    /times as long, 3 at most are right/,
+  );
+});
