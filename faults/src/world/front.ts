@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { findPort } from "./node.ts";
 
 const program = "/usr/sbin/haproxy";
@@ -38,6 +39,16 @@ export class Front {
     ];
     await writeFile(join(folder, "haproxy.cfg"), config.join("\n"));
     return new Front(port, folder);
+  }
+
+  /** It believes a node only after two good answers. */
+  async untilOpen(withinMs: number): Promise<void> {
+    for (const end = Date.now() + withinMs; ; await pause(100)) {
+      const answer = await fetch(`http://127.0.0.1:${this.port}/readyz`).catch(() => null);
+      await answer?.arrayBuffer();
+      if (answer?.status === 200) return;
+      if (Date.now() > end) throw new Error("the load balancer finds no node");
+    }
   }
 
   async close(): Promise<void> {

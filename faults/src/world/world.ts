@@ -136,13 +136,9 @@ async function makeWorld(
     nodes.push(new ServiceNode({ name, role, port: await findPort(), env }));
   }
   const apis = nodes.filter(({ role }) => role === "api");
-  if (isBalanced) {
-    const front = await Front.open(apis.map(({ port }) => port));
-    endings.push(() => front.close());
-    doors.push(front, front);
-  } else {
-    doors.push(...apis);
-  }
+  const front = isBalanced ? await Front.open(apis.map(({ port }) => port)) : null;
+  if (front !== null) endings.push(() => front.close());
+  doors.push(...(front === null ? apis : [front, front]));
   const agents = new Agents(doors, workspaces, seed);
   const supervised = supervise(nodes);
   endings.push(async () => {
@@ -150,6 +146,7 @@ async function makeWorld(
     await Promise.all(nodes.map((node) => node.end("SIGKILL")));
   });
   await Promise.all(nodes.map((node) => node.untilReady(readyWithinMs)));
+  await front?.untilOpen(readyWithinMs);
   return {
     ...{
       postgres,
