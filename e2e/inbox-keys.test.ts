@@ -35,6 +35,8 @@ journey("requests are found, read, approved and rejected by keyboard alone", asy
   await page.keyboard.press("j");
   await inspect(page, "inbox-keys");
   await page.keyboard.press("Escape");
+  // It is closed at once, and taken away a moment later.
+  await page.locator("dialog").waitFor({ state: "detached" });
 
   await page.keyboard.press("j");
   await page.keyboard.press("j");
