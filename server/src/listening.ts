@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
+import { withoutWaiting } from "./database/database.ts";
 import { Readiness } from "./database/readiness.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
 import { healthRoutes } from "./http/api/health.ts";
@@ -23,7 +24,7 @@ export type ProbeParts = {
 export function assembleProbes(parts: ProbeParts): FastifyInstance | null {
   const { config, store, isStarted, isDraining, log } = parts;
   if (config.probePort === null) return null;
-  const readiness = new Readiness(store.db, log);
+  const readiness = new Readiness(withoutWaiting(store.db), log);
   const findUnreadiness = () => readiness.reasonAgainst();
   return buildApp({
     routes: onceStarted(healthRoutes({ isDraining, findUnreadiness }), isStarted),

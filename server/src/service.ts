@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import type { ChatParts } from "./chat/chat-parts.ts";
 import { makeInteractions } from "./chat/interactions.ts";
 import { SlackSockets } from "./chat/sockets.ts";
-import type { Database } from "./database/database.ts";
+import { type Database, withoutWaiting } from "./database/database.ts";
 import { asHolder } from "./database/holder.ts";
 import type { Listener } from "./database/listener.ts";
 import { Readiness } from "./database/readiness.ts";
@@ -108,7 +108,7 @@ export function assembleService(options: ServiceOptions): Service {
   const { isDraining = () => false, recorder = null, readMetrics = null } = options;
   const resolutions = new ResolutionWatch(db, listener);
   const inboxWatch = new InboxWatch(db, listener);
-  const readiness = new Readiness(db, options.log);
+  const readiness = new Readiness(withoutWaiting(db), options.log);
   const background = makeBackground(options.log);
   const policy = makeAddressPolicy(options.webhookAllowed ?? []);
   const callbacks = makeCallbackPolicies(options.callbackAllowed ?? []);

@@ -80,6 +80,48 @@ test("while the database is away every call is 503 and the process lives; when i
   assert.equal(read.json.status, "PENDING");
 });
 
+test("a restart of seconds fails no call, and each create is made once", async (t) => {
+  const { connection, ownerConnection } = postgres;
+  const patient = await startNode(
+    { connection: ownerConnection, serviceConnection: connection },
+    { shortOutageMs: 60_000 },
+  );
+  t.after(() => patient.stop());
+  const { id, key: ownKey } = await makeWorkspace(patient.db);
+  const statuses: number[] = [];
+  let isOver = false;
+  const callers = Array.from({ length: 4 }, async () => {
+    while (!isOver) {
+      const create = await patient.call("POST", "/v1/requests", { key: ownKey, body: minimalBody });
+      const read = await patient.call("GET", `/v1/requests/${create.json.id}`, { key: ownKey });
+      const list = await patient.call("GET", "/v1/requests", { key: ownKey });
+      const cancel = await patient.call("POST", `/v1/requests/${create.json.id}/cancel`, {
+        key: ownKey,
+      });
+      statuses.push(create.status, read.status, list.status, cancel.status);
+    }
+  });
+  await until(() => statuses.length > 40, "calls before the restart");
+  await postgres.release();
+  postgres = await startPostgres();
+  const before = statuses.length;
+  await until(() => statuses.length > before + 40, "calls after the restart");
+  isOver = true;
+  await Promise.all(callers);
+  assert.deepEqual(
+    [...new Set(statuses)].sort(),
+    [200, 201],
+    `${statuses.filter((status) => status > 201)} of ${statuses.length}`,
+  );
+  const { rows } = await patient.db.query(
+    `select count(*)::int as approvals, (select requests from monthly_usage where workspace_id = $1) as used
+     from approvals where workspace_id = $1`,
+    [id],
+  );
+  const made = statuses.length / 4;
+  assert.deepEqual(rows, [{ approvals: made, used: made }]);
+});
+
 test("calls under way when connections are cut are 503 or done, and a retry with the same key makes one request", async () => {
   const { id, key: ownKey } = await makeWorkspace(node.db);
   const call = (n: number) =>

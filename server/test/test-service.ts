@@ -59,6 +59,8 @@ export type TestNode = {
 };
 
 export type NodeOptions = {
+  /** Calls wait for so long for the end of an outage. */
+  shortOutageMs?: number;
   rateLimit?: RateLimit | null;
   trustedProxies?: readonly Cidr[];
   clock?: () => number;
@@ -131,13 +133,14 @@ export async function startNode(
   { connection, serviceConnection }: Pick<TestDatabase, "connection" | "serviceConnection">,
   options: NodeOptions = {},
 ): Promise<TestNode> {
+  const { logDestination, publicUrl = testPublicUrl, shortOutageMs = 0, ...rest } = options;
   const db = openDatabase({ connection, connectionsMax: 10, onIdleFault: () => {} });
   const servicePool = openDatabase({
     connection: serviceConnection,
     connectionsMax: 10,
+    shortOutageMs,
     onIdleFault: () => {},
   });
-  const { logDestination, publicUrl = testPublicUrl, ...rest } = options;
   const keyring = options.keyring ?? testKeyring;
   const log = openLog({
     level: logDestination === undefined ? "fatal" : "trace",

@@ -9,9 +9,17 @@ import {
 } from "../domain/limits.ts";
 import { takeOptions } from "./addresses.ts";
 import { DatabaseClient, type SessionConfig } from "./database-client.ts";
-import { DatabaseBusy, isDeadlock, isOutOfReach, isUnavailable } from "./faults.ts";
+import {
+  DatabaseBusy,
+  isDeadlock,
+  isOutOfReach,
+  isSurelyUndone,
+  isTurnedAway,
+  isUnavailable,
+} from "./faults.ts";
 import { currentHolder } from "./holder.ts";
 import { neededSettings, type Settings, toOptions } from "./session-settings.ts";
+import { markUndone, ShortOutage } from "./short-outage.ts";
 import { Turnstile } from "./turnstile.ts";
 import {
   giveBack,
@@ -47,6 +55,8 @@ export type DatabaseOptions = {
   isThroughPooler?: boolean;
   /** For statements that must find few rows among very many, and are prepared while there are none yet. */
   walksIndexes?: boolean;
+  /** What is asked waits for so long for the end of an outage, if nothing of it was done. By default it doesn't. */
+  shortOutageMs?: number;
   /** Called when an idle connection breaks; the pool replaces it by itself. */
   onIdleFault: (error: Error) => void;
 };
@@ -56,6 +66,7 @@ export function openDatabase({
   connectionsMax,
   isThroughPooler = false,
   walksIndexes = false,
+  shortOutageMs = 0,
   onIdleFault,
 }: DatabaseOptions): Database {
   const settings = { ...noWholeTables, ...(walksIndexes ? indexWalks : {}), ...timeLimits };
@@ -64,6 +75,7 @@ export function openDatabase({
     : withSessionSettings(connection, settings);
   const pool = new SharedPool({
     ...session,
+    shortOutageMs,
     Client: DatabaseClient,
     max: connectionsMax,
     application_name: connection.application_name ?? "countersign",
@@ -100,13 +112,15 @@ type Connected = (
  */
 class SharedPool extends pg.Pool {
   readonly #turnstile: Turnstile;
+  readonly #outage: ShortOutage | null;
   readonly #users = new WeakMap<pg.ClientBase, { holder: Holder }>();
   /** Connections of an earlier generation lead to a server that no longer takes writes. */
   readonly #generations = new WeakMap<pg.ClientBase, number>();
   #generation = 0;
 
-  constructor(options: pg.PoolConfig & { max: number }) {
+  constructor(options: pg.PoolConfig & { max: number; shortOutageMs: number }) {
     super(options);
+    this.#outage = options.shortOutageMs === 0 ? null : new ShortOutage(options.shortOutageMs);
     this.query = ((...words: unknown[]) => this.#ask(words)) as pg.Pool["query"];
     this.#turnstile = new Turnstile({
       placesMax: options.max,
@@ -129,8 +143,16 @@ class SharedPool extends pg.Pool {
   }
 
   /** One statement, which is a transaction by itself. pg-pool would close the connection at any refusal. */
-  async #ask(words: unknown[]): Promise<unknown> {
-    const client = await this.connect();
+  #ask(words: unknown[]): Promise<unknown> {
+    return this.outlast(() => this.askNow(words));
+  }
+
+  outlast<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#outage === null ? work() : this.#outage.outlast(work, () => this.ending);
+  }
+
+  async askNow(words: unknown[]): Promise<unknown> {
+    const client = await connectTo(this);
     try {
       const result: unknown = await Reflect.apply(client.query, client, words);
       requireReplicated(client);
@@ -138,6 +160,7 @@ class SharedPool extends pg.Pool {
       return result;
     } catch (error) {
       giveBack(client, error, isMereRefusal(error));
+      if (isSurelyUndone(error)) markUndone(error);
       throw error;
     }
   }
@@ -237,24 +260,47 @@ export async function inSnapshot<Result>(
   });
 }
 
-async function between<Result>(
+/** The work may be done again, so nothing of it may stay but what it writes through `tx`. */
+function between<Result>(
   db: Database,
   begin: string,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const client = await db.connect();
+  const once = () => betweenOnce(db, begin, work);
+  return db instanceof SharedPool ? db.outlast(once) : once();
+}
+
+async function betweenOnce<Result>(
+  db: Database,
+  begin: string,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const client = await connectTo(db);
   let result: Result;
+  let isCommitting = false;
   try {
     await client.query(begin);
     result = await work(client as unknown as Transaction);
+    isCommitting = true;
     await client.query("commit");
     requireReplicated(client);
   } catch (error) {
     giveBack(client, error, await undo(client, error));
+    if (!isCommitting && isTurnedAway(error)) markUndone(error);
     throw error;
   }
   client.release();
   return result;
+}
+
+/** Nothing was asked yet of a server that can't be reached. */
+async function connectTo(db: Database): Promise<pg.PoolClient> {
+  try {
+    return await db.connect();
+  } catch (error) {
+    if (isTurnedAway(error)) markUndone(error);
+    throw error;
+  }
 }
 
 /** Answers whether the connection is as good as before. */
@@ -284,6 +330,12 @@ export async function attempt(tx: Transaction, work: () => Promise<void>): Promi
   }
   await tx.query("release savepoint attempt");
   return null;
+}
+
+/** For who must know how the database is now. */
+export function withoutWaiting(db: Database): Queryable {
+  if (!(db instanceof SharedPool)) return db;
+  return { query: ((...words: unknown[]) => db.askNow(words)) as Queryable["query"] };
 }
 
 /** For an operation that is exactly one statement: PostgreSQL makes that a transaction by itself. */

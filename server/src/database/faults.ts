@@ -17,16 +17,18 @@ const goneSocketCodes = new Set([
 /** The process or its machine has no descriptor, buffer or port left for another socket. */
 const usedUpCodes = new Set(["EMFILE", "ENFILE", "ENOBUFS", "EADDRNOTAVAIL"]);
 
+const lostSocketCodes = new Set(["ECONNRESET", "EPIPE", "ERR_STREAM_DESTROYED"]);
+
 const unreachableSocketCodes = new Set([
   ...goneSocketCodes,
   ...usedUpCodes,
-  "ECONNRESET",
-  "EPIPE",
-  "ERR_STREAM_DESTROYED",
+  ...lostSocketCodes,
   "ETIMEDOUT",
 ]);
 
 // Messages of pg, without a code, when a connection can't be had, is lost, or doesn't answer.
+const lostMessages =
+  /Connection terminated unexpectedly|Client has encountered a connection error|Client was closed/;
 const unreachableMessages =
   /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed/;
 
@@ -56,6 +58,27 @@ export function isOutOfReach(error: unknown): boolean {
     code === "25006" ||
     unreachableMessages.test(error.message)
   );
+}
+
+/**
+ * True when a connection was refused or lost, or leads to a server that takes no writes: the next one may lead to
+ * another server, or to the same one after its start.
+ */
+export function isTurnedAway(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isTurnedAway);
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (goneSocketCodes.has(code) || lostSocketCodes.has(code)) return true;
+  return /^(08...|57P0[123]|25006)$/.test(code) || lostMessages.test(error.message);
+}
+
+/**
+ * True when a statement was certainly not done: PostgreSQL said, instead of an answer, that it ends the session or takes
+ * no writes, or the statement could not be written to the socket to its end.
+ */
+export function isSurelyUndone(error: unknown): boolean {
+  if (!(error instanceof Error && "code" in error)) return false;
+  return error.code === "57P01" || error.code === "25006" || error.code === "EPIPE";
 }
 
 /**

@@ -37,6 +37,9 @@ export type Store = {
 /** Two to claim, two to record, one to sweep; the rest is brief. */
 const workerConnectionsMax = 6;
 
+/** A planned change of the primary is over by then, and callers wait longer than this for an answer. */
+const shortOutageMs = 8_000;
+
 export type StoreOptions = DatabaseAddresses & {
   databaseConnectionsMax: number;
   dataDir: string;
@@ -174,11 +177,12 @@ async function requireMigrated(db: Database, advice: string): Promise<void> {
 }
 
 function openPool(
-  { databaseConnectionsMax, log }: StoreOptions,
+  { databaseConnectionsMax, purpose, log }: StoreOptions,
   connection: pg.ClientConfig,
   isThroughPooler = false,
 ) {
   return openDatabase({
+    ...(purpose === "serve" ? { shortOutageMs } : {}),
     connection,
     isThroughPooler,
     connectionsMax: databaseConnectionsMax,

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { markUndone, ShortOutage } from "./short-outage.ts";
+
+const never = () => false;
+
+function undone(): Error {
+  const fault = new Error("away");
+  markUndone(fault);
+  return fault;
+}
+
+test("work that was certainly undone is done again until it succeeds", async () => {
+  const outage = new ShortOutage(60_000);
+  let tries = 0;
+  const work = async () => {
+    tries += 1;
+    if (tries < 4) throw undone();
+    return "done";
+  };
+  assert.equal(await outage.outlast(work, never), "done");
+  assert.equal(tries, 4);
+});
+
+test("a fault that leaves it open whether the work was done is thrown at once", async () => {
+  const outage = new ShortOutage(60_000);
+  let tries = 0;
+  const work = async () => {
+    tries += 1;
+    throw new Error("no answer");
+  };
+  await assert.rejects(outage.outlast(work, never), { message: "no answer" });
+  assert.equal(tries, 1);
+});
+
+test("an outage that has lasted too long fails calls at once, and the next one is short again", async () => {
+  const outage = new ShortOutage(0);
+  let tries = 0;
+  const fail = async () => {
+    tries += 1;
+    throw undone();
+  };
+  await assert.rejects(outage.outlast(fail, never));
+  const before = tries;
+  await assert.rejects(outage.outlast(fail, never));
+  assert.equal(tries, before + 1);
+  assert.equal(await outage.outlast(async () => "done", never), "done");
+  tries = 0;
+  await assert.rejects(outage.outlast(fail, never));
+  assert.ok(tries > 1);
+});
+
+test("nobody waits in a process that ends, and only so many wait at once", async () => {
+  const outage = new ShortOutage(60_000);
+  const fail = () => Promise.reject(undone());
+  await assert.rejects(outage.outlast(fail, () => true));
+  let isBack = false;
+  const callers = Array.from({ length: 600 }, () =>
+    outage
+      .outlast(async () => {
+        if (!isBack) throw undone();
+      }, never)
+      .then(
+        () => "done",
+        () => "failed",
+      ),
+  );
+  const quick = await Promise.race([Promise.all(callers.slice(500)), callers[0]]);
+  assert.deepEqual(new Set(quick), new Set(["failed"]));
+  isBack = true;
+  assert.deepEqual(new Set(await Promise.all(callers.slice(0, 500))), new Set(["done"]));
+});
