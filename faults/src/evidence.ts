@@ -2,9 +2,10 @@
 // the end. The checker reads this and nothing else.
 
 /** An answer may be missing: the caller then doesn't know what became of the call. */
-type Asked = {
-  /** By the clock of the machine, before the call was sent and after its answer had come, or failed to. */
+export type Asked = {
+  /** By the clock of the machine, when the call was noted, which is before it was sent. */
   at: number;
+  /** When its answer had come, or failed to; infinite until then. */
   endedAt: number;
   node: number;
   status: number | null;
@@ -31,6 +32,9 @@ export type DecideCall = Asked & {
   /** The exact text that was sent. */
   edit: string | null;
 };
+
+/** A page opened by a link. */
+export type OpenCall = Asked & { email: string };
 
 /** A webhook as its receiver took it. `answered` is null if it never answered, or cut the connection. */
 export type Heard = {
@@ -98,6 +102,7 @@ export type Evidence = {
   reads: ReadCall[];
   cancels: CancelCall[];
   decisions: DecideCall[];
+  opens: OpenCall[];
   heard: Heard[];
   mails: Mail[];
   requests: RequestRow[];

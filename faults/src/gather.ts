@@ -28,7 +28,7 @@ export async function gather(world: World, faultsEndedAt: number): Promise<Evide
     faultsEndedAt,
     workspaces: world.workspaces.map(({ id, endpoints }) => ({ id, endpoints })),
     ...{ creates: agents.creates, reads: agents.reads, cancels: agents.cancels },
-    decisions: people.decisions,
+    ...{ decisions: people.decisions, opens: people.opens },
     heard: receivers.heard,
     mails: mailbox.mails,
     outputs: nodes.map(({ name, output }) => ({ process: name, text: output })),

@@ -1,9 +1,10 @@
-// `npm run faults:primaries`: the primary of a cluster dies under load, again and again.
+// `npm run faults:primaries`: the primary of a cluster dies under load, again and again. With `--switchover` it hands
+// over to a standby by plan, and no call may fail.
 
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { check } from "./checker/check.ts";
-import { countOf, percentile, recoveriesOf } from "./report.ts";
+import { countOf, failedCallsOf, percentile, recoveriesOf } from "./report.ts";
 import { type Ended, runFaults } from "./run.ts";
 import { Cluster, missingPrograms } from "./world/cluster.ts";
 import { withWorld } from "./world/world.ts";
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     "per-second": { type: "string", default: "6" },
     asynchronous: { type: "boolean", default: false },
+    switchover: { type: "boolean", default: false },
   },
 });
 const say = (line: string) => void process.stdout.write(`  ${line}\n`);
@@ -35,19 +37,26 @@ const kills = Number(values.kills);
 const cluster = await Cluster.start(!values.asynchronous);
 say(`three PostgreSQL, ${values.asynchronous ? "asynchronous" : "synchronous and strict"}`);
 const startPostgres = () => cluster.use();
+const change = values.switchover ? "handed over" : "killed";
+
+async function dieAndComeBack(): Promise<string> {
+  const name = cluster.killPrimary();
+  await pause(deadMs);
+  await cluster.untilPrimary();
+  cluster.startDead();
+  return name;
+}
+
 await withWorld({ seed: Number(values.seed), startPostgres }, async (world) => {
   const drive = async () => {
     const ended: Ended[] = [];
-    for (let kill = 1; kill <= kills; kill += 1) {
+    for (let n = 1; n <= kills; n += 1) {
       await pause(betweenMs);
       const beganAt = Date.now();
-      const name = cluster.killPrimary();
-      await pause(deadMs);
-      await cluster.untilPrimary();
-      cluster.startDead();
+      const target = values.switchover ? await cluster.switchOver() : await dieAndComeBack();
       await cluster.untilHealthy();
-      ended.push({ name: "primary killed", target: name, beganAt, endedAt: Date.now() });
-      say(`${kill}: ${name} killed, whole again after ${Date.now() - beganAt} ms`);
+      ended.push({ name: change, target, beganAt, endedAt: Date.now() });
+      say(`${n}: ${target} ${change}, whole again after ${Date.now() - beganAt} ms`);
     }
     return ended;
   };
@@ -56,6 +65,12 @@ await withWorld({ seed: Number(values.seed), startPostgres }, async (world) => {
   const flaws = check(run.evidence);
   for (const { promise, what } of flaws.slice(0, shownFlaws)) say(`FLAW  ${promise}: ${what}`);
   for (const [name, count] of Object.entries(countOf(run, world))) say(`${name}: ${count}`);
+  const failed = failedCallsOf(run.evidence);
+  say(`${failed.length} calls failed`);
+  for (const { at, status, answer } of failed.slice(0, shownFlaws)) {
+    say(`FAILED  ${new Date(at).toISOString()}: ${status} ${answer}`);
+  }
+  if (values.switchover && failed.length > 0) process.exitCode = 1;
   // From the death of the primary, not from the moment in which the cluster was whole again.
   const recoveries = recoveriesOf(
     run.evidence,
@@ -67,7 +82,7 @@ await withWorld({ seed: Number(values.seed), startPostgres }, async (world) => {
     ["max", 1],
   ] as const) {
     say(
-      `from the death of the primary to the next acknowledged create, ${name}: ${percentile(recoveries, share)} ms`,
+      `from the primary's end to the next acknowledged create, ${name}: ${percentile(recoveries, share)} ms`,
     );
   }
   say(flaws.length === 0 ? "the checker found nothing" : `the checker found ${flaws.length} flaws`);

@@ -2,7 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { cpus, totalmem } from "node:os";
-import type { Evidence, Flaw } from "./evidence.ts";
+import type { Asked, Evidence, Flaw } from "./evidence.ts";
 import type { Run } from "./run.ts";
 import type { World } from "./world/world.ts";
 
@@ -12,16 +12,18 @@ export function countOf(
   { evidence, faults, settledMs }: Run,
   { nodes }: Pick<World, "nodes">,
 ): Counts {
-  const { creates, requests, decisions, reads, heard, deliveries, attempts, mails } = evidence;
+  const { creates, requests, decisions, reads, heard, deliveries, attempts, mails, opens } =
+    evidence;
   const acknowledged = creates.filter(({ status }) => status === 201);
-  const unanswered = [...creates, ...reads, ...decisions].filter(({ status }) => status === null);
+  const unanswered = failedCallsOf(evidence).filter(({ status }) => status === null);
   const recoveries = recoveriesOf(
     evidence,
     faults.map(({ endedAt }) => endedAt),
   );
   const deliveryIds = new Set(heard.map(({ headers }) => headers["x-service-delivery-id"]));
   return {
-    faults: faults.length,
+    faults: faults.filter(({ isVain }) => isVain !== true).length,
+    "faults without effect": faults.filter(({ isVain }) => isVain === true).length,
     "starts of processes": nodes.reduce((sum, { starts }) => sum + starts, 0),
     "creates sent": creates.length,
     "creates acknowledged": acknowledged.length,
@@ -29,6 +31,7 @@ export function countOf(
     "decisions sent": decisions.length,
     "decisions acknowledged": decisions.filter(({ status }) => status === 200).length,
     reads: reads.length,
+    "pages opened": opens.length,
     "calls without an answer": unanswered.length,
     approved: countStatus(evidence, "APPROVED"),
     rejected: countStatus(evidence, "REJECTED"),
@@ -50,6 +53,13 @@ export function countOf(
     "recovery max, ms": percentile(recoveries, 1),
     "at rest after, ms": settledMs ?? "never",
   };
+}
+
+/** Calls that got no answer, or one that says that the service could not. */
+export function failedCallsOf(evidence: Evidence): Asked[] {
+  const { creates, reads, cancels, decisions, opens } = evidence;
+  const calls: Asked[] = [...creates, ...reads, ...cancels, ...decisions, ...opens];
+  return calls.filter(({ status }) => status === null || status >= 500);
 }
 
 /** From the end of each fault to the first create that was sent after it and was acknowledged, at each API node. */
@@ -77,11 +87,12 @@ function countStatus({ requests }: Evidence, status: string): number {
 type About = { minutes: number; seed: number; hasDisk: boolean };
 
 export function reportOf(
-  { faults }: Run,
+  { faults: all }: Run,
   { counts, flaws, about }: { counts: Counts; flaws: Flaw[]; about: About },
 ): string {
+  const faults = all.filter(({ isVain }) => isVain !== true);
   const byKind = Map.groupBy(faults, ({ name, target }) => `${name} | ${target}`);
-  const kinds = [...byKind].sort().map(([kind, all]) => `| ${kind} | ${all.length} |`);
+  const kinds = [...byKind].sort().map(([kind, each]) => `| ${kind} | ${each.length} |`);
   return [
     `Seed ${about.seed}, ${about.minutes} minutes, ${faults.length} faults of ${byKind.size} kinds.`,
     `Version ${git()}, Node ${process.versions.node}, PostgreSQL 18, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB.`,

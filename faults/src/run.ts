@@ -16,7 +16,14 @@ export type RunOptions = {
   say: (line: string) => void;
 };
 
-export type Ended = { name: string; target: string; beganAt: number; endedAt: number };
+export type Ended = {
+  name: string;
+  target: string;
+  beganAt: number;
+  endedAt: number;
+  /** It couldn't begin or end, or had no effect. */
+  isVain?: boolean;
+};
 
 export type Run = {
   evidence: Evidence;
@@ -59,10 +66,10 @@ export async function followPlan(
       const { name, target } = fault;
       say(`${Math.round(atMs / 1_000)} s: ${name}, ${target}`);
       const beganAt = Date.now();
-      await attempt(() => fault.begin(world), `${name} couldn't begin`, say);
+      const hasBegun = await attempt(() => fault.begin(world), `${name} didn't begin`, say);
       await pause(Math.max(0, beganAt + 1_000 * fault.seconds - Date.now()));
-      await attempt(() => fault.end?.(world), `${name} couldn't end`, say);
-      return { name, target, beganAt, endedAt: Date.now() };
+      const hasEnded = await attempt(() => fault.end?.(world), `${name} didn't end`, say);
+      return { name, target, beganAt, endedAt: Date.now(), isVain: !(hasBegun && hasEnded) };
     }),
   );
 }
@@ -78,10 +85,16 @@ async function untilSettled(world: World, since: number): Promise<number | null>
   return null;
 }
 
-async function attempt(work: () => unknown, what: string, say: (line: string) => void) {
+async function attempt(
+  work: () => unknown,
+  what: string,
+  say: (line: string) => void,
+): Promise<boolean> {
   try {
     await work();
+    return true;
   } catch (error) {
     say(`${what}: ${error instanceof Error ? error.message : error}`);
+    return false;
   }
 }

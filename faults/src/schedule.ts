@@ -3,9 +3,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { MailTrouble } from "./actors/mailbox.ts";
 import type { Trouble } from "./world/cable.ts";
+import { type Point, points } from "./world/points.ts";
 import { type Chance, chanceOf } from "./world/random.ts";
 import type { World } from "./world/world.ts";
 
+/** A fault that can't begin or end, or had no effect, says so by an error. */
 export type Fault = {
   name: string;
   /** What it is done to, for the report. */
@@ -60,6 +62,7 @@ const kindsOfFaults: ((chance: Chance) => Fault)[] = [
       for (const node of nodes) node.signal("SIGKILL");
     },
   }),
+  ...points.map((point) => (chance: Chance) => killedAt(point, chance)),
   (chance) => stopped(chance.oneOf(processes)),
   (chance) => halted(chance.oneOf(workers), haltedSeconds),
   (chance) => halted(chance.oneOf(apis), 8),
@@ -105,6 +108,22 @@ function killed(n: number): Fault {
   return {
     ...{ name: "kill -9", target: nodeName(n), seconds: 1 },
     begin: ({ nodes }) => nodes[n]?.signal("SIGKILL"),
+  };
+}
+
+function killedAt(point: Point, chance: Chance): Fault {
+  const n = chance.oneOf(point.role === "api" ? apis : workers);
+  let starts = 0;
+  return {
+    ...{ name: `kill -9 when ${point.name}`, target: nodeName(n), seconds: 8 },
+    begin: ({ nodes }) => {
+      starts = nodes[n]?.starts ?? 0;
+      nodes[n]?.killAt(point);
+    },
+    end: ({ nodes }) => {
+      nodes[n]?.killAt(null);
+      if (nodes[n]?.starts === starts) throw new Error("the process never got there");
+    },
   };
 }
 
@@ -165,7 +184,10 @@ function lockedTables(): Fault {
 function fullDisk(): Fault {
   return {
     ...{ name: "disk full", target: "PostgreSQL", seconds: 6 },
-    begin: ({ postgres }) => postgres.disk?.fill(),
+    begin: ({ postgres: { disk } }) => {
+      if (disk === null) throw new Error("there is no small disk");
+      return disk.fill();
+    },
     end: async ({ postgres }) => {
       postgres.disk?.free();
       await postgres.untilUp();

@@ -1,9 +1,9 @@
 // Agents: each asks, asks again under the same key until it knows, looks at the answer, and sometimes takes it back.
 
 import { setTimeout as pause } from "node:timers/promises";
-import type { CancelCall, CreateCall, ReadCall } from "../evidence.ts";
+import type { Asked, CancelCall, CreateCall, ReadCall } from "../evidence.ts";
 import { type Chance, chanceOf } from "../world/random.ts";
-import { callNode, type Door } from "./caller.ts";
+import { callNoted, type Door } from "./caller.ts";
 
 export type AgentWorkspace = { id: string; key: string };
 
@@ -80,19 +80,18 @@ export class Agents {
   async #insist(
     chance: Chance,
     { key }: AgentWorkspace,
-    wanted: Omit<CreateCall, "at" | "endedAt" | "node" | "status" | "answer">,
+    wanted: Omit<CreateCall, keyof Asked>,
   ): Promise<string | null> {
     const { summary, payload, approver, idempotencyKey } = wanted;
     const ttl = chance.isTrue(defaultExpiryShare) ? "" : ',"ttlMinutes":5';
     const body = `{"summary":${JSON.stringify(summary)},"notify":"${approver}","payload":${payload}${ttl}}`;
     for (let tries = 0; tries < triesMax; tries += 1) {
-      const answer = await callNode(this.#doors, chance.whole(2), {
+      const answer = await callNoted(this.creates, wanted, this.#doors, chance.whole(2), {
         method: "POST",
         path: "/v1/requests",
         headers: { ...bearer(key), "idempotency-key": idempotencyKey },
         body,
       });
-      this.creates.push({ ...wanted, ...answer });
       if (answer.status === 201) return JSON.parse(answer.answer ?? "").id;
       if (answer.status !== null && answer.status < 500 && answer.status !== 429) return null;
       await pause(retryMs);
@@ -101,21 +100,21 @@ export class Agents {
   }
 
   async #read(chance: Chance, { id: workspaceId, key }: AgentWorkspace, requestId: string) {
-    const answer = await callNode(this.#doors, chance.whole(2), {
+    const about = { workspaceId, requestId };
+    await callNoted(this.reads, about, this.#doors, chance.whole(2), {
       method: "GET",
       path: `/v1/requests/${requestId}`,
       headers: bearer(key),
     });
-    this.reads.push({ workspaceId, requestId, ...answer });
   }
 
   async #cancel(chance: Chance, { id: workspaceId, key }: AgentWorkspace, requestId: string) {
-    const answer = await callNode(this.#doors, chance.whole(2), {
+    const about = { workspaceId, requestId };
+    await callNoted(this.cancels, about, this.#doors, chance.whole(2), {
       method: "POST",
       path: `/v1/requests/${requestId}/cancel`,
       headers: bearer(key),
     });
-    this.cancels.push({ workspaceId, requestId, ...answer });
   }
 }
 

@@ -4,9 +4,9 @@ import { hash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { shownText } from "../../../server/src/domain/shown/shown-text.ts";
 import type { ReviewPage } from "../../../server/src/wire/review-contract.ts";
-import type { DecideCall, Mail } from "../evidence.ts";
+import type { DecideCall, Mail, OpenCall } from "../evidence.ts";
 import { type Chance, chanceOf } from "../world/random.ts";
-import { callNode, type Door } from "./caller.ts";
+import { callNoted, type Door } from "./caller.ts";
 
 const awayShare = 0.15;
 const rejectShare = 0.2;
@@ -17,6 +17,7 @@ const retryMs = 1_000;
 
 export class People {
   readonly decisions: DecideCall[] = [];
+  readonly opens: OpenCall[] = [];
   /** What the links are made of: nobody else may ever learn it. */
   readonly tokens: string[] = [];
   readonly #doors: readonly Door[];
@@ -57,7 +58,7 @@ export class People {
       !isRejected && chance.isTrue(editShare) ? `{"amount": ${chance.whole(1e6)}.50}` : null;
     for (let tries = 0; tries < triesMax; tries += 1) {
       await pause(tries === 0 ? chance.whole(thinksMsMax) : retryMs);
-      const page = await this.#open(token, chance);
+      const page = await this.#open(token, email, chance);
       if (page === null) continue;
       if (page.kind !== "review" || page.review.outcome !== null) return;
       const { review } = page;
@@ -66,7 +67,8 @@ export class People {
       const verdict = isRejected ? "reject" : "approve";
       const text = JSON.stringify({ verdict, digest, ticket });
       const body = edit === null ? text : `${text.slice(0, -1)},"edit":${edit}}`;
-      const answer = await callNode(this.#doors, chance.whole(2), {
+      const about = { summary: review.summary, email, verdict, edit } as const;
+      const answer = await callNoted(this.decisions, about, this.#doors, chance.whole(2), {
         method: "POST",
         path: `/review/${token}/decision`,
         headers: {
@@ -75,17 +77,22 @@ export class People {
         },
         body,
       });
-      this.decisions.push({ summary: review.summary, email, verdict, edit, ...answer });
       if (answer.status !== null && answer.status < 500) return;
     }
   }
 
-  async #open(token: string, chance: Chance): Promise<ReviewPage | null> {
-    const { status, answer } = await callNode(this.#doors, chance.whole(2), {
-      method: "GET",
-      path: `/review/${token}`,
-      headers: {},
-    });
+  async #open(token: string, email: string, chance: Chance): Promise<ReviewPage | null> {
+    const { status, answer } = await callNoted(
+      this.opens,
+      { email },
+      this.#doors,
+      chance.whole(2),
+      {
+        method: "GET",
+        path: `/review/${token}`,
+        headers: {},
+      },
+    );
     if (status !== 200 || answer === null) return null;
     const data = /<script type="application\/json" id="review-data">([^<]*)<\/script>/.exec(answer);
     return JSON.parse(data?.[1] ?? "null") as ReviewPage | null;

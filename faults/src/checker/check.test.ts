@@ -65,6 +65,7 @@ function cleanRun(): Evidence {
       },
     ],
     cancels: [],
+    opens: [],
     decisions: [
       {
         ...{ summary: asked.summary, email: "ann@example.com", verdict: "approve", edit, ...by },

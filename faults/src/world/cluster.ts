@@ -206,6 +206,18 @@ export class Cluster {
     return primary.name;
   }
 
+  /** The primary hands over to a standby by plan. Answers its name. */
+  async switchOver(): Promise<string> {
+    const primary = this.#members.find(({ folder }) => isPrimary(folder));
+    if (primary === undefined) throw new Error("no primary");
+    const answer = await fetch(`http://127.0.0.1:${primary.restPort}/switchover`, {
+      method: "POST",
+      body: JSON.stringify({ leader: primary.name }),
+    });
+    if (!answer.ok) throw new Error(`no switchover: ${await answer.text()}`);
+    return primary.name;
+  }
+
   /** Machines that had died come back. */
   startDead(): void {
     for (const member of this.#members) if (member.patroni === null) this.#startMember(member);

@@ -5,9 +5,11 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import type { Point } from "./points.ts";
 
 const program = fileURLToPath(new URL("../../../server/bin/countersign.mjs", import.meta.url));
 const clockShift = fileURLToPath(new URL("clock-shift.ts", import.meta.url));
+const killedAt = fileURLToPath(new URL("killed-at.ts", import.meta.url));
 const stopWithinMs = 30_000;
 
 export type NodeSettings = {
@@ -50,20 +52,22 @@ export class ServiceNode {
   start(): void {
     if (this.#child !== null) return;
     const shift = this.#clockShiftMs === 0 ? [] : ["--import", clockShift];
-    const child = spawn(process.execPath, [...shift, program, "serve"], {
+    const preloads = [...shift, "--import", killedAt];
+    const child = spawn(process.execPath, [...preloads, program, "serve"], {
       env: {
         ...{ PATH: process.env.PATH, HOST: "127.0.0.1", ROLE: this.role },
         ...{ LOG_FORMAT: "json", LOG_LEVEL: "info", CLOCK_SHIFT_MS: String(this.#clockShiftMs) },
         ...(this.role === "api" ? { PORT: String(this.port) } : { PROBE_PORT: String(this.port) }),
         ...this.#env,
       },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     const note = (text: string) => {
       this.#output += text;
     };
-    child.stdout.setEncoding("utf8").on("data", note);
-    child.stderr.setEncoding("utf8").on("data", note);
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding("utf8").on("data", note);
+    }
     child.on("error", (error) => note(`not started: ${error.message}\n`));
     child.on("exit", (code, signal) => {
       note(`ended with ${signal ?? code}\n`);
@@ -79,6 +83,12 @@ export class ServiceNode {
 
   signal(name: NodeJS.Signals): void {
     this.#child?.kill(name);
+  }
+
+  /** The process kills itself the next time it gets there. Null takes that back. */
+  killAt(point: Point | null): void {
+    // A process that ends meanwhile gets there no more.
+    if (this.#child?.connected === true) this.#child.send(point as object, () => {});
   }
 
   async end(signal: "SIGTERM" | "SIGKILL"): Promise<void> {
