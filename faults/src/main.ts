@@ -1,10 +1,9 @@
 // `npm run faults`: a run of all faults by a seed, the checker's word on it, and its report.
 
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { check } from "./checker/check.ts";
-import type { Evidence } from "./evidence.ts";
+import { keep } from "./keep.ts";
 import { countOf, reportOf } from "./report.ts";
 import { followPlan, runFaults } from "./run.ts";
 import { planOf } from "./schedule.ts";
@@ -18,6 +17,7 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     agents: { type: "string", default: "12" },
     "per-second": { type: "string", default: "8" },
+    only: { type: "string", default: "" },
     keep: { type: "string" },
     report: { type: "string" },
   },
@@ -25,6 +25,10 @@ const { values } = parseArgs({
 const minutes = positive("minutes", values.minutes);
 const seed = positive("seed", values.seed);
 const forMs = 60_000 * minutes;
+if (planOf(seed, forMs, values.only).length === 0) {
+  process.stderr.write(`no fault of this time has "${values.only}" in its name\n`);
+  process.exit(2);
+}
 const say = (line: string) => void process.stdout.write(`  ${line}\n`);
 
 say(`seed ${seed}: the same plan again with npm run faults -- --minutes ${minutes} --seed ${seed}`);
@@ -33,7 +37,7 @@ const perSecond = positive("per-second", values["per-second"]);
 await withWorld({ seed }, async (world) => {
   const hasDisk = world.postgres.disk !== null;
   if (!hasDisk) say("no disk could be mounted: the disk is never full in this run");
-  const drive = () => followPlan(world, planOf(seed, forMs), say);
+  const drive = () => followPlan(world, planOf(seed, forMs, values.only), say);
   const run = await runFaults(world, { drive, forMs, agents, perSecond, say });
   if (values.keep !== undefined) keep(values.keep, run.evidence);
   const flaws = check(run.evidence);
@@ -47,15 +51,6 @@ await withWorld({ seed }, async (world) => {
   }
   if (flaws.length > 0 || run.settledMs === null) process.exitCode = 1;
 });
-
-/** For whoever has to find out why. */
-function keep(folder: string, evidence: Evidence): void {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "evidence.json"), JSON.stringify(evidence));
-  for (const { process: name, text } of evidence.outputs) {
-    writeFileSync(join(folder, `${name}.log`), text);
-  }
-}
 
 function positive(name: string, text: string): number {
   const value = Number(text);

@@ -4,6 +4,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { check } from "./checker/check.ts";
+import { keep } from "./keep.ts";
 import { countOf, failedCallsOf, percentile, recoveriesOf } from "./report.ts";
 import { type Ended, runFaults } from "./run.ts";
 import { Cluster, missingPrograms } from "./world/cluster.ts";
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     "per-second": { type: "string", default: "6" },
     asynchronous: { type: "boolean", default: false },
     switchover: { type: "boolean", default: false },
+    keep: { type: "string" },
   },
 });
 const say = (line: string) => void process.stdout.write(`  ${line}\n`);
@@ -62,6 +64,7 @@ await withWorld({ seed: Number(values.seed), startPostgres }, async (world) => {
   };
   const perSecond = Number(values["per-second"]);
   const run = await runFaults(world, { drive, forMs: 0, agents: 12, perSecond, say });
+  if (values.keep !== undefined) keep(values.keep, run.evidence);
   const flaws = check(run.evidence);
   for (const { promise, what } of flaws.slice(0, shownFlaws)) say(`FLAW  ${promise}: ${what}`);
   for (const [name, count] of Object.entries(countOf(run, world))) say(`${name}: ${count}`);

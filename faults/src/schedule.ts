@@ -27,15 +27,17 @@ const haltedSeconds = 36;
 const hour = 3_600_000;
 const minute = 60_000;
 
-/** Every kind comes before one comes twice. The last ends before the time is over. */
-export function planOf(seed: number, forMs: number): Planned[] {
+/** Every kind whose name has `only` comes before one comes twice. The last ends before the time is over. */
+export function planOf(seed: number, forMs: number, only = ""): Planned[] {
   const chance = chanceOf(seed);
+  const wanted = kindsOfFaults.filter((kind) => kind(chanceOf(seed)).name.includes(only));
+  if (wanted.length === 0) return [];
   const planned: Planned[] = [];
   let kinds: ((chance: Chance) => Fault)[] = [];
   let atMs = firstAtMs;
   for (;;) {
-    if (kinds.length === 0) kinds = shuffled(kindsOfFaults, chance);
-    const fault = (kinds.pop() as (typeof kindsOfFaults)[number])(chance);
+    if (kinds.length === 0) kinds = shuffled(wanted, chance);
+    const fault = (kinds.pop() as (typeof wanted)[number])(chance);
     const endMs = atMs + 1_000 * fault.seconds;
     if (endMs > forMs) return planned;
     planned.push({ atMs, fault });
