@@ -1,98 +1,20 @@
 // What the checker must notice, each shown by evidence of a clean run in which one thing is wrong.
 
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
 import { describe, test } from "node:test";
-import type { Evidence } from "../evidence.ts";
 import { check } from "./check.ts";
+import {
+  approved,
+  cleanRun,
+  expiresAt,
+  nth,
+  payload,
+  pending,
+  secret,
+  testEach,
+  type Wrongs,
+} from "./clean-run.ts";
 import { membersOf } from "./json-text.ts";
-import { expectedBody } from "./webhooks.ts";
-
-const secret = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ";
-const payload = String.raw`{"order": 1, "amount": 9007199254740993, "note": "caf\u00e9 \/ bar"}`;
-const edit = '{"amount": 1.0}';
-const [createdAt, decidedAt, expiresAt] = [1_000_000, 1_005_000, 1_060_000];
-const iso = (at: number) => `"${new Date(at).toISOString()}"`;
-
-const common = `"metadata":null,"agentState":null,"reasoning":null,"recentActions":[],"agentName":null,"approverEmail":"ann@example.com","approverGroup":null`;
-const head = '{"id":"req_1","object":"approval_request",';
-const pending = `${head}"status":"PENDING","summary":"Refund tag-1-1","payload":${payload},"modifiedPayload":null,"effectivePayload":${payload},${common},"resolvedAt":null,"resolvedByEmail":null,"resolutionNote":null,"expiresAt":${iso(expiresAt)},"createdAt":${iso(createdAt)}}`;
-const approved = `${head}"status":"APPROVED","summary":"Refund tag-1-1","payload":${payload},"modifiedPayload":${edit},"effectivePayload":${edit},${common},"resolvedAt":${iso(decidedAt)},"resolvedByEmail":"ann@example.com","resolutionNote":null,"expiresAt":${iso(expiresAt)},"createdAt":${iso(createdAt)}}`;
-
-/** One request that was asked for twice under one key, approved with an edit, told to one receiver, and read. */
-function cleanRun(): Evidence {
-  const asked = { workspaceId: "ws_1", idempotencyKey: "k1", summary: "Refund tag-1-1", payload };
-  const ids = { workspaceId: "ws_1", requestId: "req_1" };
-  const request = {
-    ...{ id: "req_1", workspaceId: "ws_1", idempotencyKey: "k1", status: "APPROVED" },
-    ...{ summary: asked.summary, payload, edit, createdAt, expiresAt, resolvedAt: decidedAt },
-    ...{ resolvedBy: "ann@example.com", answer: approved },
-  };
-  const events = [
-    { ...ids, id: "evt_1", kind: "request.created", createdAt },
-    { ...ids, id: "evt_2", kind: "request.approved", createdAt: decidedAt },
-  ];
-  const settled = { workspaceId: "ws_1", state: "delivered", dueAt: createdAt, leasedUntil: null };
-  const heardOf = (n: number, event: (typeof events)[number], answered: number | null) => {
-    const body = expectedBody(event, request);
-    const v1 = createHmac("sha256", secret).update(`7.${body}`).digest("hex");
-    const headers = { "x-service-delivery-id": `dlv_${n}`, "x-service-signature": `t=7,v1=${v1}` };
-    return { at: createdAt, endpointId: "we_1", headers, body, answered };
-  };
-  const attempt = (deliveryId: string, number: number, outcome: string) => ({
-    ...{ deliveryId, number, outcome, startedAt: createdAt },
-  });
-  const [first, second] = events as [(typeof events)[number], (typeof events)[number]];
-  const by = { at: decidedAt - 100, endedAt: decidedAt + 100, node: 0 };
-  return {
-    ...{ faultsEndedAt: 2_000_000, readAt: 2_100_000 },
-    workspaces: [
-      { id: "ws_1", endpoints: [{ id: "we_1", secret }] },
-      { id: "ws_2", endpoints: [] },
-    ],
-    creates: [null, 201].map((status) => ({
-      ...{ ...asked, approver: "ann@example.com", at: createdAt, endedAt: createdAt + 9, node: 0 },
-      ...{ status, answer: status === null ? null : pending },
-    })),
-    reads: [
-      {
-        ...ids,
-        ...by,
-        at: decidedAt + 200,
-        endedAt: decidedAt + 300,
-        status: 200,
-        answer: approved,
-      },
-    ],
-    cancels: [],
-    opens: [],
-    decisions: [
-      {
-        ...{ summary: asked.summary, email: "ann@example.com", verdict: "approve", edit, ...by },
-        ...{ status: 200, answer: "{}" },
-      },
-    ],
-    heard: [heardOf(1, first, 200), heardOf(2, second, null), heardOf(2, second, 204)],
-    mails: [
-      { at: createdAt, to: "ann@example.com", text: "Subject: Refund tag-1-1", isTaken: true },
-    ],
-    requests: [request],
-    events,
-    deliveries: [
-      { ...settled, id: "dlv_1", eventId: "evt_1", endpointId: "we_1", attempts: 1 },
-      { ...settled, id: "dlv_2", eventId: "evt_2", endpointId: "we_1", attempts: 2 },
-      { ...settled, id: "dlv_3", eventId: "evt_1", endpointId: null, attempts: 1 },
-    ],
-    attempts: [
-      attempt("dlv_1", 1, "delivered"),
-      attempt("dlv_2", 1, "interrupted"),
-      attempt("dlv_2", 2, "delivered"),
-      attempt("dlv_3", 1, "delivered"),
-    ],
-    outputs: [{ process: "api 1", text: "listening" }],
-    secrets: [{ name: "an endpoint's secret", value: secret }],
-  };
-}
 
 test("a clean run has no flaw", () => {
   assert.deepEqual(check(cleanRun()), []);
@@ -106,11 +28,9 @@ test("a run that noted nothing is no clean run", () => {
   assert.equal(broken.length, 2);
 });
 
-const nth = <Value>(values: Value[], n: number): Value => values[n] as Value;
 const late = expiresAt + 1;
 
-/** What is done to the evidence, and the promise that is then broken. */
-const wrongs: Record<string, [spoil: (run: Evidence) => void, promise: RegExp]> = {
+const wrongs: Wrongs = {
   "an acknowledged request is gone": [
     (run) => run.requests.splice(0),
     /acknowledged create is there/,
@@ -279,19 +199,7 @@ const wrongs: Record<string, [spoil: (run: Evidence) => void, promise: RegExp]> 
   ],
 };
 
-describe("it is noticed that", () => {
-  for (const [wrong, [spoil, promise]] of Object.entries(wrongs)) {
-    test(wrong, () => {
-      const run = cleanRun();
-      spoil(run);
-      const broken = check(run).map((flaw) => flaw.promise);
-      assert.ok(
-        broken.some((each) => promise.test(each)),
-        `${promise} isn't among ${broken}`,
-      );
-    });
-  }
-});
+describe("it is noticed that", () => testEach(wrongs));
 
 test("members of an object are answered as they are spelled", () => {
   const text = String.raw` { "a" : 1.0 , "b\u0063":{"x":[1,{"y":"}"}]},"d":"\"," , "e":[ ] ,"f":null}`;

@@ -30,9 +30,12 @@ function flawsOfAnswer(call: CreateCall, rows: Map<string, RequestRow[]>): Flaw[
     flaws.push(exact(`${id}: answered with another payload`));
   if (row.payload !== call.payload) flaws.push(exact(`${id}: another payload is stored`));
   if (stored.get("payload") !== call.payload) flaws.push(exact(`${id}: another payload is read`));
-  for (const name of ["summary", "createdAt", "expiresAt", "approverEmail"]) {
-    if (members.get(name) === stored.get(name)) continue;
-    flaws.push(exact(`${id}: ${name} was ${members.get(name)} and is ${stored.get(name)}`));
+  for (const [name, sent] of [
+    ["summary", call.summary],
+    ["approverEmail", call.approver],
+  ] as const) {
+    if (stored.get(name) === JSON.stringify(sent)) continue;
+    flaws.push(exact(`${id}: ${name} was sent as ${sent} and is ${stored.get(name)}`));
   }
   return flaws;
 }
@@ -50,8 +53,14 @@ function flawsOfKey(key: string, calls: CreateCall[]): Flaw[] {
 function flawsOfRow(row: RequestRow, byKey: Map<string, CreateCall[]>): Flaw[] {
   const calls = byKey.get(`${row.workspaceId} ${row.idempotencyKey}`) ?? [];
   if (calls.length === 0) return [exact(`${row.id} is there, and nobody asked for it`)];
-  const isAsSent = calls.some(({ payload }) => payload === row.payload);
-  return isAsSent ? [] : [exact(`${row.id} has a payload that nobody sent: ${row.payload}`)];
+  const isAsSent = calls.some(
+    ({ payload, summary }) => payload === row.payload && summary === row.summary,
+  );
+  const flaws = isAsSent ? [] : [exact(`${row.id} has what nobody sent: ${row.payload}`)];
+  if (calls.every(({ at }) => at > row.createdAt)) {
+    flaws.push(exact(`${row.id} was made before anybody asked for it`));
+  }
+  return flaws;
 }
 
 function twice(requests: RequestRow[]): Flaw[] {

@@ -1,7 +1,6 @@
 // One final state, once; approved by a person in time, or not at all; and nothing changes after that.
 
-import type { DecideCall, EventRow, Evidence, Flaw, ReadCall, RequestRow } from "../evidence.ts";
-import { membersOf } from "./json-text.ts";
+import type { CancelCall, DecideCall, EventRow, Evidence, Flaw, RequestRow } from "../evidence.ts";
 
 const finalKinds: Record<string, string> = {
   APPROVED: "request.approved",
@@ -16,20 +15,21 @@ export function flawsOfOutcomes(evidence: Evidence): Flaw[] {
   const events = Map.groupBy(evidence.events, ({ requestId }) => requestId);
   const decisions = Map.groupBy(evidence.decisions, ({ summary }) => summary);
   const cancels = Map.groupBy(evidence.cancels, ({ requestId }) => requestId);
-  const reads = Map.groupBy(evidence.reads, ({ requestId }) => requestId);
-  return evidence.requests.flatMap((row) => {
+  const known = new Set(evidence.requests.map(({ id }) => id));
+  const strays = evidence.events.filter(({ requestId }) => !known.has(requestId));
+  const flaws = evidence.requests.flatMap((row) => {
     const sent = decisions.get(row.summary) ?? [];
     const cancelled = cancels.get(row.id) ?? [];
     return [
       ...flawsOfEvents(row, events.get(row.id) ?? []),
-      ...flawsOfResolution(row, sent, cancelled.length > 0),
+      ...flawsOfResolution(row, sent, cancelled),
       ...sent.flatMap((call) => flawsOfDecision(row, call)),
       ...cancelled
         .filter(({ status }) => status === 200 && row.status !== "CANCELLED")
         .map(() => kept(`${row.id}: a cancellation was accepted, and it is ${row.status}`)),
-      ...flawsOfReads(row, reads.get(row.id) ?? []),
     ];
   });
+  return [...flaws, ...strays.map(({ id }) => oneEvent(`${id} is about no request`))];
 }
 
 function flawsOfEvents({ id, status }: RequestRow, events: EventRow[]): Flaw[] {
@@ -49,17 +49,26 @@ function flawsOfEvents({ id, status }: RequestRow, events: EventRow[]): Flaw[] {
   return flaws;
 }
 
-function flawsOfResolution(row: RequestRow, decisions: DecideCall[], isCancelled: boolean): Flaw[] {
-  const { id, status } = row;
+function flawsOfResolution(
+  row: RequestRow,
+  decisions: DecideCall[],
+  cancels: CancelCall[],
+): Flaw[] {
+  const { id, status, resolvedAt, expiresAt } = row;
+  const isByNobody = row.resolvedBy === null && row.edit === null;
   switch (status) {
     case "PENDING":
-      return row.resolvedAt === null ? [] : [byPerson(`${id} is pending and has an end`)];
+      return resolvedAt === null && isByNobody ? [] : [byPerson(`${id} is pending and has an end`)];
     case "EXPIRED":
-      return row.resolvedAt === row.expiresAt && row.resolvedBy === null
+      return resolvedAt === expiresAt && isByNobody
         ? []
         : [byPerson(`${id} expired at another moment than its end, or by somebody`)];
     case "CANCELLED":
-      return isCancelled ? [] : [byPerson(`${id} is cancelled, and nobody asked for that`)];
+      if (!isByNobody) return [byPerson(`${id} is cancelled, and was decided by somebody`)];
+      return flawsOfCause(
+        row,
+        cancels.filter(({ workspaceId }) => workspaceId === row.workspaceId),
+      );
     default:
       return flawsOfVerdict(row, decisions);
   }
@@ -67,51 +76,41 @@ function flawsOfResolution(row: RequestRow, decisions: DecideCall[], isCancelled
 
 /** Somebody sent exactly this decision before the end. What a call without an answer did is known by its row alone. */
 function flawsOfVerdict(row: RequestRow, decisions: DecideCall[]): Flaw[] {
-  const { id, status, resolvedAt, expiresAt } = row;
-  if (resolvedAt === null) return [byPerson(`${id} is ${status} at no time`)];
-  if (resolvedAt >= expiresAt) return [inTime(`${id} is ${status} after its end`)];
+  const { id, status } = row;
   const sent = decisions.filter(({ verdict }) => verdicts[verdict] === status);
   if (sent.length === 0) return [byPerson(`${id} is ${status}, and nobody decided that`)];
   const fitting = sent.filter(({ email, edit }) => email === row.resolvedBy && edit === row.edit);
   if (fitting.length === 0) {
     return [byPerson(`${id}: nobody sent ${row.edit ?? "no edit"} as ${row.resolvedBy}`)];
   }
-  return fitting.some(({ at }) => at < expiresAt) ? [] : [inTime(`${id}: decided after its end`)];
+  return flawsOfCause(row, fitting);
+}
+
+/** One of these calls did it: one that was sent before it happened, and was not refused. */
+function flawsOfCause(
+  { id, status, resolvedAt, expiresAt }: RequestRow,
+  calls: (DecideCall | CancelCall)[],
+): Flaw[] {
+  if (resolvedAt === null) return [byPerson(`${id} is ${status} at no time`)];
+  if (resolvedAt >= expiresAt) return [inTime(`${id} is ${status} after its end`)];
+  if (calls.length === 0) return [byPerson(`${id} is ${status}, and nobody asked for that`)];
+  if (calls.every(({ at }) => at >= expiresAt)) return [inTime(`${id}: decided after its end`)];
+  const isCause = (call: DecideCall | CancelCall) =>
+    call.at <= resolvedAt &&
+    (call.status === null ||
+      call.status >= 500 ||
+      (call.status === 200 && resolvedAt <= call.endedAt));
+  return calls.some(isCause)
+    ? []
+    : [byPerson(`${id} is ${status}, and all who asked for that were refused or came later`)];
 }
 
 function flawsOfDecision(row: RequestRow, call: DecideCall): Flaw[] {
   if (call.status !== 200) return [];
-  if (verdicts[call.verdict] === row.status && call.edit === row.edit) return [];
+  const isBy = call.email === row.resolvedBy;
+  if (verdicts[call.verdict] === row.status && call.edit === row.edit && isBy) return [];
   const what = `${row.id}: ${call.verdict} by ${call.email} was accepted, and it is ${row.status}`;
   return [kept(what)];
-}
-
-function flawsOfReads(row: RequestRow, reads: ReadCall[]): Flaw[] {
-  const answered = reads.filter(({ status }) => status === 200);
-  const states = answered.map((call) => ({ call, members: membersOf(call.answer ?? "{}") }));
-  const now = membersOf(row.answer);
-  const flaws: Flaw[] = [];
-  let finalSince = Number.POSITIVE_INFINITY;
-  for (const { call, members } of states) {
-    if (members.get("status") !== '"PENDING"') finalSince = Math.min(finalSince, call.endedAt);
-  }
-  for (const { call, members } of states) {
-    const status = members.get("status");
-    if (status === '"PENDING"') {
-      if (call.at > finalSince) flaws.push(kept(`${row.id} was final, and then read as pending`));
-      continue;
-    }
-    for (const name of ["status", "effectivePayload", "resolvedAt", "resolvedByEmail"]) {
-      if (members.get(name) === now.get(name)) continue;
-      flaws.push(
-        kept(`${row.id}: ${name} was read as ${members.get(name)}, and is ${now.get(name)}`),
-      );
-    }
-  }
-  if (now.get("effectivePayload") !== (row.edit ?? row.payload)) {
-    flaws.push(kept(`${row.id}: another payload is effective than the edit or the original`));
-  }
-  return flaws;
 }
 
 const oneEvent = (what: string): Flaw => ({ promise: "one final state and one event", what });

@@ -1,7 +1,7 @@
 // Each event reaches each endpoint, signed, with the expected bytes, at most three times and once more for each crash;
 // and what receivers saw is what the attempts say.
 
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac } from "node:crypto";
 import type {
   AttemptRow,
   DeliveryRow,
@@ -16,7 +16,15 @@ import { membersOf } from "./json-text.ts";
 const attemptsMax = 3;
 const interrupted = "interrupted";
 /** The sender doesn't know what the receiver did. */
-const unknownOutcomes = new Set([interrupted, "connection_failed", "timed_out"]);
+const unknownOutcomes = new Set([interrupted, "connection_failed", "timed_out", "broken_response"]);
+/** What can come of an attempt in a run, beside these. */
+const plainOutcomes = new Set(["delivered", "http_status"]);
+/** Longer than a lease, within which all of an attempt happens. */
+const attemptMsMax = 40_000;
+/** A receiver believes no signature that is older. */
+const signatureMsMax = 300_000;
+/** Whoever was in the middle of something when the last fault ended is done with it. */
+const calmAfterMs = 60_000;
 
 export function flawsOfWebhooks(evidence: Evidence): Flaw[] {
   const { workspaces, events, heard } = evidence;
@@ -39,11 +47,17 @@ export function flawsOfWebhooks(evidence: Evidence): Flaw[] {
         .flatMap((event) => flawsOfEvent(event, own, byEvent.get(event.id) ?? [])),
     ),
     ...deliveries.flatMap((delivery) =>
-      flawsOfDelivery(delivery, attemptsOf.get(delivery.id) ?? [], heardOf.get(delivery.id) ?? []),
+      flawsOfDelivery(delivery, {
+        attempts: attemptsOf.get(delivery.id) ?? [],
+        heard: heardOf.get(delivery.id) ?? [],
+        calmAt: evidence.faultsEndedAt + calmAfterMs,
+      }),
     ),
     ...heard.flatMap((each) => {
       const delivery = known.get(deliveryOf(each));
       const endpoint = endpoints.get(each.endpointId);
+      // Requests go on expiring: what came after the rows were read may be of a row that nobody has read.
+      if (delivery === undefined && each.at > evidence.readAt) return [];
       if (delivery === undefined || endpoint === undefined) {
         return [recorded(`${deliveryOf(each)} came to ${each.endpointId} from nowhere`)];
       }
@@ -68,10 +82,11 @@ function flawsOfEvent(
   });
 }
 
+type Noted = { attempts: AttemptRow[]; heard: Heard[]; calmAt: number };
+
 function flawsOfDelivery(
   { id, state, attempts: count }: DeliveryRow,
-  attempts: AttemptRow[],
-  heard: Heard[],
+  { attempts, heard, calmAt }: Noted,
 ): Flaw[] {
   const inOrder = attempts.toSorted((one, other) => one.number - other.number);
   const outcomes = inOrder.map(({ outcome }) => outcome);
@@ -85,10 +100,20 @@ function flawsOfDelivery(
   if (outcomes.length - crashes > attemptsMax) {
     flaws.push(thrice(`${id} had ${outcomes.length} attempts, ${crashes} of them interrupted`));
   }
+  if (inOrder.some((each) => each.outcome === interrupted && each.startedAt > calmAt)) {
+    flaws.push(thrice(`${id} was interrupted, and nothing was there to interrupt it`));
+  }
+  const strange = outcomes.filter(
+    (each) => each !== null && !plainOutcomes.has(each) && !unknownOutcomes.has(each),
+  );
+  if (strange.length > 0) flaws.push(recorded(`${id} met what nothing here does: ${strange}`));
   // A kept connection that ends without a word may have been closed before: it is sent once more, on a connection of its own.
-  const again = heard.filter(({ headers }) => headers.connection === "close").length;
-  if (heard.length - again > inOrder.length || again > inOrder.length) {
-    flaws.push(recorded(`${id} was heard ${heard.length} times in ${inOrder.length} attempts`));
+  const isAgain = ({ headers }: Heard) => headers.connection === "close";
+  const again = heard.filter(isAgain).length;
+  const first = heard.filter((each) => !isAgain(each));
+  if (!haveAttempts(first, inOrder) || !haveAttempts(heard.filter(isAgain), inOrder)) {
+    const when = inOrder.map(({ startedAt }) => startedAt);
+    flaws.push(recorded(`${id} was heard at ${heard.map(({ at }) => at)}, in attempts at ${when}`));
   }
   if (delivered > 1 || (delivered === 1 && outcomes.at(-1) !== "delivered")) {
     flaws.push(thrice(`${id} was sent again after it had been delivered: ${outcomes}`));
@@ -99,13 +124,35 @@ function flawsOfDelivery(
   if (accepted > delivered + unknown + again) {
     flaws.push(recorded(`${id} was accepted ${accepted} times, and its attempts say ${outcomes}`));
   }
-  if (state === "delivered" && delivered === 0)
-    flaws.push(recorded(`${id} is delivered by no attempt`));
+  const refused = heard.filter(({ answered }) => answered !== null && answered >= 300).length;
+  const refusals = outcomes.filter((outcome) => outcome === "http_status").length;
+  if (refusals > refused) {
+    flaws.push(recorded(`${id} was refused ${refused} times, and its attempts say ${outcomes}`));
+  }
+  if ((state === "delivered") !== delivered > 0)
+    flaws.push(recorded(`${id} is ${state}, and its attempts say ${outcomes}`));
   if (state === "failed" && outcomes.length - crashes < attemptsMax) {
     flaws.push(reached(`${id} was given up after ${outcomes}`));
   }
   if (state === "skipped") flaws.push(reached(`${id} was skipped`));
   return flaws;
+}
+
+/** Each was heard in an attempt of its own. A worker that stood still may send long after its lease. */
+function haveAttempts(heard: readonly Heard[], attempts: readonly AttemptRow[]): boolean {
+  const free = attempts
+    .map(({ startedAt, outcome }) => ({
+      from: Math.floor(startedAt),
+      to: outcome === interrupted ? Number.POSITIVE_INFINITY : startedAt + attemptMsMax,
+    }))
+    .toSorted((one, other) => one.to - other.to);
+  return heard
+    .toSorted((one, other) => one.at - other.at)
+    .every(({ at }) => {
+      const place = free.findIndex(({ from, to }) => from <= at && at <= to);
+      if (place >= 0) free.splice(place, 1);
+      return place >= 0;
+    });
 }
 
 type About = {
@@ -123,21 +170,36 @@ function flawsOfHeard(heard: Heard, { delivery, endpoint, event, request }: Abou
     flaws.push(crossing(`${request.id} was told to ${endpoint.id} of another workspace`));
   }
   if (!isSigned(heard, endpoint.secret)) flaws.push(exact(`${delivery.id} isn't signed`));
+  if (!isSignedByStandard(heard, endpoint.secret)) {
+    flaws.push(exact(`${delivery.id} isn't signed as Standard Webhooks are`));
+  }
+  const { headers } = heard;
+  if (headers["x-service-event"] !== event.kind || headers["webhook-id"] !== delivery.id) {
+    flaws.push(exact(`${delivery.id} has headers of something else: ${JSON.stringify(headers)}`));
+  }
   if (heard.body !== expectedBody(event, request)) {
     flaws.push(exact(`${delivery.id} has other bytes: ${heard.body.slice(0, 2_000)}`));
   }
   return flaws;
 }
 
-/** From the published contract. The signature's time is that of the attempt, by a clock that may be off. */
-function isSigned({ headers, body }: Heard, secret: string): boolean {
+/** From the published contract. The signature's time is that of the attempt, by the database's clock. */
+function isSigned({ at, headers, body }: Heard, secret: string): boolean {
   const parts = (headers["x-service-signature"] ?? "").split(",").map((part) => part.split("="));
   const time = parts.find(([name]) => name === "t")?.[1] ?? "";
-  const expected = createHmac("sha256", secret).update(`${time}.${body}`).digest();
-  return parts.some(([name, hex = ""]) => {
-    const given = Buffer.from(hex, "hex");
-    return name === "v1" && given.length === expected.length && timingSafeEqual(given, expected);
-  });
+  const expected = createHmac("sha256", secret).update(`${time}.${body}`).digest("hex");
+  return isFresh(time, at) && parts.some(([name, hex]) => name === "v1" && hex === expected);
+}
+
+function isSignedByStandard({ at, headers, body }: Heard, secret: string): boolean {
+  const { "webhook-id": id, "webhook-timestamp": time = "", "webhook-signature": given } = headers;
+  const bytes = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  const expected = createHmac("sha256", bytes).update(`${id}.${time}.${body}`).digest("base64");
+  return isFresh(time, at) && (given ?? "").split(" ").includes(`v1,${expected}`);
+}
+
+function isFresh(seconds: string, at: number): boolean {
+  return Math.abs(at - 1_000 * Number(seconds)) <= signatureMsMax;
 }
 
 const dataNames = [
