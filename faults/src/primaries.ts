@@ -3,7 +3,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { check } from "./checker/check.ts";
+import { judge } from "./judge.ts";
 import { keep } from "./keep.ts";
 import { countOf, failedCallsOf, percentile, recoveriesOf } from "./report.ts";
 import { type Ended, runFaults } from "./run.ts";
@@ -65,7 +65,7 @@ await withWorld({ seed: Number(values.seed), startPostgres }, async (world) => {
   const perSecond = Number(values["per-second"]);
   const run = await runFaults(world, { drive, forMs: 0, agents: 12, perSecond, say });
   if (values.keep !== undefined) keep(values.keep, run.evidence);
-  const flaws = check(run.evidence);
+  const flaws = judge(run);
   for (const { promise, what } of flaws.slice(0, shownFlaws)) say(`FLAW  ${promise}: ${what}`);
   for (const [name, count] of Object.entries(countOf(run, world))) say(`${name}: ${count}`);
   const failed = failedCallsOf(run.evidence);

@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { cpus, totalmem } from "node:os";
 import type { Asked, Evidence, Flaw } from "./evidence.ts";
-import type { Run } from "./run.ts";
+import type { Ended, Run } from "./run.ts";
 import type { World } from "./world/world.ts";
 
 export type Counts = Record<string, number | string>;
@@ -22,8 +22,8 @@ export function countOf(
   );
   const deliveryIds = new Set(heard.map(({ headers }) => headers["x-service-delivery-id"]));
   return {
-    faults: faults.filter(({ isVain }) => isVain !== true).length,
-    "faults without effect": faults.filter(({ isVain }) => isVain === true).length,
+    faults: faults.filter(isReal).length,
+    "faults that met nothing": faults.filter(({ isVain }) => isVain).length,
     "starts of processes": nodes.reduce((sum, { starts }) => sum + starts, 0),
     "creates sent": creates.length,
     "creates acknowledged": acknowledged.length,
@@ -53,6 +53,10 @@ export function countOf(
     "recovery max, ms": percentile(recoveries, 1),
     "at rest after, ms": settledMs ?? "never",
   };
+}
+
+function isReal({ failure, isVain = false }: Ended): boolean {
+  return failure === undefined && !isVain;
 }
 
 /** Calls that got no answer, or one that says that the service could not. */
@@ -90,7 +94,7 @@ export function reportOf(
   { faults: all }: Run,
   { counts, flaws, about }: { counts: Counts; flaws: Flaw[]; about: About },
 ): string {
-  const faults = all.filter(({ isVain }) => isVain !== true);
+  const faults = all.filter(isReal);
   const byKind = Map.groupBy(faults, ({ name, target }) => `${name} | ${target}`);
   const kinds = [...byKind].sort().map(([kind, each]) => `| ${kind} | ${each.length} |`);
   return [

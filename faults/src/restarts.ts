@@ -3,7 +3,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { check } from "./checker/check.ts";
+import { judge } from "./judge.ts";
 import { countOf, failedCallsOf } from "./report.ts";
 import { type Ended, runFaults } from "./run.ts";
 import { hasBalancer } from "./world/front.ts";
@@ -48,7 +48,7 @@ await withWorld({ seed: Number(values.seed), isBalanced: true }, async (world) =
   const failed = failedCallsOf(run.evidence);
   for (const { at, status, answer } of failed.slice(0, shownCalls))
     say(`FAILED  ${at}: ${status} ${answer}`);
-  const flaws = check(run.evidence);
+  const flaws = judge(run);
   for (const { promise, what } of flaws.slice(0, shownCalls)) say(`FLAW  ${promise}: ${what}`);
   for (const [name, count] of Object.entries(countOf(run, world))) say(`${name}: ${count}`);
   say(`${failed.length} calls failed`);

@@ -21,7 +21,9 @@ export type Ended = {
   target: string;
   beganAt: number;
   endedAt: number;
-  /** It couldn't begin or end, or had no effect. */
+  /** Why it didn't take place as planned. */
+  failure?: string;
+  /** It came and went, and met nothing. */
   isVain?: boolean;
 };
 
@@ -66,10 +68,14 @@ export async function followPlan(
       const { name, target } = fault;
       say(`${Math.round(atMs / 1_000)} s: ${name}, ${target}`);
       const beganAt = Date.now();
-      const hasBegun = await attempt(() => fault.begin(world), `${name} didn't begin`, say);
-      await pause(Math.max(0, beganAt + 1_000 * fault.seconds - Date.now()));
-      const hasEnded = await attempt(() => fault.end?.(world), `${name} didn't end`, say);
-      return { name, target, beganAt, endedAt: Date.now(), isVain: !(hasBegun && hasEnded) };
+      const begun = await attempt(() => fault.begin(world), `${name} couldn't begin`, say);
+      // Some take a while to begin, such as filling a disk, and are to last for a while all the same.
+      await pause(1_000 * fault.seconds);
+      const over = await attempt(() => fault.end?.(world), `${name} couldn't end`, say);
+      const failure = begun ?? over;
+      const ended = { name, target, beganAt, endedAt: Date.now() };
+      if (failure !== null) return { ...ended, failure };
+      return fault.hadEffect?.(world) === false ? { ...ended, isVain: true } : ended;
     }),
   );
 }
@@ -85,16 +91,18 @@ async function untilSettled(world: World, since: number): Promise<number | null>
   return null;
 }
 
+/** Answers why it failed, or null. */
 async function attempt(
   work: () => unknown,
   what: string,
   say: (line: string) => void,
-): Promise<boolean> {
+): Promise<string | null> {
   try {
     await work();
-    return true;
+    return null;
   } catch (error) {
-    say(`${what}: ${error instanceof Error ? error.message : error}`);
-    return false;
+    const failure = `${what}: ${error instanceof Error ? error.message : error}`;
+    say(failure);
+    return failure;
   }
 }
