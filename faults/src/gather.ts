@@ -9,7 +9,7 @@ import type { World } from "./world/world.ts";
 const readsAtOnce = 8;
 
 export async function gather(world: World, faultsEndedAt: number): Promise<Evidence> {
-  const { db, agents, people, receivers, mailbox, nodes } = world;
+  const { db, postgres, agents, people, receivers, mailbox, nodes } = world;
   const answers = new Map<string, string>();
   await readAnswers(world, await readRequests(db), answers);
   // Requests go on expiring: what is read later may be ahead of these answers, and never behind them.
@@ -20,6 +20,7 @@ export async function gather(world: World, faultsEndedAt: number): Promise<Evide
     deliveries: await readDeliveries(snapshot),
     attempts: await readAttempts(snapshot),
   }));
+  const log = await postgres.readLog?.();
   const isBehind = ({ id, status }: Row) => JSON.parse(answers.get(id) ?? "{}").status !== status;
   await readAnswers(world, rows.requests.filter(isBehind), answers);
   return {
@@ -31,7 +32,10 @@ export async function gather(world: World, faultsEndedAt: number): Promise<Evide
     ...{ decisions: people.decisions, opens: people.opens },
     heard: receivers.heard,
     mails: mailbox.mails,
-    outputs: nodes.map(({ name, output }) => ({ process: name, text: output })),
+    outputs: [
+      ...nodes.map(({ name, output }) => ({ process: name, text: output })),
+      ...(log === undefined ? [] : [{ process: "PostgreSQL", text: log }]),
+    ],
     secrets: [
       ...world.secrets,
       ...people.tokens.map((value) => ({ name: "a review link's token", value })),

@@ -26,6 +26,8 @@ export type RunPostgres = {
   /** As `pg_ctl stop -m immediate`, or as the kernel when memory is short. */
   crash(signal: "SIGQUIT" | "SIGKILL"): void;
   untilUp(): Promise<void>;
+  /** All that PostgreSQL has written, where it writes for us alone. */
+  readLog?(): Promise<string>;
   end(): Promise<void>;
 };
 
@@ -69,6 +71,13 @@ export async function startPostgres(): Promise<RunPostgres> {
           if (Date.now() > end) throw error;
         }
       }
+    },
+    readLog: async () => {
+      const names = ["log.previous", "log"];
+      const parts = names.map((name) =>
+        readFile(join(dataDir, "postgres", name), "utf8").catch(() => ""),
+      );
+      return (await Promise.all(parts)).join("");
     },
     end: async () => {
       await started.release();
