@@ -13,6 +13,7 @@ import {
 } from "../src/database/embedded-postgres/embedded-postgres.ts";
 import { migrateAsOwner } from "../src/storage/service-rights.ts";
 import { until } from "./patience.ts";
+import { decisionBody, findReviewer, openReview, postReview } from "./test-review.ts";
 import { makeWorkspace, minimalBody, startNode, type TestNode } from "./test-service.ts";
 import { asSuperuser, letOwnerWatch } from "./test-superuser.ts";
 
@@ -33,7 +34,10 @@ before(async () => {
   await asSuperuser(folder, connection, letOwnerWatch);
   node = await startNode(
     { connection: ownerConnection, serviceConnection: connection },
-    { logDestination: { write: (line) => void lines.push(JSON.parse(line)) } },
+    {
+      shortOutageMs: 60_000,
+      logDestination: { write: (line) => void lines.push(JSON.parse(line)) },
+    },
   );
   ({ key } = await makeWorkspace(node.db));
 });
@@ -105,6 +109,56 @@ test("a transaction whose wait for the standby was cancelled is not taken for do
   await assert.rejects(renaming, NotReplicated);
   await setStandby("");
   assert.equal((await create("afterwards")).status, 201);
+});
+
+/** The session ends without a word while its commit waits, and the next one may wait, too, until no standby is needed. */
+async function cutWhileWaiting<Reply>(call: () => Promise<Reply>): Promise<Reply> {
+  await setStandby("nobody");
+  const calling = call();
+  await until(async () => (await countWaiting()) > 0, "a commit to wait for the standby");
+  await node.db.query(`select pg_terminate_backend(pid) ${waitingSql}`);
+  await setStandby("");
+  return calling;
+}
+
+async function countOf(table: "events" | "evidence", id: string): Promise<number> {
+  const { rows } = await node.db.query<{ n: number }>(
+    `select count(*)::int as n from ${table} where approval_id = $1`,
+    [id],
+  );
+  return rows[0]?.n ?? 0;
+}
+
+test("a session that ends while its commit waits fails no create under a key, no decision and no cancel", async () => {
+  const made = await cutWhileWaiting(() => create("cut"));
+  assert.equal(made.status, 201, made.text);
+  assert.equal((await create("cut")).json.id, made.json.id);
+  for (const verdict of ["approve", "reject"] as const) {
+    const { json } = await create(`to ${verdict}`);
+    const { token } = await findReviewer(node.db, json.id);
+    const body = decisionBody(await openReview(node.app, token), { verdict });
+    const decided = await cutWhileWaiting(() => postReview(node.app, `${token}/decision`, body));
+    assert.equal(decided.status, 200, decided.text);
+    assert.deepEqual(
+      [await countOf("events", json.id), await countOf("evidence", json.id)],
+      [2, 1],
+    );
+    const late = await node.call("POST", `/v1/requests/${json.id}/cancel`, { key });
+    assert.equal(late.status, 409, late.text);
+  }
+  const { json } = await create("to cancel");
+  const cancel = () => node.call("POST", `/v1/requests/${json.id}/cancel`, { key });
+  const cancelled = await cutWhileWaiting(cancel);
+  assert.deepEqual([cancelled.status, cancelled.json.status], [200, "CANCELLED"]);
+  assert.equal(await countOf("events", json.id), 2);
+  assert.equal((await cancel()).status, 409);
+});
+
+test("a session that ends while a create without a key waits is 503: nobody knows whether it was done", async () => {
+  const reply = await cutWhileWaiting(() =>
+    node.call("POST", "/v1/requests", { key, body: minimalBody }),
+  );
+  assert.equal(reply.status, 503, reply.text);
 });
 
 test("calls that waited in vain for the standby are 503, and leave no backend that waits on", async () => {

@@ -1,12 +1,12 @@
 // Cancels a pending approval for the agent that asked for it.
 
-import { type Database, inOneStatement } from "../../database/database.ts";
+import type { Database } from "../../database/database.ts";
 import { type Approval, describeResolution } from "../../domain/approval/approval.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
-import * as approvalResolution from "../../storage/approvals/approval-resolution.ts";
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
 import { findWithExpiry } from "./expire-approvals.ts";
 import { unknownApproval } from "./read-approval.ts";
+import { resolveSurely } from "./resolve-surely.ts";
 import { unknownKey } from "./unknown-key.ts";
 
 export async function cancelApproval(
@@ -16,11 +16,7 @@ export async function cancelApproval(
 ): Promise<{ workspaceId: string; approval: Approval } | Refusal> {
   const workspaceId = await apiKeys.findWorkspaceId(db, keyDigest);
   if (workspaceId === null) return unknownKey();
-  const cancelledAt = await approvalResolution.resolve(
-    inOneStatement(db),
-    { workspaceId, id },
-    { status: "CANCELLED" },
-  );
+  const cancelledAt = await resolveSurely(db, { workspaceId, id }, { status: "CANCELLED" });
   const found = await findWithExpiry(db, workspaceId, id);
   if (found === null) return unknownApproval();
   const { approval } = found;

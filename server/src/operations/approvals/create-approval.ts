@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { type Database, inOneStatement } from "../../database/database.ts";
-import { isConflictOn, isDeadlock, isRefusedByData } from "../../database/faults.ts";
+import { isConflictOn, isDeadlock, isRefusedByData, isTurnedAway } from "../../database/faults.ts";
 import { gather } from "../../database/gathering.ts";
 import { currentHolder } from "../../database/holder.ts";
 import { waitForStandbys } from "../../database/replication.ts";
@@ -135,8 +135,11 @@ async function insertBatch(
   try {
     return await insertRows(db, rows, secretKeyId);
   } catch (error) {
-    if (!isRefusedByData(error)) throw error;
-    return rows.map((row) => insertRow(db, row, secretKeyId));
+    if (isRefusedByData(error)) return rows.map((row) => insertRow(db, row, secretKeyId));
+    if (!isTurnedAway(error)) throw error;
+    // Nobody knows whether it was done. Those with a key may be asked for again.
+    const again = (row: creation.NewApprovalRow) => insertRow(db, row, secretKeyId);
+    return rows.map((row) => (row.idempotency === null ? Promise.reject(error) : again(row)));
   }
 }
 

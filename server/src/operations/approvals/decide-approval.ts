@@ -1,7 +1,7 @@
 // Decides an approval for the reader of a review, wherever they read it: one conditional update, with its event and
 // deliveries. Where several people decide, it records their vote.
 
-import { type Database, inOneStatement } from "../../database/database.ts";
+import type { Database } from "../../database/database.ts";
 import type { Keyring } from "../../domain/access/keyring.ts";
 import { isValidReviewTicket } from "../../domain/access/review-ticket.ts";
 import { type ApprovalState, describeResolution } from "../../domain/approval/approval.ts";
@@ -14,7 +14,7 @@ import type {
 } from "../../domain/proof/evidence.ts";
 import { digestOfShown } from "../../domain/proof/shown-digest.ts";
 import { isRefusal } from "../../domain/refusal.ts";
-import * as approvalResolution from "../../storage/approvals/approval-resolution.ts";
+import type * as approvalResolution from "../../storage/approvals/approval-resolution.ts";
 import type { ReviewAccess } from "../../storage/approvals/reviews.ts";
 import { verifySignedDecision } from "../proof/verify-signed-decision.ts";
 import {
@@ -34,6 +34,7 @@ import {
   refuseWithoutCode,
   unknownReview,
 } from "./open-review.ts";
+import { resolveSurely } from "./resolve-surely.ts";
 
 /**
  * `review` is what `access` just led to. The deciding statement checks everything that may have changed since, and
@@ -79,8 +80,7 @@ export function makeDecideApproval(parts: DecidingParts, onDue: () => void): Dec
 
     const { workspaceId, approvalId: id } = review;
     const resolution = resolutionOf(review, decision);
-    const tx = inOneStatement(db);
-    const at = await approvalResolution.resolve(tx, { workspaceId, id }, resolution, how);
+    const at = await resolveSurely(db, { workspaceId, id }, resolution, how);
     if (at === null) return refuseLoser(access, await findReviewLink(db, access));
     onDue();
     // Not read again: the decider learns the outcome even if the link dies a moment later. The time of the decision is

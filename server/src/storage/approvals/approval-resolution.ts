@@ -27,27 +27,23 @@ export type DecidedVia = "link" | "inbox" | "slack";
 /** How one person decided: a decision is never recorded without its evidence. */
 export type Deciding = { via: DecidedVia; evidence: ShownEvidence };
 
-type Where = { workspaceId: string; id: string };
+/** A person's decision, or an agent's cancel. */
+export type How = [Cancel] | [DecidedResolution, Deciding];
+
+export type Where = { workspaceId: string; id: string };
 
 /**
  * Resolves a pending approval whose time has not passed, with its event and that event's deliveries. Says when, or null if this call did not do it: of any number of racing calls, one does. Only a member decides for a
  * group that was asked. The membership is locked until the commit, so that nobody decides after their removal. One
  * person alone never decides where people have seats, and the owner of the key never decides.
  */
-export async function resolve(
-  tx: Transaction,
-  where: Where,
-  ...how: [Cancel] | [DecidedResolution, Deciding]
-): Promise<Date | null> {
+export async function resolve(tx: Transaction, where: Where, ...how: How): Promise<Date | null> {
   const { rows } = await tx.query<{ resolved_at: Date }>(resolutionQuery(where, ...how));
   return rows[0]?.resolved_at ?? null;
 }
 
 /** The statement with its values; the benchmark runs the very same one. */
-export function resolutionQuery(
-  where: Where,
-  ...[resolution, deciding]: [Cancel] | [DecidedResolution, Deciding]
-) {
+export function resolutionQuery(where: Where, ...[resolution, deciding]: How) {
   const { status } = resolution;
   const via = deciding?.via ?? "link";
   return {
@@ -90,6 +86,29 @@ export function resolutionQuery(
       ...evidenceValues(deciding?.evidence ?? null),
     ],
   };
+}
+
+/** When the request was resolved in exactly this way, or null. */
+export async function findDone(
+  db: Queryable,
+  { workspaceId, id }: Where,
+  resolution: Cancel | DecidedResolution,
+): Promise<Date | null> {
+  const { status } = resolution;
+  const { rows } = await db.query<{ resolved_at: Date }>({
+    name: "approvals.findDone",
+    text: `
+      select resolved_at from approvals
+      where workspace_id = $1 and id = $2 and status = $3 and resolved_by_email is not distinct from $4
+        and resolution_note is not distinct from $5 and edit is not distinct from $6`,
+    values: [
+      ...[workspaceId, id, status],
+      status === "CANCELLED" ? null : resolution.byEmail,
+      status === "CANCELLED" ? null : resolution.note,
+      status === "APPROVED" ? resolution.edit : null,
+    ],
+  });
+  return rows[0]?.resolved_at ?? null;
 }
 
 /**
