@@ -75,7 +75,9 @@ export async function followPlan(
       const failure = begun ?? over;
       const ended = { name, target, beganAt, endedAt: Date.now() };
       if (failure !== null) return { ...ended, failure };
-      return fault.hadEffect?.(world) === false ? { ...ended, isVain: true } : ended;
+      if (fault.hadEffect?.(world) !== false) return ended;
+      say(`${name} met nothing`);
+      return { ...ended, isVain: true };
     }),
   );
 }

@@ -11,8 +11,7 @@ export type Point = {
 export const points: readonly Point[] = [
   at("api", "a create is stored, its caller doesn't know", "approvals.insertMany.", "answered"),
   at("api", "a decision is about to be stored", "approvals.resolve", "sending"),
-  at("api", "a decision is stored, not committed", "approvals.resolve", "answered"),
-  at("api", "a decision is committed, its person doesn't know", "approvals.resolve", "committed"),
+  at("api", "a decision is stored, its person doesn't know", "approvals.resolve", "answered"),
   at("worker", "a webhook is claimed, not sent", "dueWebhooks.claim", "answered"),
   at("worker", "a webhook is answered, not recorded", "deliveries.completeAttempts", "sending"),
   at("worker", "an attempt is recorded", "deliveries.completeAttempts", "answered"),
