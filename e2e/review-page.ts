@@ -1,7 +1,7 @@
 // The review page as a person uses it: through the names of its fields and buttons, in two steps.
 
 import assert from "node:assert/strict";
-import type { Locator, Page } from "playwright-core";
+import { errors, type Locator, type Page } from "playwright-core";
 import { until } from "../server/test/patience.ts";
 import { type Allowances, assertClean, checkAccessibility, screenshot } from "./browser.ts";
 
@@ -14,22 +14,29 @@ type SecondStep =
   | "Sign and approve with changes"
   | "Sign and reject";
 
-/** Only a pace: a press that comes sooner or later leads to the same. */
+/** Only paces: a press that comes sooner or later leads to the same. */
 const pressAgainMs = 200;
+/** A dialog that opens while a press is under way covers its button for good. */
+const pressMs = 5_000;
 
 /** The first step. Its buttons do nothing in their first moment, so a press that comes too soon is repeated. */
 export async function choose(page: Page, name: FirstStep): Promise<Locator> {
   const dialog = page.locator("dialog");
   await until(async () => {
-    // A press that is handled has opened it before the next look, and nothing behind it can be pressed.
     if (await dialog.isVisible()) return true;
-    await firstStep(page, name).click();
+    await press(firstStep(page, name));
     return dialog.waitFor({ timeout: pressAgainMs }).then(
       () => true,
       () => false,
     );
   }, `${name} leads to the second step`);
   return dialog;
+}
+
+async function press(control: Locator): Promise<void> {
+  await control.click({ timeout: pressMs }).catch((error: unknown) => {
+    if (!(error instanceof errors.TimeoutError)) throw error;
+  });
 }
 
 /** Looked for in its own place: a payload may have tens of thousands of buttons. */
