@@ -115,4 +115,13 @@ export type Evidence = {
 };
 
 /** A promise that was broken, in words, with the ids that show it. */
-export type Flaw = { promise: string; what: string };
+export type Flaw = {
+  promise: string;
+  what: string;
+  /** Found by comparing PostgreSQL's clock with another, or with itself at another time. */
+  isByClock?: boolean;
+};
+
+export function byClock(flaw: Flaw): Flaw {
+  return { ...flaw, isByClock: true };
+}

@@ -1,7 +1,7 @@
 // The word on a run: what the checker finds in its evidence, and whether it was a run of faults at all.
 
 import { check } from "./checker/check.ts";
-import type { Flaw } from "./evidence.ts";
+import { byClock, type Flaw } from "./evidence.ts";
 import type { Run } from "./run.ts";
 
 export function judge({ evidence, faults, settledMs }: Run): Flaw[] {
@@ -9,10 +9,9 @@ export function judge({ evidence, faults, settledMs }: Run): Flaw[] {
   if (faults.length === 0) flaws.push(empty("no fault took place"));
   for (const { failure } of faults) if (failure !== undefined) flaws.push(empty(failure));
   if (settledMs === null) {
-    flaws.push({
-      promise: "nothing is stuck a minute after the faults",
-      what: "something was still to be done a minute after the last fault",
-    });
+    const promise = "nothing is stuck a minute after the faults";
+    const what = "something was still to be done a minute after the last fault";
+    flaws.push(byClock({ promise, what }));
   }
   return flaws;
 }

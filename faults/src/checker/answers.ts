@@ -1,7 +1,14 @@
 // What agents and people were answered says what is stored, at that moment and from then on, and nothing that is right is
 // refused.
 
-import type { CreateCall, Evidence, Flaw, ReadCall, RequestRow } from "../evidence.ts";
+import {
+  byClock,
+  type CreateCall,
+  type Evidence,
+  type Flaw,
+  type ReadCall,
+  type RequestRow,
+} from "../evidence.ts";
 import { membersOf } from "./json-text.ts";
 
 /** Never different, from the first answer to the last. */
@@ -68,7 +75,7 @@ function flawsOfStored(row: RequestRow, readAt: number): Flaw[] {
     .filter(([name, value]) => now.get(name) !== (value ?? "null"))
     .map(([name, value]) => stored(`${row.id}: ${name} is ${value}, and read as ${now.get(name)}`));
   if (row.status === "EXPIRED" && readAt < row.expiresAt) {
-    flaws.push(ends(`${row.id} has expired, and its end is to come`));
+    flaws.push(byClock(ends(`${row.id} has expired, and its end is to come`)));
   }
   return flaws;
 }
@@ -92,12 +99,12 @@ function flawsOfSeen(row: RequestRow, seen: Seen[]): Flaw[] {
     if (!isPending(each)) {
       flaws.push(...differs(final).map((name) => kept(says(name))));
       if (members.get("status") === '"EXPIRED"' && endedAt < row.expiresAt) {
-        flaws.push(ends(`${row.id} had expired before its end`));
+        flaws.push(byClock(ends(`${row.id} had expired before its end`)));
       }
       return flaws;
     }
     if (at > finalSince) flaws.push(kept(`${row.id} was final, and then pending`));
-    if (at >= row.expiresAt) flaws.push(ends(`${row.id} was pending after its end`));
+    if (at >= row.expiresAt) flaws.push(byClock(ends(`${row.id} was pending after its end`)));
     const isOpen = unset.every((name) => members.get(name) === "null");
     if (!isOpen || members.get("effectivePayload") !== members.get("payload")) {
       flaws.push(stored(`${row.id} was pending, and decided in part`));
@@ -138,7 +145,7 @@ function flawsOfRefusals(
     ...decisions.filter(isRefused([200, 409])).map(refusal("a decision")),
     ...late
       .filter(({ row, endedAt }) => row?.resolvedAt == null || row.resolvedAt > endedAt)
-      .map(({ row }) => reason(`${row?.id} was called resolved before it was`)),
+      .map(({ row }) => byClock(reason(`${row?.id} was called resolved before it was`))),
   ];
 }
 

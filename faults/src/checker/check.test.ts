@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { check } from "./check.ts";
 import {
+  addCancelled,
+  addExpired,
   approved,
   cleanRun,
   expiresAt,
@@ -27,6 +29,25 @@ test("a run that noted nothing is no clean run", () => {
   const broken = check(run).filter(({ promise }) => promise === "there is something to judge");
   assert.equal(broken.length, 2);
 });
+
+for (const offMs of [3_600_000, -3_600_000]) {
+  test(`a clock of PostgreSQL that is off by ${offMs} ms breaks what compares clocks, and nothing else`, () => {
+    const run = cleanRun();
+    addExpired(run);
+    addCancelled(run);
+    for (const call of [...run.creates, ...run.reads, ...run.cancels, ...run.decisions]) {
+      call.at -= offMs;
+      call.endedAt -= offMs;
+    }
+    for (const attempt of run.attempts) attempt.startedAt += offMs;
+    const flaws = check(run);
+    assert.notDeepEqual(flaws, []);
+    assert.deepEqual(
+      flaws.filter(({ isByClock }) => !isByClock),
+      [],
+    );
+  });
+}
 
 const late = expiresAt + 1;
 

@@ -1,6 +1,12 @@
 // A 201 means one request, with the bytes that were sent; the same key twice means the same request.
 
-import type { CreateCall, Evidence, Flaw, RequestRow } from "../evidence.ts";
+import {
+  byClock,
+  type CreateCall,
+  type Evidence,
+  type Flaw,
+  type RequestRow,
+} from "../evidence.ts";
 import { membersOf } from "./json-text.ts";
 
 export function flawsOfCreates({ creates, requests }: Evidence): Flaw[] {
@@ -58,7 +64,7 @@ function flawsOfRow(row: RequestRow, byKey: Map<string, CreateCall[]>): Flaw[] {
   );
   const flaws = isAsSent ? [] : [exact(`${row.id} has what nobody sent: ${row.payload}`)];
   if (calls.every(({ at }) => at > row.createdAt)) {
-    flaws.push(exact(`${row.id} was made before anybody asked for it`));
+    flaws.push(byClock(exact(`${row.id} was made before anybody asked for it`)));
   }
   return flaws;
 }

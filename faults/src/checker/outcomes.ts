@@ -1,6 +1,14 @@
 // One final state, once; approved by a person in time, or not at all; and nothing changes after that.
 
-import type { CancelCall, DecideCall, EventRow, Evidence, Flaw, RequestRow } from "../evidence.ts";
+import {
+  byClock,
+  type CancelCall,
+  type DecideCall,
+  type EventRow,
+  type Evidence,
+  type Flaw,
+  type RequestRow,
+} from "../evidence.ts";
 
 const finalKinds: Record<string, string> = {
   APPROVED: "request.approved",
@@ -92,17 +100,23 @@ function flawsOfCause(
   calls: (DecideCall | CancelCall)[],
 ): Flaw[] {
   if (resolvedAt === null) return [byPerson(`${id} is ${status} at no time`)];
-  if (resolvedAt >= expiresAt) return [inTime(`${id} is ${status} after its end`)];
+  if (resolvedAt >= expiresAt) return [byClock(inTime(`${id} is ${status} after its end`))];
   if (calls.length === 0) return [byPerson(`${id} is ${status}, and nobody asked for that`)];
-  if (calls.every(({ at }) => at >= expiresAt)) return [inTime(`${id}: decided after its end`)];
+  if (calls.every(({ at }) => at >= expiresAt))
+    return [byClock(inTime(`${id}: decided after its end`))];
+  const possible = calls.filter((call) => isUnknown(call) || call.status === 200);
+  if (possible.length === 0) {
+    return [byPerson(`${id} is ${status}, and all who asked for that were refused`)];
+  }
   const isCause = (call: DecideCall | CancelCall) =>
-    call.at <= resolvedAt &&
-    (call.status === null ||
-      call.status >= 500 ||
-      (call.status === 200 && resolvedAt <= call.endedAt));
-  return calls.some(isCause)
+    call.at <= resolvedAt && (isUnknown(call) || resolvedAt <= call.endedAt);
+  return possible.some(isCause)
     ? []
-    : [byPerson(`${id} is ${status}, and all who asked for that were refused or came later`)];
+    : [byClock(byPerson(`${id} is ${status}, and all who asked for that came later`))];
+}
+
+function isUnknown({ status }: DecideCall | CancelCall): boolean {
+  return status === null || status >= 500;
 }
 
 function flawsOfDecision(row: RequestRow, call: DecideCall): Flaw[] {

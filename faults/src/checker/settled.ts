@@ -1,6 +1,6 @@
 // Nothing stands still once the faults are over.
 
-import type { Evidence, Flaw } from "../evidence.ts";
+import { byClock, type Evidence, type Flaw } from "../evidence.ts";
 
 const stuckAfterMs = 60_000;
 
@@ -28,7 +28,5 @@ export function flawsOfRest({ requests, deliveries, attempts, readAt }: Evidence
   ];
 }
 
-const stuck = (what: string): Flaw => ({
-  promise: "nothing is stuck a minute after the faults",
-  what,
-});
+const stuck = (what: string): Flaw =>
+  byClock({ promise: "nothing is stuck a minute after the faults", what });

@@ -2,14 +2,15 @@
 // and what receivers saw is what the attempts say.
 
 import { createHmac } from "node:crypto";
-import type {
-  AttemptRow,
-  DeliveryRow,
-  EventRow,
-  Evidence,
-  Flaw,
-  Heard,
-  RequestRow,
+import {
+  type AttemptRow,
+  byClock,
+  type DeliveryRow,
+  type EventRow,
+  type Evidence,
+  type Flaw,
+  type Heard,
+  type RequestRow,
 } from "../evidence.ts";
 import { membersOf } from "./json-text.ts";
 
@@ -101,7 +102,7 @@ function flawsOfDelivery(
     flaws.push(thrice(`${id} had ${outcomes.length} attempts, ${crashes} of them interrupted`));
   }
   if (inOrder.some((each) => each.outcome === interrupted && each.startedAt > calmAt)) {
-    flaws.push(thrice(`${id} was interrupted, and nothing was there to interrupt it`));
+    flaws.push(byClock(thrice(`${id} was interrupted, and nothing was there to interrupt it`)));
   }
   const strange = outcomes.filter(
     (each) => each !== null && !plainOutcomes.has(each) && !unknownOutcomes.has(each),
@@ -113,7 +114,9 @@ function flawsOfDelivery(
   const first = heard.filter((each) => !isAgain(each));
   if (!haveAttempts(first, inOrder) || !haveAttempts(heard.filter(isAgain), inOrder)) {
     const when = inOrder.map(({ startedAt }) => startedAt);
-    flaws.push(recorded(`${id} was heard at ${heard.map(({ at }) => at)}, in attempts at ${when}`));
+    const heardAt = heard.map(({ at }) => at);
+    const odd = recorded(`${id} was heard at ${heardAt}, in attempts at ${when}`);
+    flaws.push(Math.max(first.length, again) > inOrder.length ? odd : byClock(odd));
   }
   if (delivered > 1 || (delivered === 1 && outcomes.at(-1) !== "delivered")) {
     flaws.push(thrice(`${id} was sent again after it had been delivered: ${outcomes}`));

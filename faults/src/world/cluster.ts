@@ -2,7 +2,7 @@
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -12,6 +12,7 @@ import { findPort } from "./node.ts";
 import type { RunPostgres } from "./postgres.ts";
 
 const binDir = "/usr/lib/postgresql/15/bin";
+const fakeTime = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
 const programs = ["/usr/bin/etcd", "/usr/bin/patroni", "/usr/sbin/haproxy", `${binDir}/postgres`];
 const password = "a-password-of-the-cluster";
 const membersCount = 3;
@@ -26,8 +27,15 @@ export function missingPrograms(): string | null {
   return missing.length === 0 ? null : missing.join(", ");
 }
 
+/** Whether members can have wrong clocks on this machine. */
+export function hasFakeTime(): boolean {
+  return existsSync(fakeTime);
+}
+
 type Member = {
   name: string;
+  /** By how many seconds its PostgreSQL's clock is ahead. */
+  clockOff: number;
   port: number;
   restPort: number;
   folder: string;
@@ -55,14 +63,16 @@ export class Cluster {
     this.#isSynchronous = isSynchronous;
   }
 
-  static async start(isSynchronous: boolean): Promise<Cluster> {
+  /** The clocks of its members may be off by some seconds each. */
+  static async start(isSynchronous: boolean, clocksOff: readonly number[] = []): Promise<Cluster> {
     const folder = await mkdtemp(join(tmpdir(), "countersign-cluster-"));
     await chmod(folder, 0o755);
     const members: Member[] = [];
     for (let n = 1; n <= membersCount; n += 1) {
       const name = `pg${n}`;
       const [port, restPort] = [await findPort(), await findPort()];
-      members.push({ name, port, restPort, folder: join(folder, name), patroni: null });
+      const clockOff = clocksOff[n - 1] ?? 0;
+      members.push({ name, clockOff, port, restPort, folder: join(folder, name), patroni: null });
     }
     const [port, etcdPort] = [await findPort(), await findPort()];
     const cluster = new Cluster(folder, members, { port, etcdPort, isSynchronous });
@@ -88,6 +98,7 @@ export class Cluster {
       const { uid, gid } = this.#account;
       await mkdir(member.folder);
       await chown(member.folder, uid, gid);
+      if (member.clockOff !== 0) await makeProgramsWithClock(member);
       await writeFile(join(member.folder, "patroni.json"), JSON.stringify(this.#configOf(member)));
       this.#startMember(member);
     }
@@ -110,7 +121,7 @@ export class Cluster {
     });
   }
 
-  #configOf({ name, port, restPort, folder }: Member): object {
+  #configOf({ name, clockOff, port, restPort, folder }: Member): object {
     const rest = `127.0.0.1:${restPort}`;
     const address = `127.0.0.1:${port}`;
     const login = { username: "postgres", password };
@@ -139,7 +150,7 @@ export class Cluster {
         ...{
           listen: address,
           connect_address: address,
-          bin_dir: binDir,
+          bin_dir: clockOff === 0 ? binDir : programsOf(folder),
           data_dir: join(folder, "data"),
         },
         authentication: { superuser: login, replication: { username: "replicator", password } },
@@ -279,6 +290,25 @@ export class Cluster {
     await pause(1_000);
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
+}
+
+function programsOf(folder: string): string {
+  return join(folder, "bin");
+}
+
+/** Patroni passes none of its variables on, so PostgreSQL gets its clock by a script of its name. */
+async function makeProgramsWithClock({ folder, clockOff }: Member): Promise<void> {
+  const programs = programsOf(folder);
+  await mkdir(programs);
+  for (const name of await readdir(binDir)) {
+    if (name !== "postgres") await symlink(join(binDir, name), join(programs, name));
+  }
+  const clock = `${clockOff > 0 ? "+" : ""}${clockOff}s`;
+  await writeFile(
+    join(programs, "postgres"),
+    `#!/bin/sh\nLD_PRELOAD=${fakeTime} FAKETIME='${clock}' FAKETIME_DONT_FAKE_MONOTONIC=1 exec ${binDir}/postgres "$@"\n`,
+    { mode: 0o755 },
+  );
 }
 
 function postmasterOf(folder: string): number {
