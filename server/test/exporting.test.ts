@@ -338,6 +338,32 @@ test("the command line shows how far several people are, and reminds them once i
   assertRefused(await run("request", "remind", "req_none"), /there is no request req_none/);
 });
 
+test("the command line cancels what is pending, as everybody sees, and leaves what is decided as it is", async () => {
+  const { key, workspaceId } = await makeTeam();
+  const [pending, other, decided] = [await ask(key, {}), await ask(key, {}), await ask(key, {})];
+  await approve(decided, {});
+  assertRefused(
+    await run("request", "cancel", pending, "req_none"),
+    /there is no request req_none/,
+  );
+  const words = ["request", "cancel", pending, decided, other, pending];
+  assert.equal(
+    textOf(await run(...words)),
+    `Cancelled ${pending}.\n${decided} stays as it was: APPROVED.\nCancelled ${other}.`,
+  );
+  assert.deepEqual(jsonOf(await run("request", "cancel", pending, "--json")), [
+    { id: pending, isCancelled: false, status: "CANCELLED" },
+  ]);
+  const { status } = jsonOf(await run("request", "show", pending, "--json"));
+  assert.equal(status, "CANCELLED");
+  const entries = await activity.list(db, { workspaceId, beforeId: null, limit: 20 });
+  const cancelled = entries.filter(({ action }) => action === "request.withdrawn");
+  assert.deepEqual(
+    cancelled.map(({ actor, subject }) => ({ actor, subject })),
+    [other, pending].map((subject) => ({ actor: null, subject })),
+  );
+});
+
 test("an export that is ended leaves no part of a file behind, and the next one removes what a killed one left", async () => {
   const { workspaceId, key } = await makeTeam();
   await ask(key, {});

@@ -1,11 +1,19 @@
 // countersign request …
 
 import { Command, Option } from "commander";
-import { type Approval, approvalStatuses, editOf } from "../domain/approval/approval.ts";
+import { inTransaction } from "../database/database.ts";
+import {
+  type Approval,
+  type ApprovalStatus,
+  approvalStatuses,
+  editOf,
+} from "../domain/approval/approval.ts";
 import { type ExportFormat, exportedFiles, exportFormats } from "../domain/approval/export-rows.ts";
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { type ChangeRefusal, isRefusal, refuse } from "../domain/refusal.ts";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
+import { operator } from "../domain/workspace/activity.ts";
+import { cancelIn } from "../operations/approvals/cancel-many.ts";
 import { findWithExpiry } from "../operations/approvals/expire-approvals.ts";
 import { nobodyToRemind, tooEarly } from "../operations/approvals/remind-approval.ts";
 import { refusePartial } from "../operations/approvals/whole-list.ts";
@@ -34,11 +42,12 @@ import { timeHint } from "./terminal/typed-time.ts";
 
 export function requestCommand(readConfig: ReadCommandConfig): Command {
   const command = new Command("request").description(
-    "find requests, see who decided what and when, remind people, and export lists",
+    "find requests, see who decided what and when, remind people, cancel, and export lists",
   );
   command.addCommand(listCommand(readConfig));
   command.addCommand(showCommand(readConfig));
   command.addCommand(remindCommand(readConfig));
+  command.addCommand(cancelCommand(readConfig));
   command.addCommand(exportCommand(readConfig));
   return command;
 }
@@ -199,6 +208,44 @@ async function remindAnywhere(
     default:
       return result satisfies never;
   }
+}
+
+function cancelCommand(readConfig: ReadCommandConfig): Command {
+  const command = new Command("cancel")
+    .description("cancel pending requests; their links, and what is still to be asked, end")
+    .argument("<id...>");
+  return onStore(command, readConfig, {
+    run: ({ db }, ids: string[]) => cancelAnywhere(db, [...new Set(ids)]),
+    toJson: (ended) => ended,
+    toText: (ended) =>
+      ended
+        .map(({ id, isCancelled, status }) =>
+          isCancelled ? `Cancelled ${id}.` : `${id} stays as it was: ${status}.`,
+        )
+        .join("\n"),
+  });
+}
+
+type Ended = { id: string; isCancelled: boolean; status: ApprovalStatus };
+
+/** An id that is unknown cancels nothing, the others' included: it may be a slip. */
+async function cancelAnywhere(db: Store["db"], ids: string[]): Promise<Ended[] | ChangeRefusal> {
+  const places: { id: string; workspaceId: string }[] = [];
+  for (const id of ids) {
+    const workspaceId = await findWorkspaceOf(db, id);
+    if (workspaceId === null) return unknownRequest(id);
+    places.push({ id, workspaceId });
+  }
+  const ended: Ended[] = [];
+  for (const { id, workspaceId } of places) {
+    const cancelled = await inTransaction(db, (tx) =>
+      cancelIn(tx, { workspaceId, actor: operator.actor, ids: [id] }),
+    );
+    const found = await findWithExpiry(db, workspaceId, id);
+    if (found === null) return unknownRequest(id);
+    ended.push({ id, isCancelled: cancelled.length > 0, status: found.approval.state.kind });
+  }
+  return ended;
 }
 
 type ExportFlags = FilterFlags & { format: ExportFormat; output?: string };
