@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { asHolder } from "./holder.ts";
 import { markUndone, ShortOutage } from "./short-outage.ts";
 
 const never = () => false;
@@ -69,4 +70,59 @@ test("nobody waits in a process that ends, and only so many wait at once", async
   assert.deepEqual(new Set(quick), new Set(["failed"]));
   isBack = true;
   assert.deepEqual(new Set(await Promise.all(callers.slice(0, 500))), new Set(["done"]));
+});
+
+/** As PostgreSQL refuses a write. Gives up in the end, so that who waits for ever is found out. */
+function refusedWrites(triesMax: number) {
+  const seen = { tries: 0 };
+  const work = async () => {
+    seen.tries += 1;
+    if (seen.tries > triesMax) return "waited for ever";
+    throw Object.assign(undone(), { code: "25006" });
+  };
+  return { seen, work };
+}
+
+test("work that is refused while other work succeeds waits no longer than an outage may last", async () => {
+  const outage = new ShortOutage(400);
+  const others = setInterval(() => void outage.outlast(async () => "read", never), 10);
+  try {
+    const away = new Error("away");
+    markUndone(away);
+    let tries = 0;
+    const unlucky = async () => {
+      tries += 1;
+      if (tries > 40) return "waited for ever";
+      throw away;
+    };
+    await assert.rejects(outage.outlast(unlucky, never), away);
+    await assert.rejects(outage.outlast(refusedWrites(40).work, never), { code: "25006" });
+  } finally {
+    clearInterval(others);
+  }
+});
+
+test("a server that has taken no writes for long fails them at once, whatever reads it answers", async () => {
+  const outage = new ShortOutage(200);
+  await assert.rejects(outage.outlast(refusedWrites(40).work, never), { code: "25006" });
+  await outage.outlast(async () => "read", never);
+  const later = refusedWrites(40);
+  await assert.rejects(outage.outlast(later.work, never), { code: "25006" });
+  assert.equal(later.seen.tries, 1);
+});
+
+test("one holder's calls leave room for others to wait", async () => {
+  const outage = new ShortOutage(60_000);
+  let isBack = false;
+  const call = async () => {
+    if (!isBack) throw undone();
+    return "done";
+  };
+  const start = () => outage.outlast(call, never).catch(() => "failed");
+  const its = asHolder("a", () => Array.from({ length: 600 }, start));
+  const others = ["b", null].map((holder) => asHolder(holder, start));
+  assert.deepEqual(new Set(await Promise.all(its.slice(250))), new Set(["failed"]));
+  isBack = true;
+  assert.deepEqual(await Promise.all(others), ["done", "done"]);
+  assert.deepEqual(new Set(await Promise.all(its.slice(0, 250))), new Set(["done"]));
 });

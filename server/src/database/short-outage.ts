@@ -2,10 +2,17 @@
 // what they asked can have been done.
 
 import { setTimeout as pause } from "node:timers/promises";
+import type { Holder } from "../domain/fair-queue.ts";
+import { currentHolder } from "./holder.ts";
+import { isReadOnlyFault } from "./used-connection.ts";
 
 const retryMs = 150;
 /** Each keeps its request in memory. */
 const waitingMax = 500;
+/** One holder leaves room for the others. The service itself, which asks for many at once, has no such limit. */
+const waitingPerHolderMax = 250;
+/** A fault that nothing has met for so long belongs to an outage that is over. */
+const quietMs = 10_000;
 
 /** Faults after which it is certain that PostgreSQL kept nothing of the work. */
 const undone = new WeakSet<object>();
@@ -14,9 +21,16 @@ export function markUndone(fault: unknown): void {
   if (typeof fault === "object" && fault !== null) undone.add(fault);
 }
 
+/** What calls meet since a moment, and last met. */
+type Stretch = { sinceMs: number; lastMs: number };
+
 export class ShortOutage {
   readonly #longestMs: number;
-  #sinceMs: number | null = null;
+  /** No connection can be had, or none that lasts. Any success ends it. */
+  #away: Stretch | null = null;
+  /** Reads succeed all the while, so that only work which met it can tell its end. */
+  #readOnly: Stretch | null = null;
+  readonly #waitingOf = new Map<Holder, number>();
   #waiting = 0;
 
   /** An outage that has lasted longer is no short one: calls fail at once. */
@@ -26,26 +40,53 @@ export class ShortOutage {
 
   /** Does the work again while it was certainly undone. `isEnding` means that nobody should wait any more. */
   async outlast<Result>(work: () => Promise<Result>, isEnding: () => boolean): Promise<Result> {
+    let sinceMs: number | null = null;
+    let hasMetReadOnly = false;
     for (;;) {
       try {
         const result = await work();
-        this.#sinceMs = null;
+        this.#away = null;
+        if (hasMetReadOnly) this.#readOnly = null;
         return result;
       } catch (fault) {
         const isUndone = typeof fault === "object" && fault !== null && undone.has(fault);
-        if (!isUndone || isEnding() || !(await this.#isWorthAnotherTry())) throw fault;
+        if (!isUndone || isEnding()) throw fault;
+        const now = performance.now();
+        const isReadOnly = isReadOnlyFault(fault);
+        hasMetReadOnly ||= isReadOnly;
+        const outageSinceMs = this.#note(isReadOnly, now);
+        // The outage seems to begin anew whenever others succeed. Nobody waits for longer because of that.
+        sinceMs ??= now;
+        if (now - Math.min(sinceMs, outageSinceMs) > this.#longestMs) throw fault;
+        if (!(await this.#wait()) || isEnding()) throw fault;
       }
     }
   }
 
-  async #isWorthAnotherTry(): Promise<boolean> {
-    const now = performance.now();
-    this.#sinceMs ??= now;
-    if (now - this.#sinceMs > this.#longestMs || this.#waiting >= waitingMax) return false;
+  /** Answers since when calls meet this. */
+  #note(isReadOnly: boolean, now: number): number {
+    const known = isReadOnly ? this.#readOnly : this.#away;
+    const isOver = known === null || (isReadOnly && now - known.lastMs > quietMs);
+    const stretch = { sinceMs: isOver ? now : known.sinceMs, lastMs: now };
+    if (isReadOnly) this.#readOnly = stretch;
+    else this.#away = stretch;
+    return stretch.sinceMs;
+  }
+
+  /** Answers false at once if too many wait already. */
+  async #wait(): Promise<boolean> {
+    const holder = currentHolder();
+    const its = this.#waitingOf.get(holder) ?? 0;
+    if (this.#waiting >= waitingMax) return false;
+    if (holder !== null && its >= waitingPerHolderMax) return false;
     this.#waiting += 1;
+    this.#waitingOf.set(holder, its + 1);
     // Not all at the same moment.
     await pause(retryMs * (0.5 + Math.random()));
     this.#waiting -= 1;
+    const left = (this.#waitingOf.get(holder) ?? 0) - 1;
+    if (left > 0) this.#waitingOf.set(holder, left);
+    else this.#waitingOf.delete(holder);
     return true;
   }
 }
