@@ -10,14 +10,26 @@ const goneSocketCodes = new Set([
   "ENOENT",
   "ENOTFOUND",
   "EAI_AGAIN",
+  "EAI_FAIL",
+  "EAI_NODATA",
   "EHOSTUNREACH",
+  "EHOSTDOWN",
   "ENETUNREACH",
+  "ENETDOWN",
 ]);
 
 /** The process or its machine has no descriptor, buffer or port left for another socket. */
 const usedUpCodes = new Set(["EMFILE", "ENFILE", "ENOBUFS", "EADDRNOTAVAIL"]);
 
-const lostSocketCodes = new Set(["ECONNRESET", "EPIPE", "ERR_STREAM_DESTROYED"]);
+const lostSocketCodes = new Set([
+  "ECONNRESET",
+  "ECONNABORTED",
+  "ENETRESET",
+  "EPIPE",
+  "ERR_STREAM_DESTROYED",
+  // The queue of a UNIX socket is full.
+  "EAGAIN",
+]);
 
 const unreachableSocketCodes = new Set([
   ...goneSocketCodes,
@@ -30,7 +42,11 @@ const unreachableSocketCodes = new Set([
 const lostMessages =
   /Connection terminated unexpectedly|Client has encountered a connection error|Client was closed/;
 const unreachableMessages =
-  /timeout exceeded when trying to connect|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed/;
+  /timeout exceeded when trying to connect|^timeout expired$|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed|There was an error establishing an SSL connection/;
+
+/** Node's and OpenSSL's names for a certificate, or a way to encrypt, that doesn't do. */
+const tlsCodes =
+  /^(ERR_(TLS|SSL)_|EPROTO$|(CERT|CRL)_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH$|INVALID_(CA|PURPOSE)$)/;
 
 /** More calls wait for the database than it could answer in time. */
 export class DatabaseBusy extends Error {
@@ -52,8 +68,11 @@ export function isOutOfReach(error: unknown): boolean {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   return (
     unreachableSocketCodes.has(code) ||
-    // 08 connection, 53 resources, 57P operator intervention and start-up, 25006 read-only after a failover.
-    /^(08|53|57P)/.test(code) ||
+    // What Node asked of the network is refused, by a firewall perhaps.
+    ("syscall" in error && (error.syscall === "connect" || error.syscall === "getaddrinfo")) ||
+    // 08 connection, 53 resources, 57P operator intervention and start-up, 25006 read-only after a failover, 25P a
+    // transaction that stood still for too long.
+    /^(08|53|57P|25P0[34])/.test(code) ||
     code === "57014" ||
     code === "25006" ||
     unreachableMessages.test(error.message)
@@ -83,11 +102,13 @@ export function isSurelyUndone(error: unknown): boolean {
 
 /**
  * True when the database does not let us in. Class 28: wrong role or password. Class 3D: no such database.
- * 55000: it takes no connections.
+ * 55000: it takes no connections. Or it and we don't agree about TLS.
  */
 export function isSignInRefused(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return /^(28|3D|55000)/.test(error.code ?? "");
-  return error instanceof Error && error.message.startsWith("SASL");
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return tlsCodes.test(code) || /^SASL|^The server does not support SSL/.test(error.message);
 }
 
 /** True when a call failed because of the database and may be repeated later. */
