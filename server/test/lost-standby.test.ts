@@ -5,12 +5,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { inTransaction } from "../src/database/database.ts";
+import { inTransaction, type Transaction } from "../src/database/database.ts";
 import { NotReplicated } from "../src/database/database-client.ts";
 import {
   type EmbeddedPostgres,
   useEmbeddedPostgres,
 } from "../src/database/embedded-postgres/embedded-postgres.ts";
+import { findReplicated } from "../src/database/replication.ts";
+import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
 import { migrateAsOwner } from "../src/storage/service-rights.ts";
 import { until } from "./patience.ts";
 import { decisionBody, findReviewer, openReview, postReview } from "./test-review.ts";
@@ -152,6 +154,32 @@ test("a session that ends while its commit waits fails no create under a key, no
   assert.deepEqual([cancelled.status, cancelled.json.status], [200, "CANCELLED"]);
   assert.equal(await countOf("events", json.id), 2);
   assert.equal((await cancel()).status, 409);
+});
+
+test("whether it was done is found out only when whoever may still do it has ended", async () => {
+  const { json } = await create("slow");
+  const { rows } = await node.db.query<{ workspace_id: string }>(
+    "select workspace_id from approvals where id = $1",
+    [json.id],
+  );
+  const where = { workspaceId: rows[0]?.workspace_id ?? "", id: json.id };
+  const how = { status: "CANCELLED" } as const;
+  const client = await node.db.connect();
+  await client.query("begin");
+  assert.ok(await approvalResolution.resolve(client as unknown as Transaction, where, how));
+  const finding = findReplicated(node.servicePool, (tx) =>
+    approvalResolution.findDone(tx, where, how),
+  );
+  const isWaiting = async () => {
+    const { rowCount } = await node.db.query(
+      "select from pg_stat_activity where wait_event_type = 'Lock' and query like '%resolution_note%'",
+    );
+    return rowCount === 1;
+  };
+  await Promise.race([finding, until(isWaiting, "the look to wait")]);
+  await client.query("commit");
+  client.release();
+  assert.ok(await finding);
 });
 
 test("a session that ends while a create without a key waits is 503: nobody knows whether it was done", async () => {

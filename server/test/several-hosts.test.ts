@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -14,6 +16,7 @@ import {
 } from "../src/database/embedded-postgres/embedded-postgres.ts";
 import { migrateAsOwner } from "../src/storage/service-rights.ts";
 import { until } from "./patience.ts";
+import { decisionBody, findReviewer, openReview, postReview } from "./test-review.ts";
 import { insist, makeWorkspace, minimalBody, startNode } from "./test-service.ts";
 import { asSuperuser } from "./test-superuser.ts";
 
@@ -126,4 +129,94 @@ test("a host whose database refuses us is told, not hidden behind one that is aw
   const db = openDatabase({ connection, connectionsMax: 1, onIdleFault: () => {} });
   await assert.rejects(db.query("select 1"), { code: "28P01" });
   await db.end();
+});
+
+/** One address, as of a proxy in front of both. It leads to the first, until a statement of this name is about to run. */
+async function frontOf(statement: string) {
+  let target = first;
+  let isArmed = false;
+  const server = createServer((client) => {
+    const { host, port } = target.postgres.connection;
+    const primary = connect(`${host}/.s.PGSQL.${port}`);
+    client.on("error", () => primary.destroy()).on("close", () => primary.destroy());
+    primary.on("error", () => client.destroy()).pipe(client);
+    client.on("data", (bytes) => {
+      if (!isArmed || !bytes.includes(statement)) return void primary.write(bytes);
+      isArmed = false;
+      target = second;
+      // As a planned change does it: sessions of the old primary end with a word.
+      const end = "select pg_terminate_backend(pid) from pg_stat_activity where usename = ";
+      const user = `'${first.postgres.connection.user}'`;
+      void asSuperuser(first.dataDir, first.postgres.connection, end + user);
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { user, password, database } = first.postgres.connection;
+  const { port } = server.address() as AddressInfo;
+  return {
+    connection: { host: "127.0.0.1", port, user, password, database },
+    arm: () => {
+      isArmed = true;
+    },
+    isChanged: () => target === second,
+    close: () => server.close(),
+  };
+}
+
+test("nobody is told that a request exists which only the former primary has", async () => {
+  await setReadOnly(second, false);
+  const front = await frontOf("replication.wait");
+  const node = await startNode(
+    { connection: first.postgres.ownerConnection, serviceConnection: front.connection },
+    { shortOutageMs: 60_000 },
+  );
+  try {
+    const { key } = await makeWorkspace(node.db);
+    const create = () =>
+      node.call("POST", "/v1/requests", {
+        key,
+        body: minimalBody,
+        headers: { "idempotency-key": "once" },
+      });
+    assert.equal((await create()).status, 201);
+    assert.equal((await create()).status, 201);
+    front.arm();
+    const reply = await create();
+    assert.ok(front.isChanged());
+    assert.equal(reply.status, 503, reply.text);
+  } finally {
+    await node.stop();
+    front.close();
+  }
+});
+
+test("an action isn't handed out again by a redemption that only the former primary has", async () => {
+  await setReadOnly(second, false);
+  const front = await frontOf("replication.wait");
+  const node = await startNode(
+    { connection: first.postgres.ownerConnection, serviceConnection: front.connection },
+    { shortOutageMs: 60_000 },
+  );
+  try {
+    const { key } = await makeWorkspace(node.db);
+    const { json } = await node.call("POST", "/v1/requests", { key, body: minimalBody });
+    const { token } = await findReviewer(node.db, json.id);
+    const body = decisionBody(await openReview(node.app, token), { verdict: "approve" });
+    assert.equal((await postReview(node.app, `${token}/decision`, body)).status, 200);
+    const redeem = () =>
+      node.call("POST", `/v1/requests/${json.id}/redeem`, {
+        key,
+        headers: { "idempotency-key": "once" },
+      });
+    assert.equal((await redeem()).status, 200);
+    assert.equal((await redeem()).status, 200);
+    front.arm();
+    const reply = await redeem();
+    assert.ok(front.isChanged());
+    assert.equal(reply.status, 503, reply.text);
+  } finally {
+    await node.stop();
+    front.close();
+  }
 });

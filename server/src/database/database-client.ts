@@ -20,12 +20,14 @@ export type SessionConfig = pg.ClientConfig & {
   isThroughPooler?: boolean;
 };
 
-/** The commit is done, but nobody knows whether a synchronous standby has it: it could be lost with the primary. */
+/** The commit is done, but nobody knows whether a synchronous standby has it: it could be lost with the primary, or is. */
 export class NotReplicated extends Error {
   override name = "NotReplicated";
 
-  constructor() {
-    super("a commit is in PostgreSQL, but the wait for its synchronous standby was cancelled");
+  constructor(
+    why = "a commit is in PostgreSQL, but the wait for its synchronous standby was cancelled",
+  ) {
+    super(why);
   }
 }
 

@@ -21,6 +21,10 @@ export function markUndone(fault: unknown): void {
   if (typeof fault === "object" && fault !== null) undone.add(fault);
 }
 
+export function isUndone(fault: unknown): boolean {
+  return typeof fault === "object" && fault !== null && undone.has(fault);
+}
+
 /** What calls meet since a moment, and last met. */
 type Stretch = { sinceMs: number; lastMs: number };
 
@@ -49,8 +53,7 @@ export class ShortOutage {
         if (hasMetReadOnly) this.#readOnly = null;
         return result;
       } catch (fault) {
-        const isUndone = typeof fault === "object" && fault !== null && undone.has(fault);
-        if (!isUndone || isEnding()) throw fault;
+        if (!isUndone(fault) || isEnding()) throw fault;
         const now = performance.now();
         const isReadOnly = isReadOnlyFault(fault);
         hasMetReadOnly ||= isReadOnly;

@@ -2,10 +2,12 @@
 
 import { createHash } from "node:crypto";
 import { type Database, inOneStatement } from "../../database/database.ts";
+import { NotReplicated } from "../../database/database-client.ts";
 import { isConflictOn, isDeadlock, isRefusedByData, isTurnedAway } from "../../database/faults.ts";
 import { gather } from "../../database/gathering.ts";
 import { currentHolder } from "../../database/holder.ts";
-import { waitForStandbys } from "../../database/replication.ts";
+import { findReplicated } from "../../database/replication.ts";
+import { isUndone } from "../../database/short-outage.ts";
 import type { Keyring } from "../../domain/access/keyring.ts";
 import type { Approval } from "../../domain/approval/approval.ts";
 import type { NewApproval } from "../../domain/approval/new-approval.ts";
@@ -23,7 +25,7 @@ import * as groups from "../../storage/people/groups.ts";
 import { newReviewer } from "../votings/new-reviewer.ts";
 import { type Asked, askedGroup, groupIdsOf } from "./asked-group.ts";
 import { type CarefulRow, createWithCare, needsCare } from "./create-with-care.ts";
-import { findWithExpiry } from "./expire-approvals.ts";
+import { findWithExpiryIn } from "./expire-approvals.ts";
 import { unknownKey } from "./unknown-key.ts";
 
 export type CreateInput = {
@@ -136,7 +138,7 @@ async function insertBatch(
     return await insertRows(db, rows, secretKeyId);
   } catch (error) {
     if (isRefusedByData(error)) return rows.map((row) => insertRow(db, row, secretKeyId));
-    if (!isTurnedAway(error)) throw error;
+    if (!isTurnedAway(error) || isUndone(error)) throw error;
     // Nobody knows whether it was done. Those with a key may be asked for again.
     const again = (row: creation.NewApprovalRow) => insertRow(db, row, secretKeyId);
     return rows.map((row) => (row.idempotency === null ? Promise.reject(error) : again(row)));
@@ -236,9 +238,10 @@ async function replay(
       `This Idempotency-Key was used for ${known.id} with another body. Use a new key for a new request, or send the very same body.`,
     );
   }
-  const found = await findWithExpiry(db, known.workspaceId, known.id);
-  if (found === null) throw new Error(`approval ${known.id} vanished while it was replayed`);
-  await waitForStandbys(db);
+  const found = await findReplicated(db, (tx) => findWithExpiryIn(tx, known.workspaceId, known.id));
+  // The former primary had it.
+  if (found === null)
+    throw new NotReplicated(`approval ${known.id} vanished while it was replayed`);
   return { workspaceId: known.workspaceId, approval: found.approval, isReplay: true };
 }
 

@@ -1,6 +1,6 @@
 // Expires approvals whose time has passed, with their events and deliveries, each exactly once.
 
-import { type Database, inOneStatement } from "../../database/database.ts";
+import { type Database, inOneStatement, type Transaction } from "../../database/database.ts";
 import * as approvalResolution from "../../storage/approvals/approval-resolution.ts";
 import * as approvals from "../../storage/approvals/approvals.ts";
 
@@ -18,8 +18,17 @@ export async function findWithExpiry(
   workspaceId: string,
   id: string,
 ): Promise<approvals.FoundApproval | null> {
-  const found = await approvals.find(db, workspaceId, id);
+  return findWithExpiryIn(inOneStatement(db), workspaceId, id);
+}
+
+/** As part of a transaction. */
+export async function findWithExpiryIn(
+  tx: Transaction,
+  workspaceId: string,
+  id: string,
+): Promise<approvals.FoundApproval | null> {
+  const found = await approvals.find(tx, workspaceId, id);
   if (found === null || !found.isOverdue) return found;
-  await expireApprovals(db, workspaceId, [id]);
-  return approvals.find(db, workspaceId, id);
+  await approvalResolution.expire(tx, workspaceId, [id]);
+  return approvals.find(tx, workspaceId, id);
 }

@@ -1,7 +1,8 @@
 // Hands an approved action to the one caller that may run it. Every later caller learns who got it and when.
 
 import { type Database, inOneStatement } from "../../database/database.ts";
-import { waitForStandbys } from "../../database/replication.ts";
+import { NotReplicated } from "../../database/database-client.ts";
+import { findReplicated } from "../../database/replication.ts";
 import {
   type Approval,
   type ApprovalState,
@@ -45,10 +46,22 @@ export async function redeemApproval(
   const { idempotencyKey, redeemedBy } = redemption;
   const isReplay =
     idempotencyKey !== null && idempotencyKey === call.idempotencyKey && redeemedBy.id === apiKeyId;
-  if (isReplay && !isRedeemed) await waitForStandbys(db);
+  if (isReplay && !isRedeemed) await requireStored(db, { workspaceId, id: call.id }, redemption);
   return isRedeemed || isReplay
     ? { workspaceId, approval, redemption, isReplay: !isRedeemed }
     : alreadyRedeemed(redemption);
+}
+
+/** The former primary may have had a redemption that the present one lacks, and will give to somebody else. */
+async function requireStored(
+  db: Database,
+  where: { workspaceId: string; id: string },
+  { redeemedAt, redeemedBy }: redemptions.Redemption,
+): Promise<void> {
+  const stored = await findReplicated(db, (tx) => redemptions.find(tx, where));
+  const isSame =
+    stored?.redeemedBy.id === redeemedBy.id && stored.redeemedAt.getTime() === redeemedAt.getTime();
+  if (!isSame) throw new NotReplicated(`the redemption of ${where.id} vanished`);
 }
 
 function notApproved(state: Exclude<ApprovalState, { kind: "APPROVED" }>): Refusal {

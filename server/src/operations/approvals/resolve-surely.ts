@@ -3,7 +3,8 @@
 
 import { type Database, inOneStatement } from "../../database/database.ts";
 import { isTurnedAway } from "../../database/faults.ts";
-import { waitForStandbys } from "../../database/replication.ts";
+import { findReplicated } from "../../database/replication.ts";
+import { isUndone } from "../../database/short-outage.ts";
 import * as approvalResolution from "../../storage/approvals/approval-resolution.ts";
 
 /** As `approvalResolution.resolve`. */
@@ -16,12 +17,10 @@ export async function resolveSurely(
   try {
     return await approvalResolution.resolve(tx, where, ...how);
   } catch (error) {
-    if (!isTurnedAway(error)) throw error;
+    if (!isTurnedAway(error) || isUndone(error)) throw error;
   }
   const at = await approvalResolution.resolve(tx, where, ...how);
   if (at !== null) return at;
   const [resolution] = how;
-  const done = await approvalResolution.findDone(db, where, resolution);
-  if (done !== null) await waitForStandbys(db);
-  return done;
+  return findReplicated(db, (again) => approvalResolution.findDone(again, where, resolution));
 }

@@ -88,18 +88,27 @@ export function resolutionQuery(where: Where, ...[resolution, deciding]: How) {
   };
 }
 
-/** When the request was resolved in exactly this way, or null. */
+/**
+ * When the request was resolved in exactly this way, or null. Waits for whoever is about to resolve it: a session whose
+ * connection was lost may still be at it.
+ */
 export async function findDone(
-  db: Queryable,
+  tx: Transaction,
   { workspaceId, id }: Where,
   resolution: Cancel | DecidedResolution,
 ): Promise<Date | null> {
   const { status } = resolution;
-  const { rows } = await db.query<{ resolved_at: Date }>({
+  const { rows } = await tx.query<{ resolved_at: Date }>({
     name: "approvals.findDone",
     text: `
-      select resolved_at from approvals
-      where workspace_id = $1 and id = $2 and status = $3 and resolved_by_email is not distinct from $4
+      with found as (
+        select status, resolved_at, resolved_by_email, resolution_note, edit
+        from approvals
+        where workspace_id = $1 and id = $2
+        for share
+      )
+      select resolved_at from found
+      where status = $3 and resolved_by_email is not distinct from $4
         and resolution_note is not distinct from $5 and edit is not distinct from $6`,
     values: [
       ...[workspaceId, id, status],
