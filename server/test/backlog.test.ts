@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import type { Queryable } from "../src/database/database.ts";
 import { readBacklog } from "../src/storage/deliveries/backlog.ts";
 import { rowsLookedAt } from "./rows-looked-at.ts";
 import { makeWorkspace, minimalBody, startService } from "./test-service.ts";
@@ -17,7 +18,21 @@ test("an empty database has no backlog", async () => {
     overdueSeconds: 0,
     dueSeconds: { webhook: 0, mail: 0, callback: 0, message: 0 },
     logLagSeconds: 0,
+    clockAheadSeconds: 0,
   });
+});
+
+test("a database's clock that is off is told, and what the question takes is no difference", async () => {
+  for (const off of [90, -3_600]) {
+    const query = async (asked: { name: string; text: string }) => {
+      const answer = await service.servicePool.query(asked);
+      const [row] = answer.rows;
+      return { ...answer, rows: [{ ...row, clock: row.clock + off }] };
+    };
+    const { clockAheadSeconds } = await readBacklog({ query } as unknown as Queryable);
+    assert.ok(off > 0 ? clockAheadSeconds > 0 : clockAheadSeconds < 0, `${clockAheadSeconds}`);
+    assert.ok(Math.abs(clockAheadSeconds) <= Math.abs(off), `${clockAheadSeconds}`);
+  }
 });
 
 test("what waits longest is told by channel, and nothing that waits for a disabled endpoint", async () => {

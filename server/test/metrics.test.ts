@@ -119,6 +119,7 @@ describe("a service with metrics on a port of their own", () => {
       countersign_expiry_lag_seconds: {},
       countersign_oldest_due_seconds: { channel: "webhook" },
       countersign_log_lag_seconds: {},
+      countersign_database_clock_ahead_seconds: {},
       countersign_waiting_callers: {},
       countersign_listener_losses_total: {},
       countersign_event_loop_busy_seconds_total: {},

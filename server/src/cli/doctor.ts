@@ -149,7 +149,7 @@ async function examineMigrations(db: Database): Promise<Finding> {
     : failed("schema", `${newer}, and doesn't work beside it; upgrade this program`);
 }
 
-/** Expiry and decisions use the database's clock alone. A skew still confuses people who compare logs. */
+/** All times are the database's. Receivers compare the time of a signature with their own. */
 async function examineClock(db: Database): Promise<Finding> {
   const before = Date.now();
   const { rows } = await db.query<{ now: Date }>("select clock_timestamp() as now");

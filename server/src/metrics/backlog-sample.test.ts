@@ -8,6 +8,7 @@ const nothing: Backlog = {
   overdueSeconds: 0,
   dueSeconds: { webhook: 0, mail: 0, callback: 0, message: 0 },
   logLagSeconds: 0,
+  clockAheadSeconds: 0,
 };
 
 test("however many scrape, the database is asked once in ten seconds", async () => {

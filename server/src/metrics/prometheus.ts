@@ -184,6 +184,11 @@ export class Metrics {
       "How long the oldest fact waits for the log.",
       (gauge, { logLagSeconds }) => gauge.set(logLagSeconds),
     );
+    add(
+      "countersign_database_clock_ahead_seconds",
+      "By how much the database's clock is ahead of this process's; negative when it is behind.",
+      (gauge, { clockAheadSeconds }) => gauge.set(clockAheadSeconds),
+    );
   }
 
   #counter(name: string, help: string, labelNames: string[]): Counter {

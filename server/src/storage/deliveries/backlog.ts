@@ -18,6 +18,8 @@ export type Backlog = {
   dueSeconds: Record<BacklogChannel, number>;
   /** How long the first fact waits for the log; 0 when none does. */
   logLagSeconds: number;
+  /** By how much the database's clock is ahead of this process's, for sure; negative when it is behind. */
+  clockAheadSeconds: number;
 };
 
 export const backlogChannels = ["webhook", "mail", "callback", "message"] as const;
@@ -31,11 +33,15 @@ type Row = {
   callback: number;
   message: number;
   log_lag: number;
+  clock: number;
 };
 
 /** Endpoints and workspaces are walked as claims walk them, from one with due work to the next. */
 export async function readBacklog(db: Queryable): Promise<Backlog> {
+  const beforeMs = Date.now();
   const { rows } = await db.query<Row>({ name: "deliveries.readBacklog", text: backlogSql });
+  // Ours is cut off to whole milliseconds.
+  const afterMs = Date.now() + 1;
   const [row] = rows as [Row];
   const { webhook, mail, callback, message } = row;
   return {
@@ -43,7 +49,13 @@ export async function readBacklog(db: Queryable): Promise<Backlog> {
     overdueSeconds: row.overdue,
     dueSeconds: { webhook, mail, callback, message },
     logLagSeconds: row.log_lag,
+    clockAheadSeconds: secondsAhead(1_000 * row.clock, beforeMs, afterMs),
   };
+}
+
+/** The database looked at its clock between these two moments of ours. What that explains is no difference. */
+function secondsAhead(theirMs: number, beforeMs: number, afterMs: number): number {
+  return (theirMs - Math.min(Math.max(theirMs, beforeMs), afterMs)) / 1_000;
 }
 
 const secondsSince = (at: string) =>
@@ -139,4 +151,5 @@ select
   ${earliestOf("mail_lane")} as mail,
   ${earliestOf("callback_lane")} as callback,
   ${earliestOf("message_lane")} as message,
-  ${secondsSince("select min(at) from waiting_fact")} as log_lag`;
+  ${secondsSince("select min(at) from waiting_fact")} as log_lag,
+  extract(epoch from clock_timestamp())::float8 as clock`;
