@@ -45,6 +45,7 @@ test("an empty environment gives the documented defaults", () => {
       slackApiUrl: "https://slack.com/api/",
       witnesses: [],
       metrics: null,
+      tracing: null,
       logLevel: "info",
       logFormat: "json",
     },

@@ -31,6 +31,7 @@ import { webhookAttemptsMax } from "./domain/limits.ts";
 import { flawOfSmtpUrl } from "./domain/mail/smtp-url.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
 import { parseWitnesses, type WitnessSetting } from "./domain/proof/witness-settings.ts";
+import { readTracingSettings, type TracingSettings } from "./domain/tracing-settings.ts";
 import { parseDurationsMs } from "./domain/workspace/duration.ts";
 import { type Mailbox, parseMailbox } from "./domain/workspace/mailbox.ts";
 import { flawOfName } from "./domain/workspace/name.ts";
@@ -70,6 +71,8 @@ export type Config = DatabaseAddresses & {
   witnesses: readonly WitnessSetting[];
   /** Null means that nothing is measured. */
   metrics: MetricsSettings | null;
+  /** Null when nothing is traced. */
+  tracing: TracingSettings | null;
   logLevel: LogLevel;
   logFormat: "json" | "text";
 };
@@ -157,6 +160,10 @@ export const variables: readonly (readonly [name: string, meaning: string])[] = 
   [
     "METRICS_TOKEN",
     "what a reader of /metrics sends as Authorization: Bearer; without METRICS_PORT, /metrics is then on the service's port (none)",
+  ],
+  [
+    "OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    "where traces go by OTLP over HTTP; other standard OTEL_ variables hold, too (none: no traces)",
   ],
   ["RATE_LIMIT", "calls a second per API key, with a burst of twice that; 0 turns it off (100)"],
   ["LOG_LEVEL", `${logLevels.join(", ")} (info)`],
@@ -296,6 +303,7 @@ export function readConfig(
     slackApiUrl: values.SLACK_API_URL.replace(/\/*$/, "/"),
     witnesses: values.WITNESSES ?? [],
     metrics: readMetricsSettings(values),
+    tracing: readTracingSettings(environment),
     logLevel: values.LOG_LEVEL,
     logFormat: values.LOG_FORMAT ?? (isTerminal ? "text" : "json"),
   };

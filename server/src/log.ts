@@ -3,20 +3,24 @@
 import pg from "pg";
 import { type DestinationStream, type Logger, pino } from "pino";
 import type { LogLevel } from "./config.ts";
+import { traceFacts } from "./database/current-span.ts";
 import { isNotifyQueueFull } from "./database/faults.ts";
 
 export function openLog(options: {
   level: LogLevel;
   format: "json" | "text";
+  /** Lines of a call or an attempt name its trace. */
+  isTraced?: boolean;
   destination?: DestinationStream;
 }): Logger {
-  const { level, format, destination = process.stdout } = options;
+  const { level, format, isTraced = false, destination = process.stdout } = options;
   const settings = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     serializers: { err: describeFault },
+    ...(isTraced ? { mixin: traceFacts } : {}),
   };
   return format === "json"
     ? pino(settings, destination)

@@ -9,12 +9,12 @@ import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { Listener } from "./database/listener.ts";
 import { makeAddressPolicy, makeCallbackPolicies } from "./domain/access/network-address.ts";
-import type { OidcClient } from "./domain/access/openid.ts";
 import { flawOfPublicUrl, isLoopbackUrl } from "./domain/access/public-url.ts";
 import { signInUrlOf } from "./domain/access/sign-in.ts";
 import { vapidSubject } from "./domain/channels/vapid.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
 import type { Recorder } from "./domain/recorder.ts";
+import type { Tracer } from "./domain/tracer.ts";
 import type { DevMail } from "./http/dev-mail/dev-mail.ts";
 import { type Assets, loadAssets } from "./http/frame/assets.ts";
 import { assembleProbes, closeProbes, listen } from "./listening.ts";
@@ -31,6 +31,7 @@ import type { MailSender } from "./outbound/send-mail.ts";
 import { PushSender } from "./outbound/send-push.ts";
 import { TeamsSender } from "./outbound/send-teams.ts";
 import { WebhookSender } from "./outbound/send-webhook.ts";
+import { openPartners, type Partners } from "./partners.ts";
 import { patiently, prepare } from "./prepare.ts";
 import { assembleService, assembleSockets } from "./service.ts";
 import { closeApp, stopOnSignal } from "./stopping.ts";
@@ -45,10 +46,11 @@ import { teamsChannel } from "./worker/teams-messages.ts";
 import { Worker } from "./worker/worker.ts";
 
 export async function serve(config: Config): Promise<void> {
-  const log = openLog({ level: config.logLevel, format: config.logFormat });
+  const isTraced = config.tracing !== null;
+  const log = openLog({ level: config.logLevel, format: config.logFormat, isTraced });
   // Before anything is opened that would have to be closed again.
   const assets = config.role === "worker" ? null : loadAssets();
-  const partners = await openPartners(config);
+  const partners = await openPartners(config, log);
   const measuring = await openMeasuring(config.metrics, log);
   const stopping = new AbortController();
   const opening = openStore({ ...config, purpose: "serve", log });
@@ -59,6 +61,7 @@ export async function serve(config: Config): Promise<void> {
     await node?.stop();
     const opened = await opening;
     if (!("inUseBy" in opened)) await opened.close();
+    await partners.tracing?.stop();
   };
   stopOnSignal(log, { stop, drainMs: config.drainMs });
   const store = await opening;
@@ -109,23 +112,6 @@ async function listenToProbes({ probes }: Node, config: Config, log: Logger): Pr
   log.info({ probes: await listen(probes, place) }, "answering probes");
 }
 
-/** The outside services that are set up. None of them is called yet. */
-type Partners = { mails: MailSender | null; oidc: OidcClient | null };
-
-/** Their libraries are loaded only if they are set up: they are a third of what the service loads. */
-async function openPartners({ role, smtpUrl, mailFrom, oidc }: Config): Promise<Partners> {
-  const partners: Partners = { mails: null, oidc: null };
-  if (role !== "api" && smtpUrl !== null) {
-    const { MailSender } = await import("./outbound/send-mail.ts");
-    partners.mails = new MailSender({ smtpUrl, from: mailFrom });
-  }
-  if (role !== "worker" && oidc !== null) {
-    const { openOidcClient } = await import("./outbound/openid.ts");
-    partners.oidc = openOidcClient(oidc);
-  }
-  return partners;
-}
-
 /** The parts of one process, by its role. */
 type Node = {
   app: FastifyInstance | null;
@@ -154,12 +140,13 @@ type NodeParts = {
 function assembleNode(parts: NodeParts): Node {
   const { config, store, assets, partners, measuring, log } = parts;
   const recorder = measuring?.recorder ?? null;
+  const tracer = partners.tracing?.tracer ?? null;
   const listener = new Listener(store.connection, { onDeaf: () => log.warn(deafness) });
   const origin = { keyring: store.keyring, publicUrl: config.publicUrl };
   const outgoing =
     config.role === "api"
       ? null
-      : assembleWorker({ config, store, listener, origin, mails: partners.mails, recorder, log });
+      : assembleWorker({ ...parts, ...partners, listener, origin, recorder, tracer });
   const worker = outgoing?.worker ?? null;
   let [hasStarted, isStopping] = [false, false];
   const isStarted = () => hasStarted;
@@ -189,6 +176,7 @@ function assembleNode(parts: NodeParts): Node {
           isStarted,
           isDraining,
           recorder,
+          tracer,
           readMetrics: measuring?.scrape ?? null,
           log,
         });
@@ -232,11 +220,12 @@ type WorkerParts = {
   origin: MailOrigin;
   mails: MailSender | null;
   recorder: Recorder | null;
+  tracer: Tracer | null;
   log: Logger;
 };
 
 function assembleWorker(parts: WorkerParts) {
-  const { config, store, listener, origin, mails, recorder, log } = parts;
+  const { config, store, listener, origin, mails, recorder, tracer, log } = parts;
   const db = store.openWorkerPool();
   const webhooks = new WebhookSender({
     policy: makeAddressPolicy(config.webhookAllowed),
@@ -274,6 +263,7 @@ function assembleWorker(parts: WorkerParts) {
     },
     messageChannels: [push, slack, teamsChannel({ ...store, db, origin, sender: teams })],
     recorder,
+    tracer,
     log,
   });
   const onDue = () => worker.wake();

@@ -34,6 +34,7 @@ import {
   largeStatementsPerHolderMax,
 } from "./domain/limits.ts";
 import type { Recorder } from "./domain/recorder.ts";
+import type { Tracer } from "./domain/tracer.ts";
 import { noteKeyUse } from "./http/api/key-use.ts";
 import type { ReadMetrics } from "./http/api/metrics.ts";
 import type { DevMail } from "./http/dev-mail/dev-mail.ts";
@@ -85,6 +86,7 @@ export type ServiceOptions = {
   /** The process is about to stop: load balancers are told, and calls are served meanwhile. */
   isDraining?: () => boolean;
   recorder?: Recorder | null;
+  tracer?: Tracer | null;
   /** Null when metrics are off, or have a port of their own. */
   readMetrics?: ReadMetrics | null;
   log: Logger;

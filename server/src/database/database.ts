@@ -8,6 +8,7 @@ import {
   connectionWaitersPerHolderMax,
 } from "../domain/limits.ts";
 import { takeOptions } from "./addresses.ts";
+import { asked, currentSpan } from "./current-span.ts";
 import { DatabaseClient, type SessionConfig } from "./database-client.ts";
 import {
   DatabaseBusy,
@@ -144,7 +145,7 @@ class SharedPool extends pg.Pool {
 
   /** One statement, which is a transaction by itself. pg-pool would close the connection at any refusal. */
   #ask(words: unknown[]): Promise<unknown> {
-    return this.outlast(() => this.askNow(words));
+    return this.outlast(() => asked(words, () => this.askNow(words)));
   }
 
   outlast<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -266,7 +267,7 @@ function between<Result>(
   begin: string,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const once = () => betweenOnce(db, begin, work);
+  const once = () => asked("transaction", () => betweenOnce(db, begin, work));
   return db instanceof SharedPool ? db.outlast(once) : once();
 }
 
@@ -280,7 +281,7 @@ async function betweenOnce<Result>(
   let isCommitting = false;
   try {
     await client.query(begin);
-    result = await work(client as unknown as Transaction);
+    result = await work(asTransaction(client));
     isCommitting = true;
     await client.query("commit");
     requireReplicated(client);
@@ -291,6 +292,14 @@ async function betweenOnce<Result>(
   }
   client.release();
   return result;
+}
+
+/** Its statements are told of one by one, where somebody traces. */
+function asTransaction(client: pg.PoolClient): Transaction {
+  if (currentSpan() === null) return client as unknown as Transaction;
+  const query = (...words: unknown[]) =>
+    asked(words, () => Reflect.apply(client.query, client, words));
+  return { query } as unknown as Transaction;
 }
 
 /** Nothing was asked yet of a server that can't be reached. */

@@ -10,11 +10,14 @@ import {
   gatheredWaitingPerHolderMax,
   gatheredWaitMs,
 } from "../domain/limits.ts";
+import type { Span } from "../domain/tracer.ts";
+import { currentSpan, inSpan, sharedSpan } from "./current-span.ts";
 import { DatabaseBusy, isGone } from "./faults.ts";
 import { asHolder, currentHolder } from "./holder.ts";
 
 type Waiting<Item, Result> = {
   item: Item;
+  span: Span | null;
   since: number;
   resolve: (result: Result | Promise<Result>) => void;
   reject: (error: unknown) => void;
@@ -91,7 +94,8 @@ export function gather<Item, Result>(
       for (const holder of holders) underWay.set(holder, (underWay.get(holder) ?? 0) + 1);
       // A batch for many is the service's own; an item that travels alone is its holder's.
       const [holder = null] = itemsMax === 1 ? holders : [];
-      void asHolder(holder, () => run(batch)).finally(() => {
+      const asked = () => asHolder(holder, () => run(batch));
+      void inSpan(sharedSpan(batch), asked).finally(() => {
         inFlight -= 1;
         for (const each of holders) {
           const left = (underWay.get(each) ?? 0) - 1;
@@ -110,7 +114,8 @@ export function gather<Item, Result>(
         reject(new DatabaseBusy("too many calls wait for the database"));
         return;
       }
-      queue.push(holder, { item, since: performance.now(), resolve, reject });
+      const span = currentSpan();
+      queue.push(holder, { item, span, since: performance.now(), resolve, reject });
       start();
     });
   const isBusyFor = (holder: Holder) => queue.sizeOf(holder) > 0 || underWay.has(holder);

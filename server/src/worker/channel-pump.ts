@@ -2,11 +2,13 @@
 // the next is due.
 
 import type { Logger } from "pino";
+import { inOwnSpan } from "../database/current-span.ts";
 import type { Database } from "../database/database.ts";
 import { isCrashedTooOften, nextStep } from "../domain/delivery/delivery.ts";
 import { crashesInRowMax, leaseSeconds } from "../domain/limits.ts";
 import type { Recorder } from "../domain/recorder.ts";
 import type { Channel } from "../domain/shown/destination.ts";
+import type { SpanEnd, Tracer } from "../domain/tracer.ts";
 import {
   type CompleteAttempt,
   completeTogether,
@@ -33,6 +35,7 @@ export type ChannelPumpOptions = {
   onRetry: (inMs: number) => void;
   onFault: (error: unknown) => void;
   recorder: Recorder | null;
+  tracer: Tracer | null;
   log: Logger;
 };
 
@@ -55,7 +58,10 @@ export function channelPump<Claimed extends Job, Message>(
       for (const ms of waitMs) options.onRetry(ms);
       return { jobs: jobs.map((job) => ({ job, claimedAtMs })), isMore };
     },
-    carryOut: (timed) => deliver(work, options, timed),
+    carryOut: (timed) => {
+      const span = options.tracer?.attempt(work.channel) ?? null;
+      return inOwnSpan(span, () => deliver(work, options, timed));
+    },
     giveBack: async ({ job, claimedAtMs }) => {
       await recordOf(options)(job.leases.map((lease) => givenBack(lease, claimedAtMs)));
     },
@@ -67,15 +73,18 @@ async function deliver<Claimed extends Job, Message>(
   work: ChannelWork<Claimed, Message>,
   options: ChannelPumpOptions,
   { job: claimed, claimedAtMs }: Timed<Claimed>,
-): Promise<void> {
+): Promise<SpanEnd | null> {
   const composed: Composed<Claimed, Message> = isCrashedTooOften(claimed.crashesInRow)
     ? { job: claimed, outcome: "given_up" }
     : await work.compose(claimed);
   const { job } = composed;
-  if ("awaitedKeyId" in composed) return options.putBack(job.leases, composed.awaitedKeyId);
+  if ("awaitedKeyId" in composed) {
+    await options.putBack(job.leases, composed.awaitedKeyId);
+    return null;
+  }
   const message = "message" in composed ? composed.message : null;
   const sendWithinMs = leaseSeconds * 1_000 - work.timeoutMs - marginMs;
-  if (message !== null && performance.now() - claimedAtMs > sendWithinMs) return;
+  if (message !== null && performance.now() - claimedAtMs > sendWithinMs) return null;
   noteBegin(options.recorder, work.channel, job);
   const answer =
     "outcome" in composed ? nothingSent(composed.outcome) : await work.send(composed.message);
@@ -88,10 +97,13 @@ async function deliver<Claimed extends Job, Message>(
     else options.recorder?.lostLease(work.channel);
   }
   logAttempts(options.log, work, { job, message, answer, next, wereHeld });
+  const { outcome, status = null } = answer;
+  const told = { outcome, status, fault: next.state === "delivered" ? null : outcome };
   // Another worker has taken over and will do the rest.
-  if (!wereHeld.includes(true)) return;
+  if (!wereHeld.includes(true)) return told;
   if (next.state === "due") options.onRetry(next.delayMs);
   await work.onRecorded?.({ job, message, answer, next });
+  return told;
 }
 
 /** A digest waits on purpose. Where the claim doesn't tell the database's time, ours has to do. */

@@ -3,12 +3,14 @@
 // small question at a time and nothing else.
 
 import type { Logger } from "pino";
+import { inOwnSpan } from "../database/current-span.ts";
 import { type Database, inOneStatement } from "../database/database.ts";
 import { messageTimeoutMs } from "../domain/channels/message-limits.ts";
 import { askedMs, isTriedTooOften, stepAfterRefusal } from "../domain/channels/message-step.ts";
 import type { MessageChannelName } from "../domain/channels/wanted-messages.ts";
 import { leaseSeconds } from "../domain/limits.ts";
 import type { Recorder } from "../domain/recorder.ts";
+import type { SpanEnd, Tracer } from "../domain/tracer.ts";
 import {
   type CompletedMessage,
   completeMessage,
@@ -30,6 +32,7 @@ export type MessagesOptions = {
   onMailsDue: () => void;
   onFault: (error: unknown) => void;
   recorder: Recorder | null;
+  tracer: Tracer | null;
   log: Logger;
 };
 
@@ -103,7 +106,10 @@ function pumpOf(channel: MessageChannel, options: MessagesOptions): Pump<Timed> 
       const claimed = await channelMessages.claim(inOneStatement(db), channel.channel, limit);
       return { jobs: claimed.map((message) => ({ message, claimedAtMs })), isMore: false };
     },
-    carryOut: (timed) => deliver(channel, options, timed),
+    carryOut: (timed) => {
+      const span = options.tracer?.attempt(channel.channel) ?? null;
+      return inOwnSpan(span, () => deliver(channel, options, timed));
+    },
     giveBack: async ({ message }) => {
       await completeMessage(db, message, { kind: "due", delayMs: 0, failure: null });
     },
@@ -115,9 +121,9 @@ async function deliver(
   channel: MessageChannel,
   { db, log, recorder, onRetry, onMailsDue }: MessagesOptions,
   { message, claimedAtMs }: Timed,
-): Promise<void> {
+): Promise<SpanEnd | null> {
   // The worker was stopped for a while: another one has the message by the time this one could be done.
-  if (performance.now() - claimedAtMs > sendWithinMs) return;
+  if (performance.now() - claimedAtMs > sendWithinMs) return null;
   const outcome: MessageOutcome = isTriedTooOften(message.attempts)
     ? { kind: "failed", failure: "given_up" }
     : await channel.send(message);
@@ -126,9 +132,12 @@ async function deliver(
   if (ended.wasHeld) recorder?.attempted(message.channel, outcome.kind);
   else recorder?.lostLease(message.channel);
   logMessage(log, { message, outcome, step, ended, ms: performance.now() - claimedAtMs });
-  if (!ended.wasHeld) return;
+  const isFault = outcome.kind === "retry" || outcome.kind === "failed";
+  const told = { outcome: outcome.kind, fault: isFault ? outcome.kind : null };
+  if (!ended.wasHeld) return told;
   if (ended.dueInMs !== null) onRetry(ended.dueInMs);
   if (ended.hurried > 0) onMailsDue();
+  return told;
 }
 
 function stepOf(

@@ -3,6 +3,7 @@
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
+import { inSpan } from "../database/current-span.ts";
 import type { Database } from "../database/database.ts";
 import { isUnavailable } from "../database/faults.ts";
 import type { Listener } from "../database/listener.ts";
@@ -12,6 +13,7 @@ import type { Keyring } from "../domain/access/keyring.ts";
 import type { WitnessSetting } from "../domain/proof/witness-settings.ts";
 import type { Recorder } from "../domain/recorder.ts";
 import type { Channel } from "../domain/shown/destination.ts";
+import type { Tracer } from "../domain/tracer.ts";
 import { makeCompleteAttempt } from "../operations/deliveries/complete-attempt.ts";
 import { makeReadReceipt } from "../operations/proof/receipts.ts";
 import type { AddCheckpoint } from "../outbound/add-checkpoint.ts";
@@ -45,6 +47,7 @@ export type WorkerOptions = {
   /** Who cosigns the log, and how they are asked. */
   witnessing?: { witnesses: readonly WitnessSetting[]; addCheckpoint: AddCheckpoint };
   recorder?: Recorder | null;
+  tracer?: Tracer | null;
   log: Logger;
 };
 
@@ -83,12 +86,12 @@ export class Worker {
 
   constructor(options: WorkerOptions) {
     this.#options = options;
-    const { db, keyring, log, listener, recorder = null } = options;
+    const { db, keyring, log, listener, recorder = null, tracer = null } = options;
     const onFault = (error: unknown) => this.#faulted(error);
     const onRetry = (inMs: number) => this.#alarms.set(inMs);
     const putBack = makePutBack({ db, log });
     const complete = makeCompleteAttempt(db, recorder);
-    const common = { db, log, recorder, complete, putBack, onFault, onRetry };
+    const common = { db, log, recorder, tracer, complete, putBack, onFault, onRetry };
     const onNotice = () => this.wake();
     const { sendWebhook: send, webhookRetryDelaysMs: retryDelaysMs } = options;
     const readReceipt = makeReadReceipt({ db, keyring, origin: options.mail.origin, recorder });
@@ -127,11 +130,14 @@ export class Worker {
   /** Something may be due. Costs nothing when it is called often. */
   wake(): void {
     if (!this.#isStarted || this.#isStopped) return;
-    for (const pump of this.#pumps) pump.wake();
-    this.#indexer.wake();
-    this.#messages.wake();
-    this.#witnesses.wake();
-    this.#tellings.wake();
+    // What it begins is no part of the call that woke it.
+    inSpan(null, () => {
+      for (const pump of this.#pumps) pump.wake();
+      this.#indexer.wake();
+      this.#messages.wake();
+      this.#witnesses.wake();
+      this.#tellings.wake();
+    });
   }
 
   /** Lets attempts under way end, and gives back the rest, so that another worker need not wait for the lease. */

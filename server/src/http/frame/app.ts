@@ -4,6 +4,7 @@
 import { randomUUID } from "node:crypto";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
+import { inSpan } from "../../database/current-span.ts";
 import { DatabaseBusy, isUnavailable } from "../../database/faults.ts";
 import { OutageLog, outageWords } from "../../database/outage-log.ts";
 import { type Cidr, networkOf } from "../../domain/access/network-address.ts";
@@ -19,6 +20,7 @@ import {
   waitSecondsMax,
 } from "../../domain/limits.ts";
 import type { Recorder } from "../../domain/recorder.ts";
+import type { Tracer } from "../../domain/tracer.ts";
 import { isCounted, refuseUnread } from "./answers.ts";
 import {
   BodyCutOff,
@@ -65,6 +67,7 @@ export type AppOptions = GuardOptions & {
   routes: Route[];
   log: Logger;
   recorder?: Recorder | null;
+  tracer?: Tracer | null;
   /** The process is about to stop: callers are led to others, and are served meanwhile. */
   isDraining?: () => boolean;
   /** A whole request must arrive within this time. Its answer may take longer. */
@@ -115,7 +118,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const invitations = makeInvitations(app.server);
   const bodies = makeBodyReader({
     ...budgets,
-    admit: (request) => admit(request, holders, trustedProxies),
+    admit: (request) => inSpan(request.span, () => admit(request, holders, trustedProxies)),
     invite: invitations.invite,
   });
   readEveryBodyAsBytes(app, bodies);
@@ -128,7 +131,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     done();
   });
   closeConnectionsWhenStopping(app, options.isDraining ?? (() => false));
-  tellOfEveryCall(app, { log, recorder: options.recorder ?? null });
+  const { recorder = null, tracer = null } = options;
+  tellOfEveryCall(app, { log, recorder, tracer });
   boundPipelining(app, (reply) => send(reply, tooManyOnConnection()));
   app.setErrorHandler((error, request, reply) => {
     const { onFault } = request.routeOptions.config.route ?? {};
@@ -138,7 +142,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
       if (!invitations.isAwaited(request.raw)) reply.header("connection", "keep-alive");
       return send(reply, error.answer);
     }
-    const answer = answerOfFault(error, request, { log, outages });
+    const answer = inSpan(request.span, () => answerOfFault(error, request, { log, outages }));
     return send(reply, onFault === undefined ? answer : onFault(answer, toReader(request)));
   });
   const showNoRoute = (request: FastifyRequest, reply: FastifyReply) => {
@@ -206,7 +210,8 @@ function addRoute(
     ...(guard === null ? {} : { onRequest: guard }),
     handler: async (request, reply) => {
       const call = toCall(request, reply, trustedProxies);
-      const answer = await holders.carryOut(route, call).finally(() => bodies.forget(request));
+      const work = () => holders.carryOut(route, call);
+      const answer = await inSpan(request.span, work).finally(() => bodies.forget(request));
       if (call.isHead || !isCounted(answer, reply.raw)) return send(reply, answer);
       const refused = refuseUnread(budgets.answers, answer, {
         connection: { socket: request.raw.socket, response: reply.raw },

@@ -1,25 +1,41 @@
-// Tells of every call: a line in the log, and figures where they are measured.
+// Tells of every call: a line in the log, figures where they are measured, and a span where somebody traces.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
+import { currentSpan, inSpan } from "../../database/current-span.ts";
 import type { Recorder } from "../../domain/recorder.ts";
+import type { Span, Tracer } from "../../domain/tracer.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Null where nobody traces. */
+    span: Span | null;
+  }
+}
+
+export type CallTellers = { log: Logger; recorder: Recorder | null; tracer: Tracer | null };
 
 /** Also when its caller left: Fastify tells only of answers that were sent to their end. */
 export function tellOfEveryCall(
   app: FastifyInstance,
-  { log, recorder }: { log: Logger; recorder: Recorder | null },
+  { log, recorder, tracer }: CallTellers,
 ): void {
+  app.decorateRequest("span", null);
   const isLogged = log.isLevelEnabled("info");
-  if (!isLogged && recorder === null) return;
+  if (!isLogged && recorder === null && tracer === null) return;
   const answered = new WeakSet<FastifyRequest>();
   const told = new WeakSet<FastifyRequest>();
   const tellOnce = (request: FastifyRequest, reply: FastifyReply, { hasLeft = false } = {}) => {
     if (told.has(request)) return;
     told.add(request);
-    if (isLogged) logCall(log, request, reply, hasLeft ? { callerLeft: true } : {});
+    const more = hasLeft ? ({ callerLeft: true } as const) : {};
+    if (isLogged) inSpan(request.span, () => logCall(log, request, reply, more));
     recorder?.called(calledRoute(request, reply));
+    const { statusCode: status } = reply;
+    request.span?.end({ status, fault: status >= 500 ? String(status) : null });
   };
   app.addHook("onRequest", (request, reply, done) => {
+    if (tracer !== null) request.span = beginSpan(tracer, request);
     reply.raw.once("close", () => {
       if (answered.has(request)) tellOnce(request, reply, { hasLeft: true });
     });
@@ -35,6 +51,18 @@ export function tellOfEveryCall(
     // Fastify reports the same when a call from within the service is broken off.
     if (answered.has(request)) tellOnce(request, reply);
     done();
+  });
+}
+
+function beginSpan(tracer: Tracer, request: FastifyRequest): Span {
+  const { url: route = null, config } = request.routeOptions;
+  const { traceparent } = request.headers;
+  return tracer.call({
+    method: request.method,
+    route,
+    traceparent: typeof traceparent === "string" ? traceparent : undefined,
+    isAgent: config.route?.access === "api_key" || config.route?.access === "mcp",
+    within: currentSpan(),
   });
 }
 

@@ -1,0 +1,86 @@
+// Whether and how traces are exported, by OpenTelemetry's standard variables. The exporter itself reads those of the
+// collector: its address, headers, certificates, compression and timeout. What neither can use is named at the start.
+
+import { OperatorFault } from "./operator-fault.ts";
+
+export const samplers = [
+  "always_on",
+  "always_off",
+  "traceidratio",
+  "parentbased_always_on",
+  "parentbased_always_off",
+  "parentbased_traceidratio",
+] as const;
+
+export type TracingSettings = {
+  sampler: (typeof samplers)[number];
+  /** The share of traces that the samplers with a ratio record. */
+  ratio: number;
+  /** Traces of agents go on here. */
+  takesTraceparent: boolean;
+  /** Of the queue in front of the exporter. */
+  queueMax: number;
+  batchMax: number;
+  delayMs: number;
+  exportTimeoutMs: number;
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Null when no collector is named, or traces are turned off. Then the other variables mean nothing, whatever they say. */
+export function readTracingSettings(environment: Environment): TracingSettings | null {
+  const read = (name: string, usual: string) => environment[name]?.trim() || usual;
+  const endpoints = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"];
+  const exporter = read("OTEL_TRACES_EXPORTER", "otlp");
+  const isOff = read("OTEL_SDK_DISABLED", "false").toLowerCase() === "true" || exporter === "none";
+  if (isOff || endpoints.every((name) => read(name, "") === "")) return null;
+
+  for (const name of endpoints) {
+    const url = read(name, "");
+    if (url !== "" && !isHttpUrl(url))
+      refuse(name, "must be an address that begins with http:// or https://");
+  }
+  if (exporter !== "otlp") refuse("OTEL_TRACES_EXPORTER", "must be otlp or none");
+  const protocolName = ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"].find(
+    (name) => read(name, "") !== "",
+  );
+  if (protocolName !== undefined && read(protocolName, "") !== "http/protobuf") {
+    refuse(protocolName, "must be http/protobuf, which collectors take on port 4318");
+  }
+  const wanted = read("OTEL_TRACES_SAMPLER", "parentbased_always_on");
+  const sampler = samplers.find((name) => name === wanted);
+  if (sampler === undefined) {
+    return refuse("OTEL_TRACES_SAMPLER", `must be one of ${samplers.join(", ")}`);
+  }
+  const share = read("OTEL_TRACES_SAMPLER_ARG", "1");
+  if (!/^(?:0|1|0?\.\d{1,12}|[01]\.0{1,12}|0\.\d{1,12})$/.test(share)) {
+    refuse("OTEL_TRACES_SAMPLER_ARG", "must be a number from 0 to 1, such as 0.1");
+  }
+  const count = (name: string, usual: number, max: number) => {
+    const text = read(name, String(usual));
+    const value = /^[1-9][0-9]{0,8}$/.test(text) ? Number(text) : 0;
+    if (value < 1 || value > max) refuse(name, `must be a whole number from 1 to ${max}`);
+    return value;
+  };
+  const queueMax = count("OTEL_BSP_MAX_QUEUE_SIZE", 2_048, 100_000);
+  return {
+    sampler,
+    ratio: Number(share),
+    takesTraceparent: read("OTEL_PROPAGATORS", "tracecontext")
+      .split(",")
+      .some((name) => name.trim() === "tracecontext"),
+    queueMax,
+    batchMax: Math.min(queueMax, count("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", 512, 100_000)),
+    delayMs: count("OTEL_BSP_SCHEDULE_DELAY", 5_000, 600_000),
+    exportTimeoutMs: count("OTEL_BSP_EXPORT_TIMEOUT", 30_000, 600_000),
+  };
+}
+
+function isHttpUrl(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
+/** A value is not repeated: an address may hold a password. */
+function refuse(name: string, rule: string): never {
+  throw new OperatorFault(`The configuration is not usable. ${name}: ${rule}.`);
+}
