@@ -11,7 +11,7 @@ import {
   type EmbeddedPostgres,
   useEmbeddedPostgres,
 } from "../src/database/embedded-postgres/embedded-postgres.ts";
-import { findReplicated } from "../src/database/replication.ts";
+import { findReplicated } from "../src/operations/find-replicated.ts";
 import * as approvalResolution from "../src/storage/approvals/approval-resolution.ts";
 import { migrateAsOwner } from "../src/storage/service-rights.ts";
 import { until } from "./patience.ts";

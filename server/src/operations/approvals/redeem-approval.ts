@@ -2,7 +2,6 @@
 
 import { type Database, inOneStatement } from "../../database/database.ts";
 import { NotReplicated } from "../../database/database-client.ts";
-import { findReplicated } from "../../database/replication.ts";
 import {
   type Approval,
   type ApprovalState,
@@ -10,6 +9,7 @@ import {
 } from "../../domain/approval/approval.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import * as redemptions from "../../storage/approvals/redemptions.ts";
+import { findReplicated } from "../find-replicated.ts";
 import { findWithExpiry } from "./expire-approvals.ts";
 import { unknownApproval } from "./read-approval.ts";
 import { unknownKey } from "./unknown-key.ts";

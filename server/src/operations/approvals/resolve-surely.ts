@@ -3,9 +3,9 @@
 
 import { type Database, inOneStatement } from "../../database/database.ts";
 import { isTurnedAway } from "../../database/faults.ts";
-import { findReplicated } from "../../database/replication.ts";
 import { isUndone } from "../../database/short-outage.ts";
 import * as approvalResolution from "../../storage/approvals/approval-resolution.ts";
+import { findReplicated } from "../find-replicated.ts";
 
 /** As `approvalResolution.resolve`. */
 export async function resolveSurely(

@@ -1,6 +1,6 @@
 // Answers that repeat an earlier one promise what that one promised: that the change can't be lost with the primary.
 
-import { type Database, inTransaction, type Transaction } from "./database.ts";
+import { type Database, inTransaction, type Transaction } from "../database/database.ts";
 
 /**
  * Finds something, and waits until synchronous standbys, where there are any, have everything committed before. A read
