@@ -15,11 +15,13 @@ import { type ChromiumSearch, findChromium } from "../e2e/chromium.ts";
 import { useEmbeddedPostgres } from "../server/src/database/embedded-postgres/embedded-postgres.ts";
 import { migrateAsOwner } from "../server/src/storage/service-rights.ts";
 import { templateName, withDatabase } from "../server/test/test-database.ts";
+import { type PgBouncer, startPoolerOfRun } from "../server/test/test-pgbouncer.ts";
 import { asSuperuser, letOwnerWatch } from "../server/test/test-superuser.ts";
 import { changedFiles, chooseTests, sourcesOf } from "./changed-tests.ts";
 import { measureFreeCores } from "./machine.ts";
 
 const root = join(import.meta.dirname, "..");
+const poolMode = process.env.TEST_POOLER ?? "";
 const slowestShown = 20;
 /** A start takes longer than many a file. More of them in one process would leave a core idle at the end. */
 const filesPerProcess = 6;
@@ -45,8 +47,13 @@ try {
   process.env.TEST_SERVICE_PASSWORD = service?.password ?? "";
   await makeTemplate(url);
   process.env.TEST_DATABASE_URL = url;
-  const passed = await runTests();
-  process.exitCode = passed ? 0 : 1;
+  const pooler = await openPooler();
+  try {
+    const passed = await runTests();
+    process.exitCode = passed && (await isPooled(pooler)) ? 0 : 1;
+  } finally {
+    await pooler?.stop();
+  }
 } finally {
   await release();
   await rm(folder, { recursive: true, force: true });
@@ -99,11 +106,32 @@ async function makeTemplate(url: string): Promise<void> {
   );
 }
 
+/** TEST_POOLER=transaction: what calls and commands ask goes through PgBouncer in that mode (decision 62). */
+async function openPooler(): Promise<PgBouncer | null> {
+  if (poolMode === "") return null;
+  if (service === null) throw new Error("TEST_POOLER needs a role of the service's own");
+  const pooler = await startPoolerOfRun(poolMode);
+  process.env.TEST_POOLER_HOST = pooler.host;
+  process.env.TEST_POOLER_PORT = pooler.port;
+  return pooler;
+}
+
+/** A pooled run in which nothing went through the pooler shows nothing. */
+async function isPooled(pooler: PgBouncer | null): Promise<boolean> {
+  if (pooler === null) return true;
+  const transactions = await pooler.countTransactions();
+  tell(`${transactions} transactions went through PgBouncer in ${poolMode} mode.`);
+  return transactions > 0;
+}
+
 async function findFiles(): Promise<string[]> {
   const named = process.argv.slice(2);
   if (named.includes("--changed")) return longestFirst(await findChanged());
   if (named.length > 0) return named.map((file) => join(process.cwd(), file));
-  return longestFirst(await findSources(".test.ts"));
+  const all = await longestFirst(await findSources(".test.ts"));
+  if (poolMode === "") return all;
+  const isLed = await Promise.all(all.map(startsService));
+  return all.filter((_, at) => isLed[at]);
 }
 
 async function findSources(ending: string): Promise<string[]> {
@@ -167,6 +195,12 @@ function needsBrowser(file: string): boolean {
 /** These open browsers in ways of their own. The other journeys share one (e2e/journey.ts). */
 function sharesBrowser(file: string): boolean {
   return needsBrowser(file) && !["browser.test.ts", "lighthouse.test.ts"].includes(basename(file));
+}
+
+/** The helpers that it starts the service by lead it through the pooler. */
+async function startsService(file: string): Promise<boolean> {
+  const isOurs = relative(root, file).startsWith(join("server", "test", "/"));
+  return isOurs && /\b(startService|startNode|environmentOn)\b/.test(await readFile(file, "utf8"));
 }
 
 /** A pure rule needs neither a database nor a process of its own, which would take longer than most of them do. */

@@ -84,6 +84,22 @@ export function asServiceUrl(url: string): string {
   return changed.href;
 }
 
+/**
+ * An address of the service's led through the pooler of a pooled test run (scripts/test.ts); null in other runs, and for
+ * another PostgreSQL or role than the one in front of which the pooler stands.
+ */
+export function throughPooler(url: string | undefined): string | null {
+  const { TEST_POOLER_HOST: host = "", TEST_POOLER_PORT: port = "" } = process.env;
+  if (host === "" || url === undefined) return null;
+  const own = new URL(asServiceUrl(testDatabaseUrl()));
+  const led = new URL(url);
+  own.pathname = led.pathname;
+  if (led.href !== own.href) return null;
+  led.searchParams.set("host", host);
+  led.searchParams.set("port", port);
+  return led.href;
+}
+
 async function asAdministrator(...statements: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: testDatabaseUrl() });
   await client.connect();

@@ -7,7 +7,9 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
+import { openDatabase } from "../src/database/database.ts";
 import { until } from "./patience.ts";
+import { asServiceUrl, testDatabaseUrl } from "./test-database.ts";
 
 /** Debian's way of `nobody`. PgBouncer refuses to run as root. */
 const nobody = 65_534;
@@ -25,27 +27,37 @@ function findProgram(): string | null {
 }
 
 export type PgBouncer = {
+  /** Where it listens, as the parameters `host` and `port` of an address. */
+  host: string;
+  port: string;
   /** The address that it was made for, led through it. */
   through(url: string): string;
   /** Opens new connections to PostgreSQL, as `RECONNECT` does. */
   reconnect(): Promise<void>;
+  /** How many transactions of clients it has passed on. */
+  countTransactions(): Promise<number>;
   stop(): Promise<void>;
 };
 
-export async function startPgbouncer(url: string, settings: string[]): Promise<PgBouncer> {
+/** With `*` it leads to any database of that server, and to the named one else; always as the role of the address. */
+export async function startPgbouncer(
+  url: string,
+  settings: string[],
+  databases = new URL(url).pathname.slice(1),
+): Promise<PgBouncer> {
   if (pgbouncerProgram === null) throw new Error("no PgBouncer is installed");
   const relay = await startRelay(url);
   const folder = mkdtempSync(join(tmpdir(), "cs-bouncer-"));
-  const { username, password, pathname } = new URL(url);
-  const database = pathname.slice(1);
+  const port = "6432";
+  const { username, password } = new URL(url);
   const file = join(folder, "pgbouncer.ini");
   const target = [
-    ...["host=127.0.0.1", `port=${relay.port}`, `dbname=${database}`],
+    ...["host=127.0.0.1", `port=${relay.port}`],
     ...[`user=${username}`, `password='${decodeURIComponent(password)}'`],
   ].join(" ");
   const lines = [
-    ...["[databases]", `${database} = ${target}`, "[pgbouncer]", "listen_addr ="],
-    ...["listen_port = 6432", `unix_socket_dir = ${folder}`, "auth_type = any"],
+    ...["[databases]", `${databases} = ${target}`, "[pgbouncer]", "listen_addr ="],
+    ...[`listen_port = ${port}`, `unix_socket_dir = ${folder}`, "auth_type = any"],
     ...[`admin_users = ${username}`, "default_pool_size = 4", ...settings],
   ];
   writeFileSync(file, `${lines.join("\n")}\n`);
@@ -58,17 +70,18 @@ export async function startPgbouncer(url: string, settings: string[]): Promise<P
   const through = (address: string) => {
     const led = new URL(address);
     led.searchParams.set("host", folder);
-    led.searchParams.set("port", "6432");
+    led.searchParams.set("port", port);
     return led.href;
   };
-  const command = async (sql: string) => {
+  const command = async (sql: string): Promise<Record<string, string>[]> => {
     const admin = new URL(through(url));
     admin.pathname = "/pgbouncer";
     const client = new pg.Client({ connectionString: admin.href });
     client.on("error", () => {});
     await client.connect();
-    await client.query(sql);
+    const { rows } = await client.query(sql);
     await client.end();
+    return rows;
   };
   await until(
     () =>
@@ -84,7 +97,46 @@ export async function startPgbouncer(url: string, settings: string[]): Promise<P
     relay.close();
     rmSync(folder, { recursive: true, force: true });
   };
-  return { through, reconnect: () => command("reconnect"), stop };
+  const reconnect = async () => void (await command("reconnect"));
+  const countTransactions = async () => {
+    const rows = await command("show stats_totals");
+    const clients = rows.filter(({ database }) => database !== "pgbouncer");
+    return clients.reduce((sum, { xact_count: count }) => sum + Number(count), 0);
+  };
+  return { host: folder, port, through, reconnect, countTransactions, stop };
+}
+
+/** In front of every database of a test run, whose service's role then has the settings that it needs there. */
+export async function startPoolerOfRun(mode: string): Promise<PgBouncer> {
+  const serviceUrl = asServiceUrl(testDatabaseUrl());
+  const settings = [`pool_mode = ${mode}`, "max_client_conn = 1000"];
+  const bouncer = await startPgbouncer(serviceUrl, settings, "*");
+  try {
+    await giveSettings(bouncer, serviceUrl);
+  } catch (error) {
+    await bouncer.stop();
+    throw error;
+  }
+  return bouncer;
+}
+
+/** As the service's own refusal says, but in all databases. */
+async function giveSettings(bouncer: PgBouncer, serviceUrl: string): Promise<void> {
+  const connection = { connectionString: bouncer.through(serviceUrl) };
+  const pooled = { ...{ connection, isThroughPooler: true }, connectionsMax: 1 };
+  const db = openDatabase({ ...pooled, onIdleFault: () => {} });
+  const client = new pg.Client({ connectionString: serviceUrl });
+  await client.connect();
+  try {
+    const fault = await db.query("select 1").catch((error: Error) => error);
+    const statements = String(fault).match(/alter role [^;]+;/g) ?? [];
+    for (const sql of statements) await client.query(sql.replace(/ in database "[^"]+"/, ""));
+    await bouncer.reconnect();
+    await db.query("select 1");
+  } finally {
+    await client.end();
+    await db.end();
+  }
 }
 
 /** The socket of the tests' PostgreSQL is in a folder that only we may enter. */

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
 import { hangMs, testHangMs, until } from "./patience.ts";
-import { asServiceUrl } from "./test-database.ts";
+import { asServiceUrl, throughPooler } from "./test-database.ts";
 import { testKeyring } from "./test-service.ts";
 
 const program = join(import.meta.dirname, "..", "bin", "countersign.mjs");
@@ -29,8 +29,12 @@ export type Outcome = { code: number; stdout: string; stderr: string };
 
 /** The environment that a process, which runs as the service's role, needs to share a database and its secrets with the test. */
 export function environmentOn(databaseUrl: string): Environment {
+  const serviceUrl = asServiceUrl(databaseUrl);
+  const pooledUrl = throughPooler(serviceUrl);
   return {
-    DATABASE_URL: asServiceUrl(databaseUrl),
+    ...(pooledUrl === null
+      ? { DATABASE_URL: serviceUrl }
+      : { DATABASE_URL: pooledUrl, DATABASE_DIRECT_URL: serviceUrl }),
     DRAIN_SECONDS: "0",
     SECRET_KEY: testKeyring.current.keyObject.export().toString("base64"),
     // A program that went for the embedded database by mistake would leave a trace there.

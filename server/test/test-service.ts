@@ -25,7 +25,7 @@ import type { InboxWatch } from "../src/storage/approvals/inbox-watch.ts";
 import type { ResolutionWatch } from "../src/storage/approvals/resolution-watch.ts";
 import { checkAnswer } from "./openapi-check.ts";
 import { hangMs } from "./patience.ts";
-import { makeTestDatabase, type TestDatabase } from "./test-database.ts";
+import { makeTestDatabase, type TestDatabase, throughPooler } from "./test-database.ts";
 
 export type Reply = {
   status: number;
@@ -135,8 +135,10 @@ export async function startNode(
 ): Promise<TestNode> {
   const { logDestination, publicUrl = testPublicUrl, shortOutageMs = 0, ...rest } = options;
   const db = openDatabase({ connection, connectionsMax: 10, onIdleFault: () => {} });
+  const pooled = throughPooler(serviceConnection.connectionString);
   const servicePool = openDatabase({
-    connection: serviceConnection,
+    connection: pooled === null ? serviceConnection : { connectionString: pooled },
+    isThroughPooler: pooled !== null,
     connectionsMax: 10,
     shortOutageMs,
     onIdleFault: () => {},
