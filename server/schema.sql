@@ -93,8 +93,10 @@ begin
   delete from events where workspace_id = workspace and approval_id = any (chosen);
   delete from reviewers where workspace_id = workspace and approval_id = any (chosen);
   -- With the salts: from here on the entries of these requests say nothing.
-  delete from log_openings o using log_trees t
-  where t.id = o.tree_id and t.workspace_id = workspace and o.approval_id = any (chosen);
+  delete from log_openings o
+  where o.approval_id = any (chosen)
+    -- Looked up for each opening: a join would look for the logs of the workspace, and read all logs to find them.
+    and (select t.workspace_id from log_trees t where t.id = o.tree_id) = workspace;
   delete from approvals where workspace_id = workspace and id = any (chosen);
 
   insert into log_pending (workspace_id, source, subject, detail)

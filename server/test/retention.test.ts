@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { inTransaction } from "../src/database/database.ts";
+import { inTransaction, openDatabase, type Queryable } from "../src/database/database.ts";
 import { retentionBatch } from "../src/domain/limits.ts";
 import { isRefusal } from "../src/domain/refusal.ts";
 import { overview, usage } from "../src/http/dashboard/figures.ts";
@@ -302,6 +302,72 @@ test("deleting a few looks at few rows, however many there are", async () => {
     }
   } finally {
     client.release();
+  }
+});
+
+/** A log with an entry of each request, and two of nobody's. */
+async function fillLog(workspaceId: string): Promise<void> {
+  await db.query(
+    `with tree as (
+       insert into log_trees (workspace_id, origin, home, root)
+       values ($1, 'origin of ' || $1, '-/-/-', sha256(''))
+       returning id
+     ), fact as (
+       select tree.id as tree_id, row_number() over (order by a.id, n) as index, n, a.id as approval_id
+       from tree, approvals a, generate_series(1, 3) n
+       where a.workspace_id = $1
+     ), entry as (
+       insert into log_entries (tree_id, index, entry, leaf_hash) select tree_id, index, '', sha256('') from fact
+     )
+     insert into log_openings (tree_id, index, subject, approval_id, salt, fact)
+     select tree_id, index, approval_id, case n when 1 then approval_id end, sha256(''), '' from fact`,
+    [workspaceId],
+  );
+}
+
+test("deleting looks at the logs of what it deletes, however many there are, and whenever it was planned", async () => {
+  const many = 2_000;
+  const { id: workspaceId } = await makeWorkspace(db);
+  const workerDb = openDatabase({
+    ...{ connection: service.database.connection, connectionsMax: 1, walksIndexes: true },
+    onIdleFault: () => {},
+  });
+  const [call, worker] = [await servicePool.connect(), await workerDb.connect()];
+  const deleteFive = (client: Queryable) =>
+    rowsLookedAt(client, () =>
+      client.query("select delete_old_requests($1, 5) as deleted", [workspaceId]),
+    );
+  try {
+    await makePast(workspaceId, { createdAgoMs: 40 * dayMs, resolvedAgoMs: 39 * dayMs, count: 10 });
+    await keepFor(workspaceId, 30);
+    // Plans of nearly empty tables are kept.
+    for (let times = 0; times < 8; times += 1) {
+      for (const client of [call, worker]) await deleteFive(client);
+    }
+    await makePast(workspaceId, {
+      ...{ createdAgoMs: 38 * dayMs, resolvedAgoMs: 37 * dayMs, count: many },
+    });
+    await fillLog(workspaceId);
+    await db.query(
+      `with other as (
+         insert into workspaces (name) select 'Other' from generate_series(1, $1) returning id
+       )
+       insert into log_trees (workspace_id, origin, home, root) select id, id, '-/-/-', sha256('') from other`,
+      [many],
+    );
+    for (const when of ["before PostgreSQL has looked", "after"]) {
+      for (const [who, client] of Object.entries({ call, worker })) {
+        const { result, counts } = await deleteFive(client);
+        assert.deepEqual(result.rows, [{ deleted: 5 }]);
+        const dear = Object.entries(counts).filter(([, count]) => count >= 100);
+        assert.deepEqual(dear, [], `${when}, ${who}`);
+      }
+      await db.query("analyze");
+    }
+  } finally {
+    call.release();
+    worker.release();
+    await workerDb.end();
   }
 });
 
