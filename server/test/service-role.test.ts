@@ -321,7 +321,7 @@ describe("two roles on an external database", { skip }, () => {
     const own = await makeTestDatabase({ isEmpty: true });
     const started = startProgram({
       ...asService(),
-      DATABASE_URL: own.url,
+      ...{ DATABASE_URL: own.url, DATABASE_DIRECT_URL: "" },
       LOG_FORMAT: "json",
     });
     try {
@@ -340,7 +340,7 @@ describe("two roles on an external database", { skip }, () => {
       await migrate(other.connection);
       const mixed = {
         ...asService(),
-        DATABASE_URL: asServiceUrl(other.url),
+        ...{ DATABASE_URL: asServiceUrl(other.url), DATABASE_DIRECT_URL: "" },
         DATABASE_OWNER_URL: database.url,
       };
       assertRefused(await runCommand(mixed, ["migrate"]), /DATABASE_OWNER_URL/);

@@ -83,14 +83,13 @@ export async function startPgbouncer(
     await client.end();
     return rows;
   };
-  await until(
-    () =>
-      command("show version").then(
-        () => true,
-        () => false,
-      ),
-    "PgBouncer to answer",
-  );
+  await until(() => {
+    if (child.exitCode !== null) throw new Error(`PgBouncer refused its settings: ${settings}`);
+    return command("show version").then(
+      () => true,
+      () => false,
+    );
+  }, "PgBouncer to answer");
   const stop = async () => {
     child.kill("SIGKILL");
     await ended;

@@ -135,7 +135,9 @@ export async function startNode(
 ): Promise<TestNode> {
   const { logDestination, publicUrl = testPublicUrl, shortOutageMs = 0, ...rest } = options;
   const db = openDatabase({ connection, connectionsMax: 10, onIdleFault: () => {} });
-  const pooled = throughPooler(serviceConnection.connectionString);
+  // Settings of one session don't go through a pooler.
+  const { connectionString, ...settings } = serviceConnection;
+  const pooled = Object.keys(settings).length === 0 ? throughPooler(connectionString) : null;
   const servicePool = openDatabase({
     connection: pooled === null ? serviceConnection : { connectionString: pooled },
     isThroughPooler: pooled !== null,
