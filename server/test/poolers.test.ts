@@ -6,7 +6,7 @@ import pg from "pg";
 import { inTransaction, openDatabase } from "../src/database/database.ts";
 import { UnfitConnection } from "../src/database/session-settings.ts";
 import { until } from "./patience.ts";
-import { asServiceUrl, makeTestDatabase, type TestDatabase } from "./test-database.ts";
+import { asServiceUrl, isPooled, makeTestDatabase, type TestDatabase } from "./test-database.ts";
 import { type PgBouncer, pgbouncerProgram, startPgbouncer } from "./test-pgbouncer.ts";
 import { environmentOn, runCommand, startProgram, untilWritten } from "./test-program.ts";
 import { makeWorkspace, minimalBody } from "./test-service.ts";
@@ -14,8 +14,7 @@ import { makeWorkspace, minimalBody } from "./test-service.ts";
 const skip =
   pgbouncerProgram === null
     ? "no PgBouncer is installed on this machine"
-    : (process.env.TEST_POOLER_HOST ?? "") !== "" &&
-      "a pooled run has given the role the settings that these tests find missing";
+    : isPooled && "a pooled run has given the role the settings that these tests find missing";
 const transactions = ["pool_mode = transaction"];
 const ignoring = "ignore_startup_parameters = options,statement_timeout,extra_float_digits";
 

@@ -84,13 +84,16 @@ export function asServiceUrl(url: string): string {
   return changed.href;
 }
 
+/** Whether this is a pooled test run. */
+export const isPooled = (process.env.TEST_POOLER_HOST ?? "") !== "";
+
 /**
  * An address of the service's led through the pooler of a pooled test run (scripts/test.ts); null in other runs, and for
  * another PostgreSQL or role than the one in front of which the pooler stands.
  */
 export function throughPooler(url: string | undefined): string | null {
   const { TEST_POOLER_HOST: host = "", TEST_POOLER_PORT: port = "" } = process.env;
-  if (host === "" || url === undefined) return null;
+  if (!isPooled || url === undefined) return null;
   const own = new URL(asServiceUrl(testDatabaseUrl()));
   const led = new URL(url);
   own.pathname = led.pathname;
