@@ -93,7 +93,8 @@ export const isPooled = (process.env.TEST_POOLER_HOST ?? "") !== "";
  */
 export function throughPooler(url: string | undefined): string | null {
   const { TEST_POOLER_HOST: host = "", TEST_POOLER_PORT: port = "" } = process.env;
-  if (!isPooled || url === undefined) return null;
+  // An address of several hosts is no URL.
+  if (!isPooled || url === undefined || !URL.canParse(url)) return null;
   const own = new URL(asServiceUrl(testDatabaseUrl()));
   const led = new URL(url);
   own.pathname = led.pathname;
