@@ -83,19 +83,23 @@ export async function startPgbouncer(
     await client.end();
     return rows;
   };
-  await until(() => {
-    if (child.exitCode !== null) throw new Error(`PgBouncer refused its settings: ${settings}`);
-    return command("show version").then(
-      () => true,
-      () => false,
-    );
-  }, "PgBouncer to answer");
   const stop = async () => {
     child.kill("SIGKILL");
     await ended;
     relay.close();
     rmSync(folder, { recursive: true, force: true });
   };
+  const answers = until(() => {
+    if (child.exitCode !== null) throw new Error(`PgBouncer refused its settings: ${settings}`);
+    return command("show version").then(
+      () => true,
+      () => false,
+    );
+  }, "PgBouncer to answer");
+  await answers.catch(async (error) => {
+    await stop();
+    throw error;
+  });
   const reconnect = async () => void (await command("reconnect"));
   const countTransactions = async () => {
     const rows = await command("show stats_totals");
@@ -108,7 +112,9 @@ export async function startPgbouncer(
 /** In front of every database of a test run, whose service's role then has the settings that it needs there. */
 export async function startPoolerOfRun(mode: string): Promise<PgBouncer> {
   const serviceUrl = asServiceUrl(testDatabaseUrl());
-  const settings = [`pool_mode = ${mode}`, "max_client_conn = 1000"];
+  // As many sessions as PgBouncer has by default. Fewer than the service's connections are no longer fair.
+  const sessions = ["default_pool_size = 20", "max_client_conn = 1000"];
+  const settings = [`pool_mode = ${mode}`, ...sessions];
   const bouncer = await startPgbouncer(serviceUrl, settings, "*");
   try {
     await giveSettings(bouncer, serviceUrl);
