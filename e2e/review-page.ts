@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { errors, type Locator, type Page } from "playwright-core";
-import { until } from "../server/test/patience.ts";
+import { hangMs, until } from "../server/test/patience.ts";
 import { type Allowances, assertClean, checkAccessibility, screenshot } from "./browser.ts";
 
 type FirstStep = "Approve" | "Approve with changes" | "Reject";
@@ -16,8 +16,8 @@ type SecondStep =
 
 /** Only paces: a press that comes sooner or later leads to the same. */
 const pressAgainMs = 200;
-/** A dialog that opens while a press is under way covers its button for good. */
-const pressMs = 5_000;
+/** A dialog that opens while a press is under way covers its button for good. A press on a large page takes seconds. */
+const pressMs = hangMs / 4;
 
 /** The first step. Its buttons do nothing in their first moment, so a press that comes too soon is repeated. */
 export async function choose(page: Page, name: FirstStep): Promise<Locator> {
