@@ -10,6 +10,8 @@ const readsAtOnce = 8;
 
 export async function gather(world: World, faultsEndedAt: number): Promise<Evidence> {
   const { db, postgres, agents, people, receivers, mailbox, nodes } = world;
+  // What they did after the rows are read would be missing there.
+  await people.leave();
   const answers = new Map<string, string>();
   await readAnswers(world, await readRequests(db), answers);
   // Requests go on expiring: what is read later may be ahead of these answers, and never behind them.

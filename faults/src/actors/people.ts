@@ -25,6 +25,7 @@ export class People {
   readonly #chance: Chance;
   readonly #seen = new Set<string>();
   readonly #busy = new Set<Promise<void>>();
+  #haveLeft = false;
 
   constructor(doors: readonly Door[], publicUrl: string, seed: number) {
     this.#doors = doors;
@@ -40,12 +41,18 @@ export class People {
     if (this.#seen.has(token)) return;
     this.#seen.add(token);
     this.tokens.push(token);
-    if (this.#chance.isTrue(awayShare)) return;
+    if (this.#chance.isTrue(awayShare) || this.#haveLeft) return;
     const seed = this.#chance.whole(2 ** 31);
     const working = this.#decide(token, to, chanceOf(seed)).finally(() =>
       this.#busy.delete(working),
     );
     this.#busy.add(working);
+  }
+
+  /** Who is mailed from now on doesn't come, however late the mail is. */
+  async leave(): Promise<void> {
+    this.#haveLeft = true;
+    await this.untilDone();
   }
 
   async untilDone(): Promise<void> {
