@@ -28,8 +28,10 @@ export type Collector = {
   close(): Promise<void>;
 };
 
-/** Answers with this status, or never. */
-export async function startCollector(answer: number | "never" = 200): Promise<Collector> {
+/** Answers with this status, never, or with a 200 that is no answer of the protocol. */
+export async function startCollector(
+  answer: number | "never" | "a page" = 200,
+): Promise<Collector> {
   const server = http.createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
@@ -37,7 +39,8 @@ export async function startCollector(answer: number | "never" = 200): Promise<Co
     collector.calls.push({ path: request.url ?? "", headers: request.headers });
     collector.bytes.push(body, Buffer.from(JSON.stringify(request.headers)));
     readExport(body, collector);
-    if (answer !== "never") response.writeHead(answer).end();
+    if (answer === "a page") response.writeHead(200).end("<!doctype html>hush");
+    else if (answer !== "never") response.writeHead(answer).end();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

@@ -50,7 +50,7 @@ const environment = {
 const collectors: Collector[] = [];
 after(() => Promise.all(collectors.map((collector) => collector.close())));
 
-async function collect(answer: number | "never" = 200): Promise<Collector> {
+async function collect(answer: number | "never" | "a page" = 200): Promise<Collector> {
   const collector = await startCollector(answer);
   collectors.push(collector);
   return collector;
@@ -321,6 +321,7 @@ describe("a collector that", () => {
     ["never answers", "never"],
     ["answers 500", 500],
     ["answers 503", 503],
+    ["answers with a page", "a page"],
     ["is not there", null],
   ] as const) {
     test(`${what} fails no call, is logged once at most, is kept little for, and is not waited for at the end`, async () => {
@@ -345,6 +346,7 @@ describe("a collector that", () => {
       const told = program.output.match(/traces are being lost/g) ?? [];
       assert.ok(told.length <= 1, `it was told ${told.length} times`);
       assert.doesNotMatch(program.output, /"level":"error"|trace_id[^\n]+being lost/);
+      assert.doesNotMatch(program.output, /hush|"why":"\w+Delegate"/);
       assert.equal(program.errors, "");
       if (answer === "never") {
         const kept = collector?.spans.length ?? 0;

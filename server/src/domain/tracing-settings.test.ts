@@ -45,8 +45,20 @@ test("samplers, propagators and the queue are read as the standard names them", 
 
 test("a value that cannot be used is named, and never repeated", () => {
   for (const [name, values] of Object.entries({
-    OTEL_EXPORTER_OTLP_ENDPOINT: ["hush", "hush:4318", "http://", "ftp://hush", "http://hush:x"],
-    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ["//hush", "grpc://hush"],
+    OTEL_EXPORTER_OTLP_ENDPOINT: [
+      ...["hush", "hush:4318", "http://", "ftp://hush", "http://hush:x"],
+      // The exporter takes a blank for a part of the address, and names that in the log with its password.
+      ...["http://user:hush@collector:4318 ", " http://hush", "http://hu\tsh", "http://hush\n"],
+      ...["http://user:hush%zz@collector", "http://hush%@collector"],
+      // The path is appended, and would be a part of these.
+      ...["http://collector?key=hush", "http://collector/#hush"],
+    ],
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ["//hush", "grpc://hush", "http://hush ", "http://hush#x"],
+    OTEL_EXPORTER_OTLP_HEADERS: [
+      ...["hush", "=hush", "hush=", "a=b,hush", "x=%zz-hush", "x=hush%0Amore", "x=hu\nsh"],
+      ...["x hush=y", "h%C3%BCsh=hush", "x=hush%E2%82%AC", "x=hush;more"],
+    ],
+    OTEL_EXPORTER_OTLP_TRACES_HEADERS: ["hush"],
     OTEL_TRACES_EXPORTER: ["hush", "otlp,hush"],
     OTEL_EXPORTER_OTLP_PROTOCOL: ["grpc", "http/json", "hush"],
     OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: ["grpc"],
@@ -65,6 +77,19 @@ test("a value that cannot be used is named, and never repeated", () => {
           !error.message.includes("hush"),
         `${name}=${value}`,
       );
+    }
+  }
+});
+
+test("addresses and headers of a collector are taken as the exporter can send them", () => {
+  for (const [name, values] of Object.entries({
+    OTEL_EXPORTER_OTLP_ENDPOINT: ["http://user:p%40ss@collector:4318/base/", "https://collector"],
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ["https://collector/v1/traces?key=x"],
+    OTEL_EXPORTER_OTLP_HEADERS: ["", " ", "a=b", "a=b, c=d=e,", "authorization=Basic%20YQ%3D%3D"],
+  })) {
+    for (const value of values) {
+      const settings = readTracingSettings({ ...collector, [name]: value });
+      assert.notEqual(settings, null, `${name}=${value}`);
     }
   }
 });

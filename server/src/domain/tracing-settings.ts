@@ -35,10 +35,15 @@ export function readTracingSettings(environment: Environment): TracingSettings |
   const isOff = read("OTEL_SDK_DISABLED", "false").toLowerCase() === "true" || exporter === "none";
   if (isOff || endpoints.every((name) => read(name, "") === "")) return null;
 
+  // The exporter takes these as they are, so a blank around them counts.
   for (const name of endpoints) {
-    const url = read(name, "");
-    if (url !== "" && !isHttpUrl(url))
-      refuse(name, "must be an address that begins with http:// or https://");
+    const rule = read(name, "") === "" ? null : findAddressFault(environment[name] ?? "");
+    if (rule !== null) refuse(name, rule);
+  }
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: base = "" } = environment;
+  if (/[?#]/.test(base)) refuse("OTEL_EXPORTER_OTLP_ENDPOINT", "must have no ? or #");
+  for (const name of ["OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"]) {
+    if (!read(name, "").split(",").every(isHeader)) refuse(name, headerRule);
   }
   if (exporter !== "otlp") refuse("OTEL_TRACES_EXPORTER", "must be otlp or none");
   const protocolName = ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"].find(
@@ -76,8 +81,37 @@ export function readTracingSettings(environment: Environment): TracingSettings |
   };
 }
 
-function isHttpUrl(text: string): boolean {
-  return /^https?:\/\//i.test(text) && URL.canParse(text);
+/** Null if the exporter can use the address. */
+function findAddressFault(text: string): string | null {
+  if (/[\s\p{Cc}]/u.test(text)) return "must have no blanks or control characters";
+  if (!(/^https?:\/\//i.test(text) && URL.canParse(text))) {
+    return "must be an address that begins with http:// or https://";
+  }
+  const { username, password, hash } = new URL(text);
+  if (hash !== "") return "must have no #";
+  const isReadable = decode(username) !== null && decode(password) !== null;
+  return isReadable ? null : "must have a percent-encoded name and password";
+}
+
+const headerRule =
+  "must be name=value, several with commas between them, the values percent-encoded";
+
+/** As the exporter reads a part of the list: what it can't read it leaves out, and the collector refuses all traces. */
+function isHeader(part: string): boolean {
+  if (part.trim() === "") return true;
+  const [, name = "", value = ""] = /^([^=;]+)=([^;]+)$/.exec(part) ?? [];
+  return (
+    /^[!#$%&'*+.^_`|~\w-]+$/.test(decode(name.trim()) ?? "") &&
+    /^[\t\x20-\x7e\x80-\xff]+$/.test(decode(value.trim()) ?? "")
+  );
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
 }
 
 /** A value is not repeated: an address may hold a password. */

@@ -40,7 +40,8 @@ export function openTracing(settings: TracingSettings, log: Logger): Tracing {
   const tell = makeTelling(log);
   const silent = () => {};
   // A setting of the exporter that it cannot use, and spans that were dropped. Failed exports are told of below.
-  const words = { error: silent, warn: tell, info: silent, debug: silent, verbose: silent };
+  const warn = (words: string) => tell(wordsOfWarning(words));
+  const words = { error: silent, warn, info: silent, debug: silent, verbose: silent };
   diag.setLogger(words, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   const provider = new TracerProvider({
     resource: defaultResource()
@@ -59,7 +60,10 @@ export function openTracing(settings: TracingSettings, log: Logger): Tracing {
   });
   log.info({ sampler: settings.sampler }, "traces are exported");
   return {
-    tracer: makeTracer(provider.getTracer("countersign"), settings.takesTraceparent),
+    tracer: makeTracer(provider.getTracer("countersign"), {
+      takesTraceparent: settings.takesTraceparent,
+      tell,
+    }),
     stop: async () => {
       const flushed = provider.shutdown().catch(() => {});
       await Promise.race([flushed, pause(flushMs, undefined, { ref: false })]);
@@ -97,6 +101,15 @@ function tellingOfFailures(exporter: SpanExporter, tell: (why: string) => void):
     forceFlush: async () => exporter.forceFlush?.(),
     shutdown: () => exporter.shutdown(),
   };
+}
+
+/**
+ * OpenTelemetry's own words, without what it quotes: that may be an address with its password. A part of it that warns
+ * names itself first, and of those only the one that sends does.
+ */
+function wordsOfWarning(words: string): string {
+  if (!words.includes(" ")) return "the collector's answer is not one of OTLP";
+  return words.replace(/'.*/su, "…");
 }
 
 function wordsFor(error: Error): string {

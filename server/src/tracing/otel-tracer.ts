@@ -1,8 +1,10 @@
 // Makes spans of OpenTelemetry of what the service tells of its work. Nothing is patched, nothing is registered globally,
-// and the names of attributes follow the semantic conventions.
+// and the names of attributes follow the semantic conventions. A fault of OpenTelemetry costs its span and nothing else: the
+// work may have been committed when its span ends.
 
 import {
   type Attributes,
+  type Context,
   type Link,
   type Tracer as OtelApiTracer,
   type Span as OtelSpan,
@@ -17,11 +19,25 @@ import { parseTraceparent } from "./traceparent.ts";
 /** Strangers may send any method that HTTP knows. */
 const methods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
-export function makeTracer(otel: OtelApiTracer, takesTraceparent: boolean): Tracer {
-  const begin = (name: string, options: { kind: SpanKind; attributes: Attributes } & Started) => {
-    const { parent = ROOT_CONTEXT, ...rest } = options;
-    return new TracedWork(otel, otel.startSpan(name, rest, parent));
+type TracerOptions = {
+  takesTraceparent: boolean;
+  /** Learns of a fault of OpenTelemetry, by its name alone. */
+  tell: (why: string) => void;
+};
+
+export function makeTracer(otel: OtelApiTracer, { takesTraceparent, tell }: TracerOptions): Tracer {
+  const safely = <Result>(work: () => Result, otherwise: Result): Result => {
+    try {
+      return work();
+    } catch (error) {
+      tell(`OpenTelemetry threw ${error instanceof Error ? error.name : typeof error}`);
+      return otherwise;
+    }
   };
+  const start: Start = (name, { parent, ...options }) =>
+    safely(() => new TracedWork(start, safely, otel.startSpan(name, options, parent)), null);
+  const begin = (name: string, options: Beginning & Partial<Origin>) =>
+    start(name, { parent: ROOT_CONTEXT, ...options }) ?? untold;
   return {
     call: (call) => {
       const { route } = call;
@@ -45,13 +61,18 @@ export function makeTracer(otel: OtelApiTracer, takesTraceparent: boolean): Trac
   };
 }
 
-type Started = { parent?: typeof ROOT_CONTEXT; links?: Link[] };
+type Beginning = { kind: SpanKind; attributes: Attributes };
+type Origin = { parent: Context; links?: Link[] };
+type Start = (name: string, options: Beginning & Origin) => TracedWork | null;
+type Safely = <Result>(work: () => Result, otherwise: Result) => Result;
+
+const untold: Span = { traceId: null, ask: () => null, end: () => {} };
 
 /**
  * The caller's trace goes on for programs of customers. A stranger's would decide whether we record, and in which trace, so
  * it is linked only.
  */
-function originOf({ traceparent, isAgent }: TracedCall): Started {
+function originOf({ traceparent, isAgent }: TracedCall): Partial<Origin> {
   const context = parseTraceparent(traceparent);
   if (context === null) return {};
   return isAgent
@@ -60,43 +81,49 @@ function originOf({ traceparent, isAgent }: TracedCall): Started {
 }
 
 class TracedWork implements Span {
-  readonly traceId: string | null;
-  readonly #otel: OtelApiTracer;
+  readonly context: Context;
+  readonly #start: Start;
+  readonly #safely: Safely;
   readonly #span: OtelSpan;
+  readonly #recordedAs: string | null;
   #isEnded = false;
 
-  constructor(otel: OtelApiTracer, span: OtelSpan) {
-    this.#otel = otel;
+  constructor(start: Start, safely: Safely, span: OtelSpan) {
+    this.#start = start;
+    this.#safely = safely;
     this.#span = span;
-    this.traceId = span.isRecording() ? span.spanContext().traceId : null;
+    this.#recordedAs = span.isRecording() ? span.spanContext().traceId : null;
+    this.context = trace.setSpan(ROOT_CONTEXT, span);
   }
 
-  get context() {
-    return trace.setSpan(ROOT_CONTEXT, this.#span);
+  /** What outlives the work, such as a kept connection, is no part of its trace. */
+  get traceId(): string | null {
+    return this.#isEnded ? null : this.#recordedAs;
   }
 
   ask(statement: string, sharedBy = 1): Span | null {
-    if (!this.#span.isRecording()) return null;
+    if (this.traceId === null) return null;
     const attributes: Attributes = {
       "db.system.name": "postgresql",
       "db.query.summary": statement,
       ...(sharedBy > 1 ? { "countersign.shared_by": sharedBy } : {}),
     };
-    const options = { kind: SpanKind.CLIENT, attributes };
-    return new TracedWork(this.#otel, this.#otel.startSpan(statement, options, this.context));
+    return this.#start(statement, { kind: SpanKind.CLIENT, attributes, parent: this.context });
   }
 
-  end({ fault = null, outcome, status }: SpanEnd): void {
+  end(end: SpanEnd): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    if (outcome !== undefined) this.#span.setAttribute("countersign.outcome", outcome);
-    if (typeof status === "number") {
-      this.#span.setAttribute("http.response.status_code", status);
-    }
-    if (fault !== null) {
-      this.#span.setAttribute("error.type", fault);
-      this.#span.setStatus({ code: SpanStatusCode.ERROR });
-    }
-    this.#span.end();
+    this.#safely(() => endSpan(this.#span, end), undefined);
   }
+}
+
+function endSpan(span: OtelSpan, { fault = null, outcome, status }: SpanEnd): void {
+  if (outcome !== undefined) span.setAttribute("countersign.outcome", outcome);
+  if (typeof status === "number") span.setAttribute("http.response.status_code", status);
+  if (fault !== null) {
+    span.setAttribute("error.type", fault);
+    span.setStatus({ code: SpanStatusCode.ERROR });
+  }
+  span.end();
 }

@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { currentSpan, inSpan } from "../../database/current-span.ts";
 import type { Database } from "../../database/database.ts";
+import { asHolder, currentHolder } from "../../database/holder.ts";
 import type { Listener } from "../../database/listener.ts";
 import { inboxPollMs, inboxPollPauseMs } from "../../domain/channels/inbox-limits.ts";
+import type { Span } from "../../domain/tracer.ts";
 import { resolutionChannel } from "./approval-resolution.ts";
 import { InboxWatch } from "./inbox-watch.ts";
 
@@ -20,7 +23,7 @@ function makeWatch(
   const open = [["ws_1", "req_1", "PENDING"]];
   const seen = { email: "ann@example.com", since: "rev_", places: 1, open };
   const query = async ({ name }: { name: string }) => {
-    asked.push(name);
+    asked.push(currentSpan() === null && currentHolder() === null ? name : `${name} for a call`);
     if (isAway()) throw new Error("the database is away");
     return { rows: name === "inbox.readSeen" ? [seen] : [] };
   };
@@ -57,6 +60,15 @@ test("nothing is asked while nobody listens, and one statement a second for all 
   await pass(inboxPollMs);
   await pass(10 * inboxPollMs);
   assert.equal(asked.length, 4);
+});
+
+test("the look is everybody's: no part of the call that began to listen", async (context) => {
+  const { watch, asked, pass } = makeWatch(context);
+  const span: Span = { traceId: "1", ask: () => span, end: () => {} };
+  inSpan(span, () => asHolder("ws_1", () => watch.listen(ann)));
+  await pass(inboxPollPauseMs);
+  await pass(inboxPollMs);
+  assert.deepEqual(asked, ["inbox.findChanges", "inbox.readSeen", "inbox.findChanges"]);
 });
 
 test("an announcement of a request that somebody sees makes it look at once, and of another one doesn't", async (context) => {

@@ -1,6 +1,7 @@
 // Tells the browsers that listen when their person's inbox may differ. One statement a second looks for all of them, and
 // nothing is asked while nobody listens. The process's listener makes it look at once when a request was decided or voted on.
 
+import { inSpan } from "../../database/current-span.ts";
 import type { Database } from "../../database/database.ts";
 import { asHolder } from "../../database/holder.ts";
 import type { Listener } from "../../database/listener.ts";
@@ -94,7 +95,7 @@ export class InboxWatch {
     this.#timer = null;
     if (this.#isStopped || this.#people.size === 0) return;
     // What wakes it may be somebody's call; the look is everybody's.
-    this.#timer = asHolder(null, () => setTimeout(() => void this.#poll(), ms));
+    this.#timer = inSpan(null, () => asHolder(null, () => setTimeout(() => void this.#poll(), ms)));
   }
 
   async #poll(): Promise<void> {
