@@ -1,7 +1,6 @@
 // countersign request …
 
 import { Command, Option } from "commander";
-import { inTransaction } from "../database/database.ts";
 import {
   type Approval,
   type ApprovalStatus,
@@ -12,8 +11,7 @@ import { type ExportFormat, exportedFiles, exportFormats } from "../domain/appro
 import { OperatorFault } from "../domain/operator-fault.ts";
 import { type ChangeRefusal, isRefusal, refuse } from "../domain/refusal.ts";
 import { toTerminalText } from "../domain/shown/text/visible-text.ts";
-import { operator } from "../domain/workspace/activity.ts";
-import { cancelIn } from "../operations/approvals/cancel-many.ts";
+import { cancelByOperator } from "../operations/approvals/cancel-many.ts";
 import { findWithExpiry } from "../operations/approvals/expire-approvals.ts";
 import { nobodyToRemind, tooEarly } from "../operations/approvals/remind-approval.ts";
 import { refusePartial } from "../operations/approvals/whole-list.ts";
@@ -238,12 +236,10 @@ async function cancelAnywhere(db: Store["db"], ids: string[]): Promise<Ended[] |
   }
   const ended: Ended[] = [];
   for (const { id, workspaceId } of places) {
-    const cancelled = await inTransaction(db, (tx) =>
-      cancelIn(tx, { workspaceId, actor: operator.actor, ids: [id] }),
-    );
+    const isCancelled = await cancelByOperator(db, { workspaceId, id });
     const found = await findWithExpiry(db, workspaceId, id);
     if (found === null) return unknownRequest(id);
-    ended.push({ id, isCancelled: cancelled.length > 0, status: found.approval.state.kind });
+    ended.push({ id, isCancelled, status: found.approval.state.kind });
   }
   return ended;
 }

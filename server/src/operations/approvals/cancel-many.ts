@@ -1,10 +1,10 @@
 // Cancels many pending approvals at once. Each ends as if it had been cancelled alone, with its event and webhooks;
 // approvals that were resolved in between stay as they are, and are told.
 
-import type { Database, Transaction } from "../../database/database.ts";
+import { type Database, inTransaction, type Transaction } from "../../database/database.ts";
 import type { ApprovalStatus } from "../../domain/approval/approval.ts";
 import { isRefusal, type Refusal } from "../../domain/refusal.ts";
-import type { Actor, MemberDoer } from "../../domain/workspace/activity.ts";
+import { type Actor, type MemberDoer, operator } from "../../domain/workspace/activity.ts";
 import * as approvalResolution from "../../storage/approvals/approval-resolution.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
 import { inTransactionBy } from "../transaction-by.ts";
@@ -31,6 +31,16 @@ export async function cancelMany(
   const resolvedBefore =
     others.length === 0 ? [] : await approvalResolution.countFinal(db, workspaceId, others);
   return { cancelled: done.size, resolvedBefore };
+}
+
+/** One at a time, so that each keeps its place in the activity. False if it was resolved before. */
+export async function cancelByOperator(
+  db: Database,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<boolean> {
+  const { actor } = operator;
+  const ids = await inTransaction(db, (tx) => cancelIn(tx, { workspaceId, actor, ids: [id] }));
+  return ids.length > 0;
 }
 
 type CancelledBy = {
