@@ -5,6 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import pg from "pg";
 import { inTransaction, type Transaction } from "../src/database/database.ts";
 import { NotReplicated } from "../src/database/database-client.ts";
 import {
@@ -50,7 +51,7 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Commits wait for a standby of this name. There is none. */
+/** Commits wait for a standby of this name. There is none. An empty name lets all of them go on. */
 async function setStandby(name: string): Promise<void> {
   const sql = `alter system set synchronous_standby_names = '${name}'`;
   await asSuperuser(folder, postgres.connection, sql, "select pg_reload_conf()");
@@ -61,9 +62,37 @@ async function setStandby(name: string): Promise<void> {
     );
     return rows[0]?.names === name;
   }, "the setting");
+  if (name !== "") await until(doesCommitWait, "a commit to wait");
 }
 
-const waitingSql = "from pg_stat_activity where wait_event = 'SyncRep'";
+/** A session may know of the standby before PostgreSQL makes commits wait for it. */
+async function doesCommitWait(): Promise<boolean> {
+  const { host, port, user, password, database } = postgres.ownerConnection;
+  const probe = new pg.Client({ host, port, user, password, database });
+  await probe.connect();
+  try {
+    const { rows } = await probe.query<{ pid: number }>("select pg_backend_pid() as pid");
+    const isWaiting = async () => {
+      const cancel = `select pg_cancel_backend(pid) from pg_stat_activity
+        where wait_event = 'SyncRep' and pid = $1`;
+      return (await node.db.query(cancel, [rows[0]?.pid])).rowCount === 1;
+    };
+    let isOver = false;
+    const commit = probe.query("select pg_logical_emit_message(true, 'probe', '')");
+    const committed = commit.finally(() => (isOver = true));
+    let hasWaited = false;
+    const waited = async () => (hasWaited = await isWaiting());
+    await until(async () => (await waited()) || isOver, "the probe to wait or to end");
+    await committed;
+    return hasWaited;
+  } finally {
+    await probe.end();
+  }
+}
+
+/** Commits that wait, except the note that a key was used: it is part of no call, and comes once a minute. */
+const waitingSql =
+  "from pg_stat_activity where wait_event = 'SyncRep' and query not like '%update api_keys%'";
 
 async function countWaiting(): Promise<number> {
   const { rows } = await node.db.query<{ n: number }>(`select count(*)::int as n ${waitingSql}`);
