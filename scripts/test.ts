@@ -26,7 +26,7 @@ const slowestShown = 20;
 /** A start takes longer than many a file. More of them in one process would leave a core idle at the end. */
 const filesPerProcess = 6;
 const ownProcess =
-  /node:child_process|-program\.ts|-worker\.ts|embedded-postgres|\bprocess\.|performance\.now|linear-time|watch-thread|\bmock\./;
+  /node:child_process|-program\.ts|-worker\.ts|embedded-postgres|\bprocess\.|performance\.now|linear-time|watch-thread|setDefaultCACertificates|\bmock\./;
 
 const startedMs = performance.now();
 const freeCores = await measureFreeCores();
