@@ -17,8 +17,8 @@ import {
 import { migrateAsOwner } from "../src/storage/service-rights.ts";
 import { until } from "./patience.ts";
 import { decisionBody, findReviewer, openReview, postReview } from "./test-review.ts";
-import { insist, makeWorkspace, minimalBody, startNode } from "./test-service.ts";
-import { asSuperuser } from "./test-superuser.ts";
+import { insist, makeWorkspace, minimalBody, startNode, type TestNode } from "./test-service.ts";
+import { asSuperuser, asSuperuserIn } from "./test-superuser.ts";
 
 type Cluster = { dataDir: string; postgres: EmbeddedPostgres };
 
@@ -218,5 +218,85 @@ test("an action isn't handed out again by a redemption that only the former prim
   } finally {
     await node.stop();
     front.close();
+  }
+});
+
+function inSecond(...statements: string[]): Promise<void> {
+  const { dataDir, postgres } = second;
+  return asSuperuserIn(postgres.connection.database, dataDir, postgres.connection, ...statements);
+}
+
+/** As replication does it: these rows of the first cluster are in the second, too, and none that come later. */
+async function replicate(...tables: string[]): Promise<void> {
+  const source = new DatabaseClient(first.postgres.ownerConnection);
+  await source.connect();
+  const statements = ["set session_replication_role = replica"];
+  for (const table of tables) {
+    const { rows } = await source.query(`select to_jsonb(t)::text as text from ${table} t`);
+    for (const { text } of rows as { text: string }[]) {
+      statements.push(
+        `insert into ${table} select * from jsonb_populate_record(null::${table}, ${source.escapeLiteral(text)})
+         on conflict do nothing`,
+      );
+    }
+  }
+  await source.end();
+  await inSecond(...statements);
+}
+
+/** A node that goes on at the second cluster after the change, with a request that both have. */
+async function startOnBoth(before: (node: TestNode, key: string, id: string) => Promise<void>) {
+  await setReadOnly(second, false);
+  // The request's end is stored; what it came to is read next.
+  const front = await frontOf("approvals.find");
+  const node = await startNode(
+    { connection: first.postgres.ownerConnection, serviceConnection: front.connection },
+    { shortOutageMs: 60_000 },
+  );
+  const { key } = await makeWorkspace(node.db);
+  const { json } = await node.call("POST", "/v1/requests", { key, body: minimalBody });
+  await before(node, key, json.id);
+  await replicate("workspaces", "api_keys", "approvals");
+  const stop = async () => {
+    await node.stop();
+    front.close();
+  };
+  return { node, front, key, id: json.id as string, stop };
+}
+
+test("an action that the new primary gave to somebody else isn't handed out by the former's word", async () => {
+  const { node, front, key, id, stop } = await startOnBoth(async ({ db, app }, _key, asked) => {
+    const { token } = await findReviewer(db, asked);
+    const body = decisionBody(await openReview(app, token), { verdict: "approve" });
+    assert.equal((await postReview(app, `${token}/decision`, body)).status, 200);
+  });
+  try {
+    const redeem = `insert into redemptions (workspace_id, approval_id, api_key_id, redeemed_at)
+      select a.workspace_id, a.id, k.id, a.resolved_at + interval '1 millisecond'
+      from approvals a join api_keys k on k.workspace_id = a.workspace_id where a.id = '${id}'`;
+    await inSecond(redeem);
+    front.arm();
+    const reply = await node.call("POST", `/v1/requests/${id}/redeem`, { key });
+    assert.ok(front.isChanged());
+    assert.equal(reply.status, 503, reply.text);
+    const later = await node.call("POST", `/v1/requests/${id}/redeem`, { key });
+    assert.equal(later.json.error?.code, "already_redeemed", later.text);
+  } finally {
+    await stop();
+  }
+});
+
+test("a cancel that only the former primary has isn't told as done, nor as a fault of ours", async () => {
+  const { node, front, key, id, stop } = await startOnBoth(async () => {});
+  try {
+    front.arm();
+    const cancel = () => node.call("POST", `/v1/requests/${id}/cancel`, { key });
+    const reply = await cancel();
+    assert.ok(front.isChanged());
+    assert.deepEqual([reply.status, reply.json.error?.code], [503, "unavailable"], reply.text);
+    const again = await cancel();
+    assert.deepEqual([again.status, again.json.status], [200, "CANCELLED"], again.text);
+  } finally {
+    await stop();
   }
 });

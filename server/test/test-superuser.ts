@@ -5,14 +5,21 @@ import { join } from "node:path";
 import pg from "pg";
 import { superuserName } from "../src/database/embedded-postgres/cluster.ts";
 
-export async function asSuperuser(
+type Place = { host: string; port: number };
+
+export function asSuperuser(dataDir: string, place: Place, ...statements: string[]): Promise<void> {
+  return asSuperuserIn("postgres", dataDir, place, ...statements);
+}
+
+export async function asSuperuserIn(
+  database: string,
   dataDir: string,
-  { host, port }: { host: string; port: number },
+  { host, port }: Place,
   ...statements: string[]
 ): Promise<void> {
   const password = await readFile(join(dataDir, "postgres", "superuser-password"), "utf8");
   const client = new pg.Client({
-    ...{ host, port, user: superuserName, password: password.trim(), database: "postgres" },
+    ...{ host, port, user: superuserName, password: password.trim(), database },
   });
   await client.connect();
   try {

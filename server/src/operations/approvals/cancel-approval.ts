@@ -1,6 +1,7 @@
 // Cancels a pending approval for the agent that asked for it.
 
 import type { Database } from "../../database/database.ts";
+import { NotReplicated } from "../../database/database-client.ts";
 import { type Approval, describeResolution } from "../../domain/approval/approval.ts";
 import { type Refusal, refuse } from "../../domain/refusal.ts";
 import * as apiKeys from "../../storage/workspaces/api-keys.ts";
@@ -20,10 +21,12 @@ export async function cancelApproval(
   const found = await findWithExpiry(db, workspaceId, id);
   if (found === null) return unknownApproval();
   const { approval } = found;
-  if (cancelledAt !== null) return { workspaceId, approval };
-  if (approval.state.kind === "PENDING") throw new Error(`approval ${id} could not be cancelled`);
+  const { state } = approval;
+  if (cancelledAt !== null && state.kind === "CANCELLED") return { workspaceId, approval };
+  // It was cancelled, or found decided, on a server that is the primary no longer.
+  if (state.kind === "PENDING") throw new NotReplicated(`the end of ${id} vanished`);
   return refuse(
     "already_resolved",
-    `This request ${describeResolution(approval.state)} and cannot be cancelled any more. Read it to learn its outcome.`,
+    `This request ${describeResolution(state)} and cannot be cancelled any more. Read it to learn its outcome.`,
   );
 }

@@ -35,7 +35,7 @@ export async function redeemApproval(
 ): Promise<Redeemed | AlreadyRedeemed | Refusal> {
   const attempt = await redemptions.insert(inOneStatement(db), call);
   if (attempt === null) return unknownKey();
-  const { workspaceId, apiKeyId, isRedeemed } = attempt;
+  const { workspaceId, apiKeyId, redeemedAt } = attempt;
   const found = await findWithExpiry(db, workspaceId, call.id);
   if (found === null) return unknownApproval();
   const { approval } = found;
@@ -43,25 +43,29 @@ export async function redeemApproval(
   const redemption = await redemptions.find(db, { workspaceId, id: call.id });
   // Somebody approved it between the two statements. It stays approved, so this happens once.
   if (redemption === null) return redeemApproval(db, call);
+  if (redeemedAt !== null) {
+    requireSame(redemption, { redeemedAt, redeemedBy: { id: apiKeyId } });
+    return { workspaceId, approval, redemption, isReplay: false };
+  }
   const { idempotencyKey, redeemedBy } = redemption;
   const isReplay =
     idempotencyKey !== null && idempotencyKey === call.idempotencyKey && redeemedBy.id === apiKeyId;
-  if (isReplay && !isRedeemed) await requireStored(db, { workspaceId, id: call.id }, redemption);
-  return isRedeemed || isReplay
-    ? { workspaceId, approval, redemption, isReplay: !isRedeemed }
-    : alreadyRedeemed(redemption);
+  if (!isReplay) return alreadyRedeemed(redemption);
+  const where = { workspaceId, id: call.id };
+  requireSame(await findReplicated(db, (tx) => redemptions.find(tx, where)), redemption);
+  return { workspaceId, approval, redemption, isReplay };
 }
 
-/** The former primary may have had a redemption that the present one lacks, and will give to somebody else. */
-async function requireStored(
-  db: Database,
-  where: { workspaceId: string; id: string },
-  { redeemedAt, redeemedBy }: redemptions.Redemption,
-): Promise<void> {
-  const stored = await findReplicated(db, (tx) => redemptions.find(tx, where));
+type Made = { redeemedAt: Date; redeemedBy: { id: string } };
+
+/**
+ * The primary may have changed between two statements, to one that lacks the redemption of the former. It will give the
+ * action to somebody else, or already has.
+ */
+function requireSame(found: Made | null, { redeemedAt, redeemedBy }: Made): void {
   const isSame =
-    stored?.redeemedBy.id === redeemedBy.id && stored.redeemedAt.getTime() === redeemedAt.getTime();
-  if (!isSame) throw new NotReplicated(`the redemption of ${where.id} vanished`);
+    found?.redeemedBy.id === redeemedBy.id && found.redeemedAt.getTime() === redeemedAt.getTime();
+  if (!isSame) throw new NotReplicated("a redemption vanished");
 }
 
 function notApproved(state: Exclude<ApprovalState, { kind: "APPROVED" }>): Refusal {

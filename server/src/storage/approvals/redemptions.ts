@@ -11,16 +11,16 @@ type RedemptionRow = { redeemed_at: Date; api_key_id: string; api_key_name: stri
 
 /**
  * Redeems an approval if it is approved and nobody has redeemed it: of any number of racing calls, one does. Checks the
- * caller's key in the same statement. Null for an unknown key; `isRedeemed` says whether this call did it.
+ * caller's key in the same statement. Null for an unknown key; `redeemedAt` is null if this call did not do it.
  */
 export async function insert(
   tx: Transaction,
   call: { keyDigest: Buffer; id: string; idempotencyKey: string | null },
-): Promise<{ workspaceId: string; apiKeyId: string; isRedeemed: boolean } | null> {
+): Promise<{ workspaceId: string; apiKeyId: string; redeemedAt: Date | null } | null> {
   const { rows } = await tx.query<{
     workspace_id: string;
     api_key_id: string;
-    is_redeemed: boolean;
+    redeemed_at: Date | null;
   }>({
     name: "redemptions.insert",
     text: `
@@ -36,16 +36,17 @@ export async function insert(
           limit 1
         ) as a
         on conflict (workspace_id, approval_id) do nothing
-        returning approval_id
+        returning redeemed_at
       )
-      select caller.workspace_id, caller.id as api_key_id, exists (select from redeemed) as is_redeemed
+      select caller.workspace_id, caller.id as api_key_id,
+        (select redeemed_at from redeemed) as redeemed_at
       from caller`,
     values: [call.keyDigest, call.id, call.idempotencyKey],
   });
   const [row] = rows;
   return row === undefined
     ? null
-    : { workspaceId: row.workspace_id, apiKeyId: row.api_key_id, isRedeemed: row.is_redeemed };
+    : { workspaceId: row.workspace_id, apiKeyId: row.api_key_id, redeemedAt: row.redeemed_at };
 }
 
 /** The redemption of an approval, with the name of its key, which may be revoked since. */
