@@ -10,6 +10,7 @@ import { inTransaction, type Queryable } from "../src/database/database.ts";
 import { exportPageItems, unindexedJsonBytesMax } from "../src/domain/limits.ts";
 import { readPages } from "../src/storage/approvals/approval-export.ts";
 import { everything } from "../src/storage/approvals/approval-lists.ts";
+import { dueChannel } from "../src/storage/deliveries/new-deliveries.ts";
 import * as activity from "../src/storage/workspaces/activity.ts";
 import { until } from "./patience.ts";
 import { callDashboard, fromOurPage, makeMember, signIn } from "./test-dashboard.ts";
@@ -347,10 +348,17 @@ test("the command line cancels what is pending, as everybody sees, and leaves wh
     /there is no request req_none/,
   );
   const words = ["request", "cancel", pending, decided, other, pending];
+  const listening = await db.connect();
+  let wakes = 0;
+  listening.on("notification", () => (wakes += 1));
+  await listening.query(`listen ${dueChannel}`);
   assert.equal(
     textOf(await run(...words)),
     `Cancelled ${pending}.\n${decided} stays as it was: APPROVED.\nCancelled ${other}.`,
   );
+  await until(() => wakes === 2, "a worker to hear of both");
+  await listening.query("unlisten *");
+  listening.release();
   assert.deepEqual(jsonOf(await run("request", "cancel", pending, "--json")), [
     { id: pending, isCancelled: false, status: "CANCELLED" },
   ]);

@@ -6,6 +6,7 @@ import type { ApprovalStatus } from "../../domain/approval/approval.ts";
 import { isRefusal, type Refusal } from "../../domain/refusal.ts";
 import { type Actor, type MemberDoer, operator } from "../../domain/workspace/activity.ts";
 import * as approvalResolution from "../../storage/approvals/approval-resolution.ts";
+import * as newDeliveries from "../../storage/deliveries/new-deliveries.ts";
 import * as activity from "../../storage/workspaces/activity.ts";
 import { inTransactionBy } from "../transaction-by.ts";
 
@@ -39,8 +40,11 @@ export async function cancelByOperator(
   { workspaceId, id }: { workspaceId: string; id: string },
 ): Promise<boolean> {
   const { actor } = operator;
-  const ids = await inTransaction(db, (tx) => cancelIn(tx, { workspaceId, actor, ids: [id] }));
-  return ids.length > 0;
+  return inTransaction(db, async (tx) => {
+    const ids = await cancelIn(tx, { workspaceId, actor, ids: [id] });
+    if (ids.length > 0) await newDeliveries.announceDue(tx);
+    return ids.length > 0;
+  });
 }
 
 type CancelledBy = {
