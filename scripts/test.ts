@@ -50,9 +50,9 @@ try {
   const pooler = await openPooler();
   try {
     const passed = await runTests();
-    process.exitCode = passed && (await isPooled(pooler)) ? 0 : 1;
+    process.exitCode = passed && (await isUsed(pooler)) ? 0 : 1;
   } finally {
-    await pooler?.stop();
+    await pooler?.pooler.stop();
   }
 } finally {
   await release();
@@ -107,19 +107,21 @@ async function makeTemplate(url: string): Promise<void> {
 }
 
 /** TEST_POOLER=transaction: what calls and commands ask goes through PgBouncer in that mode (decision 62). */
-async function openPooler(): Promise<PgBouncer | null> {
+async function openPooler(): Promise<StartedPooler | null> {
   if (poolMode === "") return null;
   if (service === null) throw new Error("TEST_POOLER needs a role of the service's own");
   const pooler = await startPoolerOfRun(poolMode);
   process.env.TEST_POOLER_HOST = pooler.host;
   process.env.TEST_POOLER_PORT = pooler.port;
-  return pooler;
+  return { pooler, transactionsOfStart: await pooler.countTransactions() };
 }
 
+type StartedPooler = { pooler: PgBouncer; transactionsOfStart: number };
+
 /** A pooled run in which nothing went through the pooler shows nothing. */
-async function isPooled(pooler: PgBouncer | null): Promise<boolean> {
-  if (pooler === null) return true;
-  const transactions = await pooler.countTransactions();
+async function isUsed(started: StartedPooler | null): Promise<boolean> {
+  if (started === null) return true;
+  const transactions = (await started.pooler.countTransactions()) - started.transactionsOfStart;
   tell(`${transactions} transactions went through PgBouncer in ${poolMode} mode.`);
   return transactions > 0;
 }
