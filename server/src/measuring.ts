@@ -2,7 +2,7 @@
 // nothing of them is loaded.
 
 import type { Logger } from "pino";
-import { type Database, useOf } from "./database/database.ts";
+import { type Database, useOf, withoutWaiting } from "./database/database.ts";
 import type { Listener } from "./database/listener.ts";
 import type { MetricsSettings } from "./domain/access/metrics-settings.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
@@ -54,7 +54,7 @@ export async function openMeasuring(
     watch: ({ db, workerDb, listener, waitingCallers }) => {
       listener.onChange(() => metrics.listenerChanged(listener.isListening));
       metrics.watch({
-        readBacklog: () => readBacklog(db),
+        readBacklog: () => readBacklog(withoutWaiting(db)),
         pools: {
           calls: () => useOf(db),
           ...(workerDb === null ? {} : { worker: () => useOf(workerDb) }),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
 import { asHolder } from "./holder.ts";
 import { markUndone, ShortOutage } from "./short-outage.ts";
 
@@ -56,20 +57,50 @@ test("nobody waits in a process that ends, and only so many wait at once", async
   const fail = () => Promise.reject(undone());
   await assert.rejects(outage.outlast(fail, () => true));
   let isBack = false;
-  const callers = Array.from({ length: 600 }, () =>
-    outage
-      .outlast(async () => {
-        if (!isBack) throw undone();
-      }, never)
-      .then(
-        () => "done",
-        () => "failed",
-      ),
+  let tries = 0;
+  const callers = Array.from({ length: 600 }, (_, n) =>
+    asHolder(`holder ${n % 10}`, () =>
+      outage
+        .outlast(async () => {
+          tries += 1;
+          if (!isBack) throw undone();
+        }, never)
+        .then(
+          () => "done",
+          () => "failed",
+        ),
+    ),
   );
+  const own = outage.outlast(async () => {
+    if (!isBack) throw undone();
+    return "done";
+  }, never);
   const quick = await Promise.race([Promise.all(callers.slice(500)), callers[0]]);
   assert.deepEqual(new Set(quick), new Set(["failed"]));
+  await pause(600);
+  assert.ok(tries < 600 + 1_000, `${tries} tries: each may be a connection`);
   isBack = true;
   assert.deepEqual(new Set(await Promise.all(callers.slice(0, 500))), new Set(["done"]));
+  assert.equal(await own, "done", "the service's own work for many has room");
+});
+
+test("an outage that nobody met the end of is over when nobody met it for long", async (context) => {
+  let nowMs = 1_000;
+  context.mock.method(performance, "now", () => nowMs);
+  const outage = new ShortOutage(8_000);
+  const failing = async () => {
+    nowMs += 5_000;
+    throw undone();
+  };
+  await assert.rejects(outage.outlast(failing, never));
+  nowMs += 7 * 3_600_000;
+  let tries = 0;
+  const answer = await outage.outlast(async () => {
+    tries += 1;
+    if (tries < 3) throw undone();
+    return "done";
+  }, never);
+  assert.equal(answer, "done");
 });
 
 /** As PostgreSQL refuses a write. Gives up in the end, so that who waits for ever is found out. */

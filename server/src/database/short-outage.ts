@@ -7,9 +7,11 @@ import { currentHolder } from "./holder.ts";
 import { isReadOnlyFault } from "./used-connection.ts";
 
 const retryMs = 150;
+/** So many tries in this time are no load. */
+const calmMax = 100;
 /** Each keeps its request in memory. */
 const waitingMax = 500;
-/** One holder leaves room for the others. The service itself, which asks for many at once, has no such limit. */
+/** One holder leaves room for the others. */
 const waitingPerHolderMax = 250;
 /** A fault that nothing has met for so long belongs to an outage that is over. */
 const quietMs = 10_000;
@@ -60,8 +62,8 @@ export class ShortOutage {
         const outageSinceMs = this.#note(isReadOnly, now);
         // The outage seems to begin anew whenever others succeed. Nobody waits for longer because of that.
         sinceMs ??= now;
-        if (now - Math.min(sinceMs, outageSinceMs) > this.#longestMs) throw fault;
-        if (!(await this.#wait()) || isEnding()) throw fault;
+        const leftMs = Math.min(sinceMs, outageSinceMs) + this.#longestMs - now;
+        if (leftMs < 0 || !(await this.#wait(leftMs)) || isEnding()) throw fault;
       }
     }
   }
@@ -69,27 +71,36 @@ export class ShortOutage {
   /** Answers since when calls meet this. */
   #note(isReadOnly: boolean, now: number): number {
     const known = isReadOnly ? this.#readOnly : this.#away;
-    const isOver = known === null || (isReadOnly && now - known.lastMs > quietMs);
+    const isOver = known === null || now - known.lastMs > quietMs;
     const stretch = { sinceMs: isOver ? now : known.sinceMs, lastMs: now };
     if (isReadOnly) this.#readOnly = stretch;
     else this.#away = stretch;
     return stretch.sinceMs;
   }
 
-  /** Answers false at once if too many wait already. */
-  async #wait(): Promise<boolean> {
+  /** Answers false at once if too many wait already. The service itself, which asks for many calls at once, always may. */
+  async #wait(leftMs: number): Promise<boolean> {
     const holder = currentHolder();
+    const leave = holder === null ? () => {} : this.#enter(holder);
+    if (leave === null) return false;
+    // Not all at the same moment, and each more seldom the more they are: every try may be a connection of its own.
+    const ms = retryMs * (0.5 + Math.random()) * Math.max(1, this.#waiting / calmMax);
+    await pause(Math.min(ms, leftMs + retryMs));
+    leave();
+    return true;
+  }
+
+  /** Null if there is no place. */
+  #enter(holder: Holder): (() => void) | null {
     const its = this.#waitingOf.get(holder) ?? 0;
-    if (this.#waiting >= waitingMax) return false;
-    if (holder !== null && its >= waitingPerHolderMax) return false;
+    if (this.#waiting >= waitingMax || its >= waitingPerHolderMax) return null;
     this.#waiting += 1;
     this.#waitingOf.set(holder, its + 1);
-    // Not all at the same moment.
-    await pause(retryMs * (0.5 + Math.random()));
-    this.#waiting -= 1;
-    const left = (this.#waitingOf.get(holder) ?? 0) - 1;
-    if (left > 0) this.#waitingOf.set(holder, left);
-    else this.#waitingOf.delete(holder);
-    return true;
+    return () => {
+      this.#waiting -= 1;
+      const left = (this.#waitingOf.get(holder) ?? 0) - 1;
+      if (left > 0) this.#waitingOf.set(holder, left);
+      else this.#waitingOf.delete(holder);
+    };
   }
 }

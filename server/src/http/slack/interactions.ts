@@ -1,7 +1,7 @@
 // Clicks that Slack sends over HTTP. Only a signature of an app that is connected this way lets one in; everybody else
 // learns nothing.
 
-import type { Database } from "../../database/database.ts";
+import { type Database, withoutWaiting } from "../../database/database.ts";
 import type { Keyring } from "../../domain/access/keyring.ts";
 import { isSignedBy, isTimely } from "../../domain/access/slack-signature.ts";
 import { textOf } from "../../domain/approval/json-body.ts";
@@ -33,7 +33,8 @@ export async function interact(calls: SlackCalls, call: Call): Promise<Answer> {
   const payload = payloadOf(call.body);
   const appId = appIdOf(payload);
   if (appId === null) return unprovenSlack();
-  const connections = await slackConnections.listOverHttp(db, appId);
+  // Slack waits for three seconds, so a short outage isn't waited for.
+  const connections = await slackConnections.listOverHttp(withoutWaiting(db), appId);
   // Workspaces that share an app share its secret. However many they are, a stranger's call costs one try of each.
   const isProof = new Map<string, boolean>();
   const proving = connections.filter((connection) => {
