@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { withoutWaiting } from "./database/database.ts";
 import { Readiness } from "./database/readiness.ts";
+import { localUrl } from "./domain/access/public-url.ts";
 import { OperatorFault } from "./domain/operator-fault.ts";
 import { healthRoutes } from "./http/api/health.ts";
 import { buildApp } from "./http/frame/app.ts";
@@ -66,5 +67,5 @@ export async function listen(
     throw error;
   }
   const { port: actualPort } = app.server.address() as AddressInfo;
-  return `http://${host === "127.0.0.1" || host === "0.0.0.0" ? "localhost" : host}:${actualPort}`;
+  return localUrl(host, actualPort);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { flawOfPublicUrl } from "./public-url.ts";
+import { flawOfPublicUrl, localUrl } from "./public-url.ts";
 
 test("an address that is encrypted, or stays on this machine, has no flaw", () => {
   for (const url of [
@@ -30,5 +30,20 @@ test("plain http to any other host is told, with what follows from it and what t
     const flaw = flawOfPublicUrl(url) ?? "";
     assert.ok(flaw.includes(url), url);
     assert.match(flaw, /unencrypted.*nothing can be decided.*TLS.*PUBLIC_URL.*https:\/\//);
+  }
+});
+
+test("whatever the service listens on, its address is one that a browser takes", () => {
+  for (const [host, url] of [
+    ["127.0.0.1", "http://localhost:3000"],
+    ["0.0.0.0", "http://localhost:3000"],
+    ["::", "http://localhost:3000"],
+    ["::1", "http://[::1]:3000"],
+    ["fd00::5", "http://[fd00::5]:3000"],
+    ["10.0.0.5", "http://10.0.0.5:3000"],
+    ["approvals.internal", "http://approvals.internal:3000"],
+  ] as const) {
+    assert.equal(localUrl(host, 3000), url);
+    assert.ok(URL.canParse(url));
   }
 });

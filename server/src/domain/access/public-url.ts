@@ -10,6 +10,13 @@ export function isLoopbackHost(host: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]|::1)$/.test(host);
 }
 
+/** Where this machine reaches what listens on `host`. */
+export function localUrl(host: string, port: number): string {
+  const isHere = ["0.0.0.0", "::", "127.0.0.1"].includes(host);
+  const name = host.includes(":") ? `[${host}]` : host;
+  return `http://${isHere ? "localhost" : name}:${port}`;
+}
+
 /** Says what is wrong with it, and what to do, or null when it is fine. */
 export function flawOfPublicUrl(url: string): string | null {
   const { protocol, hostname } = new URL(url);
