@@ -59,6 +59,9 @@ test("a value that cannot be used is named, and never repeated", () => {
       ...["x hush=y", "h%C3%BCsh=hush", "x=hush%E2%82%AC", "x=hush;more"],
     ],
     OTEL_EXPORTER_OTLP_TRACES_HEADERS: ["hush"],
+    OTEL_RESOURCE_ATTRIBUTES: [
+      ...["hush", "a=b,hush", "=hush", "a=hush=b", "a=%zz-hush", `a=${"hush".repeat(64)}`],
+    ],
     OTEL_TRACES_EXPORTER: ["hush", "otlp,hush"],
     OTEL_EXPORTER_OTLP_PROTOCOL: ["grpc", "http/json", "hush"],
     OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: ["grpc"],
@@ -85,6 +88,7 @@ test("addresses and headers of a collector are taken as the exporter can send th
   for (const [name, values] of Object.entries({
     OTEL_EXPORTER_OTLP_ENDPOINT: ["http://user:p%40ss@collector:4318/base/", "https://collector"],
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ["https://collector/v1/traces?key=x"],
+    OTEL_RESOURCE_ATTRIBUTES: ["", "a=b, c=d%2Ce,", "deployment.environment.name=prod", "a="],
     OTEL_EXPORTER_OTLP_HEADERS: ["", " ", "a=b", "a=b, c=d=e,", "authorization=Basic%20YQ%3D%3D"],
   })) {
     for (const value of values) {

@@ -43,7 +43,10 @@ export function readTracingSettings(environment: Environment): TracingSettings |
   const { OTEL_EXPORTER_OTLP_ENDPOINT: base = "" } = environment;
   if (/[?#]/.test(base)) refuse("OTEL_EXPORTER_OTLP_ENDPOINT", "must have no ? or #");
   for (const name of ["OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"]) {
-    if (!read(name, "").split(",").every(isHeader)) refuse(name, headerRule);
+    if (!read(name, "").split(",").every(isHeader)) refuse(name, listRule);
+  }
+  if (!read("OTEL_RESOURCE_ATTRIBUTES", "").split(",").every(isAttribute)) {
+    refuse("OTEL_RESOURCE_ATTRIBUTES", listRule);
   }
   if (exporter !== "otlp") refuse("OTEL_TRACES_EXPORTER", "must be otlp or none");
   const protocolName = ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"].find(
@@ -93,8 +96,9 @@ function findAddressFault(text: string): string | null {
   return isReadable ? null : "must have a percent-encoded name and password";
 }
 
-const headerRule =
-  "must be name=value, several with commas between them, the values percent-encoded";
+const listRule = "must be name=value, several with commas between them, the values percent-encoded";
+/** Of OpenTelemetry. */
+const attributeLengthMax = 255;
 
 /** As the exporter reads a part of the list: what it can't read it leaves out, and the collector refuses all traces. */
 function isHeader(part: string): boolean {
@@ -104,6 +108,15 @@ function isHeader(part: string): boolean {
     /^[!#$%&'*+.^_`|~\w-]+$/.test(decode(name.trim()) ?? "") &&
     /^[\t\x20-\x7e\x80-\xff]+$/.test(decode(value.trim()) ?? "")
   );
+}
+
+/** One that OpenTelemetry can't read costs all of them. */
+function isAttribute(part: string): boolean {
+  if (part.trim() === "") return true;
+  const [name = "", value, ...more] = part.split("=");
+  const isShort = (text: string | null) => text !== null && text.length <= attributeLengthMax;
+  if (value === undefined || more.length > 0 || name.trim() === "") return false;
+  return isShort(decode(name.trim())) && isShort(decode(value.trim()));
 }
 
 function decode(text: string): string | null {
