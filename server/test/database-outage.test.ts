@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
+import { openDatabase } from "../src/database/database.ts";
 import {
   type EmbeddedPostgres,
   useEmbeddedPostgres,
@@ -78,6 +81,37 @@ test("while the database is away every call is 503 and the process lives; when i
   assert.equal((await create("during")).status, 201);
   const read = await node.call("GET", `/v1/requests/${json.id}`, { key });
   assert.equal(read.json.status, "PENDING");
+});
+
+test("a call whose connecting hangs is answered once another attempt gets through", async (t) => {
+  const { connection } = postgres;
+  let attempts = 0;
+  // As a load balancer holds connections to a server that has just gone.
+  const balancer = createServer((client) => {
+    attempts += 1;
+    client.on("error", () => {});
+    if (attempts === 1) return;
+    const server = connect(`${connection.host}/.s.PGSQL.${connection.port}`);
+    client.on("close", () => server.destroy());
+    server.on("error", () => client.destroy());
+    client.pipe(server).pipe(client);
+  });
+  balancer.listen(0, "127.0.0.1");
+  await once(balancer, "listening");
+  const { port } = balancer.address() as AddressInfo;
+  const db = openDatabase({
+    connection: { ...connection, host: "127.0.0.1", port },
+    connectionsMax: 1,
+    onIdleFault: () => {},
+    shortOutageMs: 60_000,
+  });
+  t.after(async () => {
+    await db.end();
+    balancer.close();
+  });
+  const { rows } = await db.query("select 1 as one");
+  assert.deepEqual(rows, [{ one: 1 }]);
+  assert.ok(attempts > 1);
 });
 
 test("a restart of seconds fails no call, and each create is made once", async (t) => {

@@ -17,6 +17,7 @@ import {
   isSurelyUndone,
   isTurnedAway,
   isUnavailable,
+  isUnconnected,
 } from "./faults.ts";
 import { currentHolder } from "./holder.ts";
 import { neededSettings, type Settings, toOptions } from "./session-settings.ts";
@@ -307,7 +308,7 @@ async function connectTo(db: Database): Promise<pg.PoolClient> {
   try {
     return await db.connect();
   } catch (error) {
-    if (isTurnedAway(error)) markUndone(error);
+    if (isTurnedAway(error) || isUnconnected(error)) markUndone(error);
     throw error;
   }
 }

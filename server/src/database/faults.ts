@@ -41,6 +41,8 @@ const unreachableSocketCodes = new Set([
 // Messages of pg, without a code, when a connection can't be had, is lost, or doesn't answer.
 const lostMessages =
   /Connection terminated unexpectedly|Client has encountered a connection error|Client was closed/;
+const unconnectedMessages =
+  /timeout exceeded when trying to connect|^timeout expired$|Connection terminated due to connection timeout/;
 const unreachableMessages =
   /timeout exceeded when trying to connect|^timeout expired$|Connection terminated|Query read timeout|Client has encountered a connection error|Client was closed|There was an error establishing an SSL connection/;
 
@@ -89,6 +91,14 @@ export function isTurnedAway(error: unknown): boolean {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   if (goneSocketCodes.has(code) || lostSocketCodes.has(code)) return true;
   return /^(08...|57P0[123]|25006)$/.test(code) || lostMessages.test(error.message);
+}
+
+/**
+ * True when a connection could not be had in good time. A load balancer whose server has just gone holds connections for
+ * seconds, and the next attempt may lead to the new one.
+ */
+export function isUnconnected(error: unknown): boolean {
+  return error instanceof Error && unconnectedMessages.test(error.message);
 }
 
 /**

@@ -36,7 +36,7 @@ test("a fault that leaves it open whether the work was done is thrown at once", 
 });
 
 test("an outage that has lasted too long fails calls at once, and the next one is short again", async () => {
-  const outage = new ShortOutage(0);
+  const outage = new ShortOutage(100);
   let tries = 0;
   const fail = async () => {
     tries += 1;

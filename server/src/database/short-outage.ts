@@ -46,7 +46,7 @@ export class ShortOutage {
 
   /** Does the work again while it was certainly undone. `isEnding` means that nobody should wait any more. */
   async outlast<Result>(work: () => Promise<Result>, isEnding: () => boolean): Promise<Result> {
-    let sinceMs: number | null = null;
+    const startedMs = performance.now();
     let hasMetReadOnly = false;
     for (;;) {
       try {
@@ -61,8 +61,7 @@ export class ShortOutage {
         hasMetReadOnly ||= isReadOnly;
         const outageSinceMs = this.#note(isReadOnly, now);
         // The outage seems to begin anew whenever others succeed. Nobody waits for longer because of that.
-        sinceMs ??= now;
-        const leftMs = Math.min(sinceMs, outageSinceMs) + this.#longestMs - now;
+        const leftMs = Math.min(startedMs, outageSinceMs) + this.#longestMs - now;
         if (leftMs < 0 || !(await this.#wait(leftMs)) || isEnding()) throw fault;
       }
     }
