@@ -12,6 +12,20 @@ function focused(page: Page): Promise<string> {
   return page.evaluate("document.activeElement?.innerText ?? ''") as Promise<string>;
 }
 
+/** Presses j and k until the row has the focus: a page that has just changed may not hear the first of them. */
+async function goTo(page: Page, summary: string): Promise<void> {
+  const isAt = (): Promise<number> =>
+    page.evaluate(`[...document.querySelectorAll(".row-words")].findIndex((row) =>
+      row.closest("li")?.contains(document.activeElement))`);
+  const aim = (await summaries(page)).indexOf(summary);
+  assert.notEqual(aim, -1);
+  await eventually(async () => {
+    const at = await isAt();
+    if (at !== aim) await page.keyboard.press(at < aim ? "j" : "k");
+    return (await isAt()) === aim;
+  }, `the row of ${summary} has the focus`);
+}
+
 /** As somebody does who holds a key down. */
 async function hold(page: Page, key: string): Promise<void> {
   for (let times = 0; times < 20; times += 1) await page.keyboard.down(key);
@@ -118,7 +132,7 @@ journey("several requests are selected and rejected by keyboard alone", async (t
   const page = await enterInbox(there, ann, desktop);
   await rowOf(page, "Close ticket 2.").waitFor();
   for (const summary of names) {
-    await page.keyboard.press("j");
+    await goTo(page, summary);
     await page.keyboard.press("Enter");
     await page.locator("main.page .summary", { hasText: summary }).waitFor();
     const approve = page.locator("#decision .button-primary");
@@ -129,8 +143,10 @@ journey("several requests are selected and rejected by keyboard alone", async (t
   await page.getByRole("button", { name: "Select" }).focus();
   await page.keyboard.press("Enter");
   for (const summary of names) {
-    await rowOf(page, summary).getByRole("checkbox").focus();
+    const box = rowOf(page, summary).getByRole("checkbox");
+    await box.focus();
     await page.keyboard.press(" ");
+    await eventually(() => box.isChecked(), `${summary} is selected`);
   }
   const dialog = page.getByRole("dialog", { name: "Reject 2 requests?" });
   await page.getByRole("button", { name: "Reject 2", exact: true }).focus();

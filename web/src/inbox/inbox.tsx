@@ -1,6 +1,6 @@
 // The list with the open request beside it, and deciding several requests at once.
 
-import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, type RefObject, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { ReadReview } from "../review/read-review.ts";
 import type { ReviewFrame } from "../review/review-frame.tsx";
 import { inboxWords } from "./frame/inbox-words.ts";
@@ -180,14 +180,14 @@ function withRead(
   return after;
 }
 
-/** Back in the list, the focus is on the row of the request that was left. */
+/** Back in the list, the focus is on the row of the request that was left, before a next key can be pressed. */
 function useFocusOnReturn(
   openId: string | null,
   isOpen: boolean,
   column: RefObject<HTMLElement | null>,
 ): void {
   const left = useRef<string | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isOpen) {
       left.current = openId;
       return;
