@@ -49,7 +49,7 @@ export class People {
     this.#busy.add(working);
   }
 
-  /** Who is mailed from now on doesn't come, however late the mail is. */
+  /** From now on nobody comes for a mail, however late it is. */
   async leave(): Promise<void> {
     this.#haveLeft = true;
     await this.untilDone();
