@@ -297,6 +297,32 @@ journey("long numbers are shown in groups beside the value, and copied without",
   await inspect(page, "grouped");
 });
 
+journey("nothing below what is open at first moves when it comes into sight", async (there) => {
+  const pad = "A long text at the end. ".repeat(60);
+  const values = Array.from({ length: 300 }, (_, at) => `a value ${at}`);
+  const { page } = await ask(there, {
+    summary: "Import",
+    notify: "ann@example.com",
+    payload: { values, last: 1, pad },
+  });
+  // Rows get their tools when they come near.
+  const lastRow = page.locator('[aria-label="Edit values[246]"]');
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.reload();
+    const foot = page.locator(".payload-foot");
+    await foot.waitFor();
+    const placeOfFoot = () =>
+      page.evaluate(
+        `Math.round(document.querySelector(".payload-foot").getBoundingClientRect().top + scrollY)`,
+      );
+    const before = await placeOfFoot();
+    await foot.scrollIntoViewIfNeeded();
+    await lastRow.waitFor();
+    assert.equal(await placeOfFoot(), before, `${width} pixels wide`);
+  }
+});
+
 journey(
   "a payload of 20,000 values and 200 KB is opened, scrolled and edited in place",
   async (there) => {

@@ -1,5 +1,6 @@
 // The rows of a container. A short one has them all at once. A long one has chunks: they appear in steps, those out of
-// sight are plain text and skipped by layout, and those near the window have their tools.
+// sight are plain text, and those near the window have their tools. Layout skips what is out of sight, unless it was open
+// at first: a guessed height there would move what stands below when the reader comes to it.
 
 import { memo, type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import type { JsonPath } from "../../../server/src/domain/shown/json-tree.ts";
@@ -93,14 +94,15 @@ export function LongRows({ of, count, from, end }: LongRowsProps) {
   });
 }
 
-const Block = memo(
-  (props: LongRowsProps) => (
-    <div className="block">
+const Block = memo((props: LongRowsProps) => {
+  const tree = useTree();
+  const [isThereAtOnce] = useState(() => tree.rowsLeft() > 0);
+  return (
+    <div className={isThereAtOnce ? "block at-once" : "block"}>
       <LongRows {...props} />
     </div>
-  ),
-  isSameBlock,
-);
+  );
+}, isSameBlock);
 
 function entryOf(list: ChunkList, chunk: Chunk): Entry {
   const [entry] = entriesIn(list, chunk);
@@ -160,6 +162,7 @@ function NearOrFarRows({ of, chunk, count }: ChunkRowsProps) {
   const tree = useTree();
   const element = useRef<HTMLDivElement>(null);
   const isHolding = (value: number) => value >= chunk.value && value < chunk.value + chunk.size;
+  const [isThereAtOnce] = useState(() => tree.rowsLeft() > 0);
   const [isReady] = useState(() => tree.takeRows(chunk.count, chunk.size));
   const [isNear, setNear] = useState(() => tree.isTarget(isHolding));
   const noteNear = (isNearNow: boolean) => setNear(isNearNow || hasFocus(element.current));
@@ -182,7 +185,7 @@ function NearOrFarRows({ of, chunk, count }: ChunkRowsProps) {
     };
   }, [chunk, count, isNear]);
   return (
-    <div className="chunk" ref={element}>
+    <div className={isThereAtOnce ? "chunk at-once" : "chunk"} ref={element}>
       {isReady || isNear ? (
         <NearRows key="near">{entriesIn(list, chunk, count).map(row)}</NearRows>
       ) : (
