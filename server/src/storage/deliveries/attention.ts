@@ -113,14 +113,14 @@ const firstIdOfDays = `'dlv_' || lpad(to_hex(
   floor(extract(epoch from now() - interval '${attentionDays} days') * 1000)::bigint), 12, '0')`;
 
 // Sub-selects with a limit look rows up, because plain joins, planned while the tables were small, would walk through
-// all rows of a workspace. Workspace and end of pending approvals are compared as a pair for the same reason: only their
-// index by end knows it, so those that expire first are looked at, however many are pending.
+// all rows of a workspace. The ends of pending approvals are compared with sub-selects for the same reason: the planner
+// can't look into them, expects few rows in between, and takes the index by end, whatever its figures say.
 const attentionSql = `
   with pending as materialized (
     select id, created_at, expires_at
     from approvals
-    where status = 'PENDING' and (workspace_id, expires_at) > ($1, now())
-      and (workspace_id, expires_at) <= ($1, now() + interval '${expiringSoonMinutesMax} minutes')
+    where status = 'PENDING' and workspace_id = $1 and expires_at > (select now())
+      and expires_at <= (select now() + interval '${expiringSoonMinutesMax} minutes')
     order by workspace_id, expires_at, id
     limit ${pendingCountMax + 1}
   ),
