@@ -297,31 +297,37 @@ journey("long numbers are shown in groups beside the value, and copied without",
   await inspect(page, "grouped");
 });
 
-journey("nothing below what is open at first moves when it comes into sight", async (there) => {
-  const pad = "A long text at the end. ".repeat(60);
-  const values = Array.from({ length: 300 }, (_, at) => `a value ${at}`);
-  const { page } = await ask(there, {
-    summary: "Import",
-    notify: "ann@example.com",
-    payload: { values, last: 1, pad },
-  });
-  // Rows get their tools when they come near.
-  const lastRow = page.locator('[aria-label="Edit values[246]"]');
-  for (const width of [1280, 390]) {
-    await page.setViewportSize({ width, height: 800 });
-    await page.reload();
-    const foot = page.locator(".payload-foot");
-    await foot.waitFor();
-    const placeOfFoot = () =>
-      page.evaluate(
-        `Math.round(document.querySelector(".payload-foot").getBoundingClientRect().top + scrollY)`,
-      );
-    const before = await placeOfFoot();
-    await foot.scrollIntoViewIfNeeded();
-    await lastRow.waitFor();
-    assert.equal(await placeOfFoot(), before, `${width} pixels wide`);
-  }
-});
+/** A text that takes some lines. */
+const long =
+  "These words are wrapped, so their height is known only when they were laid out. ".repeat(4);
+
+for (const [name, payload] of Object.entries({
+  "long texts": Array.from({ length: 300 }, (_, at) => `${long} ${at}`),
+  "objects with a long text": Array.from({ length: 120 }, (_, at) => ({ at, note: long })),
+  "numbers before a long text": { values: Array.from({ length: 300 }, (_, at) => at), long },
+})) {
+  journey(
+    `${name}: nothing below what is open at first moves once it is in sight`,
+    async (there) => {
+      const { page } = await ask(there, { summary: "Import", notify: "ann@example.com", payload });
+      for (const width of [1280, 390]) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.reload();
+        const foot = page.locator(".payload-foot");
+        await foot.waitFor();
+        const placeOfFoot = () =>
+          page.evaluate(
+            `Math.round(document.querySelector(".payload-foot").getBoundingClientRect().top + scrollY)`,
+          );
+        const before = await placeOfFoot();
+        await foot.scrollIntoViewIfNeeded();
+        // What comes near the window changes a few frames later.
+        await untilStill(page);
+        assert.equal(await placeOfFoot(), before, `${width} pixels wide`);
+      }
+    },
+  );
+}
 
 journey(
   "a payload of 20,000 values and 200 KB is opened, scrolled and edited in place",

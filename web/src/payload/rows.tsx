@@ -96,9 +96,13 @@ export function LongRows({ of, count, from, end }: LongRowsProps) {
 
 const Block = memo((props: LongRowsProps) => {
   const tree = useTree();
-  const [isThereAtOnce] = useState(() => tree.rowsLeft() > 0);
+  const element = useRef<HTMLDivElement>(null);
+  const [isReady] = useState(() => tree.rowsLeft() > 0);
+  useLayoutEffect(() => {
+    if (isReady && element.current !== null) tree.layOut(element.current);
+  }, []);
   return (
-    <div className={isThereAtOnce ? "block at-once" : "block"}>
+    <div className="block" ref={element}>
       <LongRows {...props} />
     </div>
   );
@@ -137,7 +141,7 @@ function partsAtOnce(
   let parts = 0;
   while (parts < wanted && left > 0) {
     left -= perPart > 1 ? perPart : (chunks[from + parts]?.count ?? 0);
-    if (left >= 0) parts += 1;
+    parts += 1;
   }
   return parts;
 }
@@ -162,8 +166,7 @@ function NearOrFarRows({ of, chunk, count }: ChunkRowsProps) {
   const tree = useTree();
   const element = useRef<HTMLDivElement>(null);
   const isHolding = (value: number) => value >= chunk.value && value < chunk.value + chunk.size;
-  const [isThereAtOnce] = useState(() => tree.rowsLeft() > 0);
-  const [isReady] = useState(() => tree.takeRows(chunk.count, chunk.size));
+  const [isReady] = useState(() => tree.takeRows(count));
   const [isNear, setNear] = useState(() => tree.isTarget(isHolding));
   const noteNear = (isNearNow: boolean) => setNear(isNearNow || hasFocus(element.current));
   useNear(element, isReady ? null : noteNear);
@@ -184,8 +187,13 @@ function NearOrFarRows({ of, chunk, count }: ChunkRowsProps) {
       if (part !== null) guessHeight(part, 0);
     };
   }, [chunk, count, isNear]);
+  useLayoutEffect(() => {
+    if (!isReady || element.current === null) return;
+    tree.takeRows(rowsIn(element.current) - count);
+    tree.layOut(element.current);
+  }, []);
   return (
-    <div className={isThereAtOnce ? "chunk at-once" : "chunk"} ref={element}>
+    <div className="chunk" ref={element}>
       {isReady || isNear ? (
         <NearRows key="near">{entriesIn(list, chunk, count).map(row)}</NearRows>
       ) : (

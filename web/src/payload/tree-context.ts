@@ -24,19 +24,28 @@ export type Tree = OpeningRows &
 /** Parts that are open at first are there at once; parts opened later appear in steps. */
 export type RowsAtOnce = {
   rowsLeft: () => number;
-  /** Reserves this many rows with their values, and says whether they have their tools from the start. */
-  takeRows: (rows: number, values: number) => boolean;
+  /** Reserves this many rows, and says whether they have their tools from the start. */
+  takeRows: (rows: number) => boolean;
+  /** Lays a part out before it comes into sight, as long as few others are: a guessed height would move what follows. */
+  layOut: (part: HTMLElement) => void;
 };
+
+/** A usual row has ten. Hidden characters have their own, and laying out very many of them would hold up a phone. */
+const elementsAtOnce = 20_000;
 
 export function rowsAtOnce(): RowsAtOnce {
   let rowsLeft = openValuesAtFirst;
-  let toolsLeft = openValuesAtFirst;
+  let elementsLeft = elementsAtOnce;
   return {
     rowsLeft: () => rowsLeft,
-    takeRows: (rows, values) => {
+    takeRows: (rows) => {
+      const isReady = rowsLeft > 0;
       rowsLeft -= rows;
-      toolsLeft -= values;
-      return toolsLeft >= 0;
+      return isReady;
+    },
+    layOut: (part) => {
+      elementsLeft -= part.getElementsByTagName("*").length;
+      if (elementsLeft >= 0) part.classList.add("at-once");
     },
   };
 }
