@@ -73,12 +73,15 @@ begin
   delete from channel_news where workspace_id = workspace and approval_id = any (chosen);
   -- A row that a worker holds goes with that worker's own transaction.
   delete from search_queue q
-  using (
-    select s.approval_id, s.id from search_queue s
-    where s.workspace_id = workspace and s.approval_id = any (chosen)
-    for update skip locked
-  ) as free
-  where q.workspace_id = workspace and q.approval_id = free.approval_id and q.id = free.id;
+  where q.ctid = any (array(
+    select free.ctid
+    from unnest(chosen) as chosen_id
+    cross join lateral (
+      select s.ctid from search_queue s
+      where s.approval_id = chosen_id and s.workspace_id = workspace
+      for update skip locked
+    ) as free
+  ));
   delete from approval_words where workspace_id = workspace and approval_id = any (chosen);
   delete from voting_checks where workspace_id = workspace and approval_id = any (chosen);
   delete from votes where workspace_id = workspace and approval_id = any (chosen);

@@ -93,7 +93,7 @@ const merged = {
     "1eaf288b7e3b7f52a1f3f1d5b5b4272561ed6854c504876eb23c24dbc86f56a4",
   "0033_works_beside.sql": "c5d35de45e91c1b2672d93dd8717ec9fb82e5c5699dd348a29f9bcfc6d25e136",
   "0034_openings_of_deleted_requests.sql":
-    "2a921dd5971bc800e0ae690ace92d5bffe32804558bee2c9d86d6148a36969e6",
+    "6c5fe61318e2d3374e1f34cd8e6bd7aad8126deb74ada242a342285eca062264",
 };
 
 const migrationsFolder = join(import.meta.dirname, "..", "migrations");

@@ -114,7 +114,8 @@ const firstIdOfDays = `'dlv_' || lpad(to_hex(
 
 // Sub-selects with a limit look rows up, because plain joins, planned while the tables were small, would walk through
 // all rows of a workspace. The ends of pending approvals are compared with sub-selects for the same reason: the planner
-// can't look into them, expects few rows in between, and takes the index by end, whatever its figures say.
+// can't look into them and expects few rows in between, so the index by end seems best also while its figures say that
+// everything is pending.
 const attentionSql = `
   with pending as materialized (
     select id, created_at, expires_at
