@@ -303,22 +303,25 @@ const long =
 
 for (const [name, payload] of Object.entries({
   "long texts": Array.from({ length: 300 }, (_, at) => `${long} ${at}`),
-  "objects with a long text": Array.from({ length: 120 }, (_, at) => ({ at, note: long })),
+  "longer texts, in blocks": Array.from({ length: 300 }, (_, at) => `${long.repeat(4)} ${at}`),
   "numbers before a long text": { values: Array.from({ length: 300 }, (_, at) => at), long },
 })) {
   journey(
     `${name}: nothing below what is open at first moves once it is in sight`,
     async (there) => {
       const { page } = await ask(there, { summary: "Import", notify: "ann@example.com", payload });
+      const foot = page.locator(".payload-foot");
+      const placeOfFoot = () =>
+        page.evaluate(
+          `Math.round(document.querySelector(".payload-foot").getBoundingClientRect().top + scrollY)`,
+        );
       for (const width of [1280, 390]) {
         await page.setViewportSize({ width, height: 800 });
+        // A page that is loaded again is scrolled to where it was.
+        await page.evaluate("scrollTo(0, 0)");
         await page.reload();
-        const foot = page.locator(".payload-foot");
         await foot.waitFor();
-        const placeOfFoot = () =>
-          page.evaluate(
-            `Math.round(document.querySelector(".payload-foot").getBoundingClientRect().top + scrollY)`,
-          );
+        await untilStill(page);
         const before = await placeOfFoot();
         await foot.scrollIntoViewIfNeeded();
         // What comes near the window changes a few frames later.
@@ -328,6 +331,15 @@ for (const [name, payload] of Object.entries({
     },
   );
 }
+
+journey("first rows with very many signs are laid out only when they come near", async (there) => {
+  const payload = Array.from({ length: 240 }, () => "a\u200b".repeat(80));
+  const { page } = await ask(there, { summary: "Import", notify: "ann@example.com", payload });
+  const laidOut = (await page.evaluate(
+    `[...document.querySelectorAll(".chunk")].map((chunk) => chunk.classList.contains("at-once"))`,
+  )) as boolean[];
+  assert.deepEqual([laidOut.at(0), laidOut.at(-1)], [true, false]);
+});
 
 journey(
   "a payload of 20,000 values and 200 KB is opened, scrolled and edited in place",

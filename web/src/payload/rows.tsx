@@ -97,9 +97,9 @@ export function LongRows({ of, count, from, end }: LongRowsProps) {
 const Block = memo((props: LongRowsProps) => {
   const tree = useTree();
   const element = useRef<HTMLDivElement>(null);
-  const [isReady] = useState(() => tree.rowsLeft() > 0);
+  const [isAtOnce] = useState(() => tree.rowsLeft() > 0);
   useLayoutEffect(() => {
-    if (isReady && element.current !== null) tree.layOut(element.current);
+    if (isAtOnce && element.current !== null) tree.layOut(element.current);
   }, []);
   return (
     <div className="block" ref={element}>
@@ -165,13 +165,19 @@ function NearOrFarRows({ of, chunk, count }: ChunkRowsProps) {
   const { list, row } = of;
   const tree = useTree();
   const element = useRef<HTMLDivElement>(null);
+  /** With more rows, opened later, layout skips it again while it is out of sight. */
+  const rowsLaidOut = useRef(Infinity);
   const isHolding = (value: number) => value >= chunk.value && value < chunk.value + chunk.size;
-  const [isReady] = useState(() => tree.takeRows(count));
+  const [isAtOnce] = useState(() => tree.rowsLeft() > 0);
+  const [isReady] = useState(() => tree.takeRows(count, count < chunk.count ? count : chunk.size));
   const [isNear, setNear] = useState(() => tree.isTarget(isHolding));
   const noteNear = (isNearNow: boolean) => setNear(isNearNow || hasFocus(element.current));
   useNear(element, isReady ? null : noteNear);
   const noteRows = () => {
-    if (element.current !== null) guessHeight(element.current, rowsIn(element.current));
+    if (element.current === null) return;
+    const rows = rowsIn(element.current);
+    guessHeight(element.current, rows);
+    if (rows > rowsLaidOut.current) element.current.classList.remove("at-once");
   };
   useLayoutEffect(() => {
     const part = element.current;
@@ -188,8 +194,8 @@ function NearOrFarRows({ of, chunk, count }: ChunkRowsProps) {
     };
   }, [chunk, count, isNear]);
   useLayoutEffect(() => {
-    if (!isReady || element.current === null) return;
-    tree.takeRows(rowsIn(element.current) - count);
+    if (!isAtOnce || element.current === null) return;
+    rowsLaidOut.current = 2 * rowsIn(element.current);
     tree.layOut(element.current);
   }, []);
   return (

@@ -24,9 +24,9 @@ export type Tree = OpeningRows &
 /** Parts that are open at first are there at once; parts opened later appear in steps. */
 export type RowsAtOnce = {
   rowsLeft: () => number;
-  /** Reserves this many rows, and says whether they have their tools from the start. */
-  takeRows: (rows: number) => boolean;
-  /** Lays a part out before it comes into sight, as long as few others are: a guessed height would move what follows. */
+  /** Reserves this many rows with their values, and says whether they have their tools from the start. */
+  takeRows: (rows: number, values: number) => boolean;
+  /** Lays a part out before it comes into sight, if all these parts have few elements. */
   layOut: (part: HTMLElement) => void;
 };
 
@@ -35,12 +35,14 @@ const elementsAtOnce = 20_000;
 
 export function rowsAtOnce(): RowsAtOnce {
   let rowsLeft = openValuesAtFirst;
+  let toolsLeft = openValuesAtFirst;
   let elementsLeft = elementsAtOnce;
   return {
     rowsLeft: () => rowsLeft,
-    takeRows: (rows) => {
-      const isReady = rowsLeft > 0;
+    takeRows: (rows, values) => {
+      const isReady = toolsLeft > 0;
       rowsLeft -= rows;
+      toolsLeft -= values;
       return isReady;
     },
     layOut: (part) => {
