@@ -127,8 +127,10 @@ test("news that changes nothing to see sends nothing", async () => {
   const asked = await ask();
   await tell(asked, true);
   await untilState(asked, "sent");
+  // The worker may have heard of the request twice: from its creation, and from `tell`.
+  const before = (await stateOf(asked))?.wanted ?? 0;
   await tell(asked);
-  await until(async () => (await stateOf(asked))?.wanted === 2);
+  await until(async () => ((await stateOf(asked))?.wanted ?? 0) > before);
   await untilState(asked, "sent");
   assert.equal(slack.messagesIn(channel.id)[0]?.versions.length, 1);
 });
@@ -436,9 +438,11 @@ test("updates never overtake each other: what Slack keeps is the last state, how
   await voters.vote(asked.approvalId, "ann@example.com");
   await tell(asked);
   await until(() => inFlight(asked));
+  // The worker may hear of a vote twice: from the vote, and from `tell`.
+  const before = (await stateOf(asked))?.wanted ?? 0;
   await voters.vote(asked.approvalId, "bob@example.com");
   await tell(asked);
-  await until(async () => (await stateOf(asked))?.wanted === 3);
+  await until(async () => ((await stateOf(asked))?.wanted ?? 0) > before);
   assert.equal(slack.calls.filter(({ method }) => method === "chat.update").length, updates);
   slow.resolve();
   await untilState(asked, "sent");
