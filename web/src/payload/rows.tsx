@@ -165,19 +165,15 @@ function NearOrFarRows({ of, chunk, count }: ChunkRowsProps) {
   const { list, row } = of;
   const tree = useTree();
   const element = useRef<HTMLDivElement>(null);
-  /** With more rows, opened later, layout skips it again while it is out of sight. */
-  const rowsLaidOut = useRef(Infinity);
   const isHolding = (value: number) => value >= chunk.value && value < chunk.value + chunk.size;
-  const [isAtOnce] = useState(() => tree.rowsLeft() > 0);
+  // Entries that can be opened would grow after they were laid out.
+  const [isAtOnce] = useState(() => chunk.size === chunk.count && tree.rowsLeft() > 0);
   const [isReady] = useState(() => tree.takeRows(count, count < chunk.count ? count : chunk.size));
   const [isNear, setNear] = useState(() => tree.isTarget(isHolding));
   const noteNear = (isNearNow: boolean) => setNear(isNearNow || hasFocus(element.current));
   useNear(element, isReady ? null : noteNear);
   const noteRows = () => {
-    if (element.current === null) return;
-    const rows = rowsIn(element.current);
-    guessHeight(element.current, rows);
-    if (rows > rowsLaidOut.current) element.current.classList.remove("at-once");
+    if (element.current !== null) guessHeight(element.current, rowsIn(element.current));
   };
   useLayoutEffect(() => {
     const part = element.current;
@@ -194,9 +190,7 @@ function NearOrFarRows({ of, chunk, count }: ChunkRowsProps) {
     };
   }, [chunk, count, isNear]);
   useLayoutEffect(() => {
-    if (!isAtOnce || element.current === null) return;
-    rowsLaidOut.current = 2 * rowsIn(element.current);
-    tree.layOut(element.current);
+    if (isAtOnce && element.current !== null) tree.layOut(element.current);
   }, []);
   return (
     <div className="chunk" ref={element}>
