@@ -1,6 +1,6 @@
 // The rows of a container. A short one has them all at once. A long one has chunks: they appear in steps, those out of
-// sight are plain text, and those near the window have their tools. Layout skips what is out of sight, unless it was open
-// at first: a guessed height there would move what stands below when the reader comes to it.
+// sight are plain text, and those near the window have their tools. Layout skips what is out of sight. First rows that
+// can't grow it lays out at once: a guessed height would move what stands below when the reader comes to it.
 
 import { memo, type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import type { JsonPath } from "../../../server/src/domain/shown/json-tree.ts";
