@@ -3,7 +3,7 @@
 import type { Queryable } from "../../database/database.ts";
 import { colleaguesShownMax } from "../../domain/approval/voting-limits.ts";
 import type { ApproverRule } from "../../domain/workspace/approver-limit.ts";
-import { isColleague } from "../people/colleagues.ts";
+import { isColleague, mayBeAsked } from "../people/colleagues.ts";
 
 export type ColleagueRule = { handOver: "off" | "group" | "workspace"; approvers: ApproverRule };
 
@@ -60,7 +60,7 @@ export async function listFor(
        union all
        select m.email from group_members m where m.workspace_id = $1
      ) as each
-     where ${isColleague("$1", "$2")} and person_of(each.email) <> person_of($2)
+     where ${isColleague("$1", "$2")} and person_of(each.email) <> person_of($2) and ${mayBeAsked("$1", "each.email")}
        and (not $3 or ${shareGroup("$2", "each.email")})
      group by lower(each.email)
      order by 1
