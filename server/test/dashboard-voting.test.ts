@@ -359,6 +359,25 @@ test("a list is filtered by the person for whom requests wait, as far as they ca
   assert.deepEqual(await summaries(team, { waitingFor: ann }), [], "nothing waits past its end");
 });
 
+test("nothing waits for somebody whose own key asked, also if it became theirs after they were asked", async () => {
+  const team = await makeTeam();
+  await ask(team, { summary: "By name", notify: ann });
+  await ask(team, { summary: "By group" });
+  await ask(team, { summary: "Quorum", quorum: 2 });
+  const setOwner = (owner: string) =>
+    db.query("update api_keys set owner_email = $2 where workspace_id = $1", [
+      team.workspaceId,
+      owner,
+    ]);
+  await setOwner("Ann@Example.com");
+  assert.deepEqual(await summaries(team, { waitingFor: ann }), []);
+  assert.deepEqual(await summaries(team, { waitingFor: ann, search: "by" }), []);
+  assert.deepEqual(await summaries(team, { waitingFor: bob }), ["By group", "Quorum"]);
+  await setOwner(bob);
+  await ask(team, { summary: "After", notify: ann });
+  assert.deepEqual(await summaries(team, { waitingFor: ann }), ["After"], "a former owner's");
+});
+
 test("rows count approvals and stages, and requests are found that escalated or reach nobody", async () => {
   const team = await makeTeam();
   const escalate = [{ afterMinutes: 10, notify: "boss@example.com" }];

@@ -10,7 +10,7 @@ import {
 } from "../../domain/channels/inbox-limits.ts";
 import { reviewOutcomeDays } from "../../domain/limits.ts";
 import { ttlMinutesMax } from "../../domain/shown/field-limits.ts";
-import { isOwnerSince } from "../workspaces/key-owners.ts";
+import { isOwnerOfItsKey } from "../workspaces/key-owners.ts";
 import {
   firstIdWithin,
   firstPendingReviewerId,
@@ -97,12 +97,6 @@ const itsProgress = `
     limit 1
   ) as progress on true`;
 
-/** Who owns the key of an agent, or did while the request waited, never decides about it. */
-export const isKeyOwner = `exists (
-    select from api_keys k
-    where k.workspace_id = a.workspace_id and k.id = a.key_id and ${isOwnerSince("k", "r.email", "a.created_at")}
-  )`;
-
 /** The earliest deadline first. `isMore` when others wait, or more places were asked than are looked at. */
 export async function listWaiting(
   db: Queryable,
@@ -144,7 +138,7 @@ export async function listWaiting(
         join workspaces w on w.id = r.workspace_id
         ${itsSeat}
         ${itsProgress}
-        where ${isOpen("a")} and ${isAwaited("a", "r")} and not ${isKeyOwner}
+        where ${isOpen("a")} and ${isAwaited("a", "r")} and not ${isOwnerOfItsKey("r.email")}
         order by r.expires_at, r.id
         limit ${inboxWaitingMax + 1}
       ) as waiting on true

@@ -1,6 +1,7 @@
 // Which pending approvals wait for one person, as parts of a list's statement: those that ask them by name or as a member
-// of a group, and those in whose open stage they can still vote.
+// of a group, and those in whose open stage they can still vote. Never those that their own key asked for.
 
+import { isOwnerOfItsKey } from "../workspaces/key-owners.ts";
 import { pending } from "./approvals.ts";
 import { firstPendingId, isSeatAwaited } from "./may-still-decide.ts";
 import type { Bind } from "./statement.ts";
@@ -20,7 +21,7 @@ export function waitsFor({ email, person }: AwaitedPerson, bind: Bind): string {
     else exists (
       select from group_members m
       where m.workspace_id = a.workspace_id and m.group_id = a.group_id and lower(m.email) = lower(${address})
-    ) and ${wasAsked(address)} end)`;
+    ) and ${wasAsked(address)} end) and not ${isOwnerOfItsKey(address)}`;
 }
 
 type Walk = {
@@ -46,7 +47,7 @@ export function waitingWalks(
   const found = (where: string) => `
     select a.workspace_id, a.id, a.expires_at from approvals a
     where a.workspace_id = ${workspace} and a.status = ${pending} and a.expires_at > now() and ${conditions}
-      and ${where}`;
+      and not ${isOwnerOfItsKey(address)} and ${where}`;
   const asks = (name: string) =>
     `not a.has_seats and coalesce(a.group_id, lower(a.approver_email)) = ${name}`;
   return [

@@ -2,8 +2,8 @@
 
 import type { Queryable } from "../../database/database.ts";
 import { pushCountMax } from "../../domain/channels/push-limits.ts";
-import { isKeyOwner } from "../approvals/inbox.ts";
 import { firstPendingReviewerId, mayStillDecide } from "../approvals/may-still-decide.ts";
+import { isOwnerOfItsKey } from "../workspaces/key-owners.ts";
 
 export type WaitingCount = {
   count: number;
@@ -16,7 +16,7 @@ export type WaitingCount = {
 };
 
 /** The rule of the inbox's list, of rows `a` and `r`. */
-const waits = `(${mayStillDecide("a", "r")} and not ${isKeyOwner})`;
+const waits = `(${mayStillDecide("a", "r")} and not ${isOwnerOfItsKey("r.email")})`;
 
 /** `email` is in lower case. The person's places are walked by their index, newest first. */
 export async function countWaiting(

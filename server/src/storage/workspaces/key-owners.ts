@@ -7,6 +7,14 @@ export function isOwnerSince(key: string, email: string, since: string): string 
     or coalesce((${key}.former_owners ->> person_of(${email}))::timestamptz > ${since}, false))`;
 }
 
+/** Of a row `a` of approvals: who owns the key that asked, or did while the request waited, never decides about it. */
+export function isOwnerOfItsKey(email: string): string {
+  return `exists (
+    select from api_keys k
+    where k.workspace_id = a.workspace_id and k.id = a.key_id and ${isOwnerSince("k", email, "a.created_at")}
+  )`;
+}
+
 /** The owners of the key since then, as people. */
 export function ownersSince(key: string, since: string): string {
   return `array_remove(person_of(${key}.owner_email) || array(
