@@ -245,7 +245,7 @@ async function runFiles(paths: string[]): Promise<Result> {
   const stream = run({
     files: await processes(paths),
     // More than the free cores: most tests wait for timers, mails and processes. With twice as many as cores the suite took
-    // no less time, and tests of browsers waited for each other.
+    // as long, and each test longer.
     concurrency: Math.max(2, Math.round(1.5 * freeCores)),
     timeout: testHangMs,
     execArgv: [
